@@ -81,6 +81,18 @@ class Browser:
         page.call("Page.navigate", url=address)
         return page
 
+    def opened(self, part: str) -> Page:
+        """Return the tab that a click has opened, by a part of its address; TimeoutError if there is none soon."""
+        end = time.monotonic() + _SECONDS
+        while time.monotonic() < end:
+            with urlopen(f"http://127.0.0.1:{self._port}/json/list", timeout=_SECONDS) as answer:
+                for target in json.load(answer):
+                    if target["type"] == "page" and part in target["url"]:
+                        self._pages.append(Page(target["webSocketDebuggerUrl"]))
+                        return self._pages[-1]
+            time.sleep(0.05)
+        raise TimeoutError(f"no tab with {part} in its address after {_SECONDS:g} s")
+
     def _find_port(self, path: Path) -> int:
         end = time.monotonic() + _SECONDS
         while time.monotonic() < end and self._process.poll() is None:

@@ -19,8 +19,8 @@ class PoolConfig:
     """Participants besides the champion, which always plays."""
 
     agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
-    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``. Nets among them are for
-    comparison only: they cannot become the champion."""
+    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``, ``mjai-tls:HOST:PORT``.
+    Nets among them are for comparison only: they cannot become the champion."""
     newest: int = 3
     """Number of newest checkpoints that play; one of them may become the champion."""
     newest_from: str = ""
@@ -116,7 +116,7 @@ class TournamentRecipe:
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "on_ray", "storage", "workers")
+        return ("about", "minutes", "on_ray", "registry.max_lost_versions", "storage", "workers")
 
 
 def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
+from suphx_pipelines.tournament.pool.needed_versions import needed_versions
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, Pool, read_pool
 from suphx_platform.agents.agent_source import AgentSource
+from suphx_platform.tracking.lost_versions import delete_lost_versions
 from suphx_platform.tracking.model_registry import ModelRegistry
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.promotion import TOURNAMENT_TAG, Promotion
 from suphx_platform.tracking.tracking import Tracker
 
 
@@ -24,17 +27,8 @@ def run(context: Context) -> dict[str, float]:
     pool = read_pool(folder)
     decision = read_json(context.upstream["decision"] / tournament_report.DECISION_NAME)
     registry = ModelRegistry(context.tracker.store, config)
-    version = None
     candidate = next((entrant for entrant in pool.entrants if entrant.name == decision["candidate"]), None)
-    if candidate is not None and (decision["is_won"] or config.candidate_alias):
-        run_id = context.folder.parent.name
-        report = report_address(context.tracker, run_id)
-        promotion = promotion_of(decision, pool, context.recipe.night, run_id, report)
-        nets = candidate.nets_in(folder)
-        if decision["is_won"]:
-            version = registry.promote(nets, context.tracker, promotion)
-        registered = registry.nominate(nets, context.tracker, promotion) if config.candidate_alias else version
-        _pin(context, candidate, f"models:/{config.model}/{registered}")
+    version = None if candidate is None else _register(context, registry, pool, candidate, decision)
     now = version or registry.champion()
     result = {
         "promoted": version is not None,
@@ -42,7 +36,50 @@ def run(context: Context) -> dict[str, float]:
         "reason": tournament_report.reason(decision, is_promoted=version is not None),
     }
     write_json(context.folder / tournament_report.PROMOTION_NAME, result)
+    _delete_lost(context, folder)
     return {"promoted": version is not None}
+
+
+def _register(
+    context: Context, registry: ModelRegistry, pool: Pool, candidate: Entrant, decision: Mapping[str, Any]
+) -> str | None:
+    """Register the candidate, and return its version if it is the champion now."""
+    run_id, config = context.folder.parent.name, context.recipe.registry
+    report = report_address(context.tracker, run_id)
+    nets = candidate.nets_in(context.upstream["pool"])
+
+    def evidence(*, is_promoted: bool) -> Promotion:
+        return promotion_of(decision, pool, context.recipe.night, run_id, report, is_promoted=is_promoted)
+
+    version = registry.promote(nets, context.tracker, evidence(is_promoted=True)) if decision["is_won"] else None
+    registered = version
+    if config.candidate_alias:
+        registered = registry.nominate(nets, context.tracker, evidence(is_promoted=version is not None))
+    if registered is not None:
+        _pin(context, candidate, f"models:/{config.model}/{registered}")
+    return version
+
+
+def _delete_lost(context: Context, pool: Path) -> None:
+    """Delete old versions of candidates that lost; what cannot be deleted now is left to the next night."""
+    config = context.recipe.registry
+    try:
+        result = delete_lost_versions(
+            context.tracker.store, config, needed_versions(context.recipe, context.folder.parents[1], pool)
+        )
+    except OSError as error:
+        context.console.warn(f"old versions of candidates that lost are not deleted tonight: {error}")
+        return
+    if result.deleted:
+        context.console.say(
+            f"deleted {', '.join(result.deleted)}: not promoted, and {config.max_lost_versions} of these are newer "
+            "(registry.max_lost_versions)"
+        )
+    if result.left_models:
+        context.console.warn(
+            f"MLflow does not let this user delete the models {', '.join(result.left_models)} of these versions: an "
+            "administrator can delete them on the Models page, and `mlflow gc` then frees their files"
+        )
 
 
 def _pin(context: Context, candidate: Entrant, model: str) -> None:
@@ -61,16 +98,19 @@ def report_address(tracker: Tracker, tournament: str) -> str:
     return f"runs:/{tracker.store.run_ids.get(tournament, stage)}/{tournament_report.REPORT_NAME}"
 
 
-def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament: str, report: str = "") -> Promotion:
+def promotion_of(
+    decision: Mapping[str, Any], pool: Pool, night: str, tournament: str, report: str, *, is_promoted: bool
+) -> Promotion:
     """Return the claim of the candidate of ``decision`` in the ``tournament`` (its run), with the evidence.
 
-    ``report``: address of the tournament's report.
+    ``report``: address of the tournament's report. ``is_promoted`` is false also for a candidate that has won while
+    something else was faster.
     """
     candidate, opponent, match = decision["candidate"], decision["opponent"], decision["match"]
     test = decision["test"]
     digest = next(entrant.digest for entrant in pool.entrants if entrant.name == candidate)
     training, _, stage = candidate.partition("/")
-    tags = {"candidate": candidate, "tournament": tournament, "night": night}
+    tags = {"candidate": candidate, TOURNAMENT_TAG: tournament, "night": night}
     tags |= {"report": report} if report else {}
     tags |= {"verdict": test["verdict"] if test else "no opponent"} | ({"opponent": opponent} if opponent else {})
     others = decision.get("other_seatings", {})  # an earlier version had none
@@ -83,12 +123,14 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
         why = _failure(test, opponent, pool.version)
     else:
         why = _evidence(match, test, opponent, pool.version) + _seatings(others)
+    if decision["is_won"] and not is_promoted:
+        why = f"Not promoted: another promotion of this night was first, or the alias was moved. {why}"
     now = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
     stored = next(entrant.stored for entrant in pool.entrants if entrant.name == candidate)
     tags |= {"stored": " ".join(stored)} if stored else {}
     texts = [
         why,
-        f"{'Promoted' if decision['is_won'] else 'Registered'} at {now} by the tournament `{tournament}` "
+        f"{'Promoted' if is_promoted else 'Registered'} at {now} by the tournament `{tournament}` "
         f"(night {night}).{f' Its report: `{report}`.' if report else ''}",
         f"Trained in the run `{training}`" + (f", stage `{stage}`." if stage else "."),
     ]
@@ -164,7 +206,7 @@ def _evidence(match: Mapping[str, Any], test: Mapping[str, Any], opponent: str, 
     return (
         f"Average placement {match['average_placement']:.3f} against three {_named(opponent, version)}, lower by "
         f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), and "
-        f"{points['per_hanchan']:+.1f} points per hanchan, over {match['hanchans']:,} hanchans on new walls. Promoted "
-        f"because a sequential test had decided after {test['hanchans']:,} other hanchans that it is better "
+        f"{points['per_hanchan']:+.1f} points per hanchan, over {match['hanchans']:,} hanchans on new walls. Before, "
+        f"a sequential test had decided after {test['hanchans']:,} other hanchans that it is better "
         f"(difference {test['difference']:g} {unit}, at most {100 * test['error']:g} % errors)."
     )

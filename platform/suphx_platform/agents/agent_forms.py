@@ -1,7 +1,7 @@
 """All the ways to name an agent, and what can be checked of a name before torch is imported.
 
-``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``; ``mjai-S:COMMAND LINE`` and
-``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the
+``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``, with TLS ``mjai-tls:HOST:PORT``;
+``mjai-S:COMMAND LINE`` and ``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the
 number of rollouts at the start of a kyoku; with T, each later discard of a table has as many seconds to adapt further.
 """
 
@@ -14,15 +14,16 @@ from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
 from suphx.selfplay.agents.choice import BASELINES
 from suphx.suggestion import did_you_mean
 from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress
+from suphx_platform.agents.mjai.program_tls import TlsAddress
 
 AGENT_FORMS = (
     "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/<run>/supervised, or the s3:// address of one; "
     "models:/NAME@ALIAS or models:/NAME/VERSION; any of these nets with :weak, :matched or :sampled at the end; "
     "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts per kyoku, T seconds per later discard); "
     "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move); "
-    "mjai-tcp:HOST:PORT or mjai-tcp-S:HOST:PORT (an external program that listens there)"
+    "mjai-tcp:HOST:PORT or mjai-tcp-S:HOST:PORT (an external program that listens there), mjai-tls: for one with TLS"
 )
-_MJAI = re.compile(r"mjai(?P<tcp>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
+_MJAI = re.compile(r"mjai(?P<network>-tcp|-tls)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
@@ -40,7 +41,8 @@ def split_program(address: str) -> tuple[ProgramAddress, float | None]:
     """
     match = _MJAI.fullmatch(address)
     assert match is not None, f"{address!r} is no program"
-    program = TcpAddress.parse(match["program"]) if match["tcp"] else CommandLine(match["program"])
+    ways = {"-tcp": TcpAddress.parse, "-tls": TlsAddress.parse, None: CommandLine}
+    program = ways[match["network"]](match["program"])
     return program, float(match["seconds"]) if match["seconds"] else None
 
 

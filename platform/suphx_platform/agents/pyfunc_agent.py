@@ -6,7 +6,8 @@
 0  {"type": "dahai", "actor": 0, "pai": "E", "tsu...  [{"move": {"type": "dahai", "actor": 0, "pai":...
 
 ``events`` is the JSON list that the player has seen since ``start_game``, whose ``id`` is its seat. MLflow calls
-``_load_pyfunc``, because the model names this module as its ``loader_module``: nothing is pickled.
+``_load_pyfunc``, because the model names this module as its ``loader_module``: nothing is pickled, and the nets are
+compared with the SHA-256 in the model's metadata.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
 from suphx_platform.agents.mjai.mjai_player import move_of, moves_of
 from suphx_platform.agents.mjai.mjai_program import Event
+from suphx_platform.tracking.pyfunc_form import check_nets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,5 +87,6 @@ def _decision(row: int, text: object) -> Records | None:
 
 
 def _load_pyfunc(path: str) -> PyfuncAgent:
-    """Return the model with the nets in ``path``; called by MLflow."""
+    """Return the model with the nets in ``path``; called by MLflow. ValueError names nets that are not as recorded."""
+    check_nets(Path(path))
     return PyfuncAgent(Path(path))

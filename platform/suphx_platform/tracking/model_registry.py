@@ -3,8 +3,8 @@
 A promotion first registers the winner with a tag, its **claim**: the night, and the version that it replaces. MLflow
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
-with the same nets before its own, as after a kill, completes that one. A candidate that has lost is a version without a
-claim.
+with the same nets before its own, as after a kill, completes that one. The tag ``outcome`` of a version says whether it
+was promoted; lost_versions.py deletes old ones that were not.
 
 Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
 its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
@@ -14,7 +14,6 @@ Each version is a ``pyfunc`` model (pyfunc_form.py): ``mlflow.pyfunc.load_model(
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -24,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
+from suphx_platform.tracking.net_digests import differences, net_digests
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.pyfunc_form import take_nets, write_pyfunc
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
@@ -38,6 +38,10 @@ CLAIM_TAG = "suphx.claim"
 DIGEST_TAG, NIGHT_TAG = "suphx.digest", "suphx.night"
 NETS_TAG = "suphx.nets"
 """JSON: the SHA-256 of each net of a version, by file name."""
+MODEL_TAG = "suphx.model"
+"""MLflow's id of the model of a run that a version was made from."""
+OUTCOME_TAG, PROMOTED, NOT_PROMOTED = "outcome", "promoted", "not promoted"
+"""Of every version that a night has left; those before this tag have none."""
 _PROMOTED_BY_TAG = "suphx.promoted_by"
 _VERSIONS_TAG = "mlflow.modelVersions"
 MODEL_NOTE = (
@@ -60,6 +64,10 @@ class RegistryConfig:
     candidate_alias: str = "candidate"
     """Alias of this model that names the candidate of the last night, also if it lost; empty: only winners are
     registered."""
+    max_lost_versions: int = 30
+    """Most versions of candidates that were not promoted (tag ``outcome``). Older ones are deleted after each night,
+    except those that an alias or ``pool.agents`` names, and those whose nets a stored game needs and no pool has any
+    more; 0: no limit."""
 
     def __post_init__(self) -> None:
         for name in ("model", "alias", "candidate_alias"):
@@ -68,6 +76,8 @@ class RegistryConfig:
                 raise ValueError(f"{name} is {text!r}: use letters, digits, -, _ and .")
         if self.alias == self.candidate_alias:
             raise ValueError(f"candidate_alias is {self.alias!r}, as alias is: use another, or none")
+        if self.max_lost_versions < 0:
+            raise ValueError(f"max_lost_versions is {self.max_lost_versions}: use 1 or more, or 0 for no limit")
 
     @property
     def address(self) -> str:
@@ -109,7 +119,8 @@ class ModelRegistry:
     def nominate(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str:
         """Have the alias of candidates name a version with the nets in ``folder``, and return its number.
 
-        It is the version that ``promote`` has registered, or one that an earlier call has, or else a new one.
+        It is the version that ``promote`` has registered, or one that an earlier call has, or else a new one. Its tag
+        ``outcome`` is "not promoted" unless ``promote`` has made it the champion.
         """
         with self._store.call(FILES):
             self._store.make_model(self._config.model, MODEL_NOTE)
@@ -119,10 +130,14 @@ class ModelRegistry:
                 for version in self._client.search_model_versions(wanted)
                 if version.tags.get(NIGHT_TAG) == promotion.night
             ]
-            if found:
-                version = str(found[0].version)
+            if not found:
+                own = {NIGHT_TAG: promotion.night, OUTCOME_TAG: NOT_PROMOTED}
+                version = self._register(folder, tracker, promotion, own)
             else:
-                version = self._register(folder, tracker, promotion, {NIGHT_TAG: promotion.night})
+                version = str(found[0].version)
+                if OUTCOME_TAG not in found[0].tags:  # it claimed the place, and something else was faster
+                    self._client.update_model_version(self._config.model, version, promotion.description)
+                    self._client.set_model_version_tag(self._config.model, version, OUTCOME_TAG, NOT_PROMOTED)
             self._client.set_registered_model_alias(self._config.model, self._config.candidate_alias, version)
             return version
 
@@ -140,6 +155,7 @@ class ModelRegistry:
             return None
         if current != winner:
             self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
+        self._client.set_model_version_tag(self._config.model, winner, OUTCOME_TAG, PROMOTED)
         return winner
 
     def _register(self, folder: Path, tracker: Tracker, promotion: Promotion, own: Mapping[str, str]) -> str:
@@ -149,7 +165,12 @@ class ModelRegistry:
         model = self._keep(folder, run_id, promotion)
         for name, value in promotion.metrics.items():
             self._client.log_metric(tracker.run_id, name, value, model_id=model.model_id)
-        fixed = {DIGEST_TAG: promotion.digest, _PROMOTED_BY_TAG: tracker.run_id, NETS_TAG: json.dumps(_nets_in(folder))}
+        fixed = {
+            DIGEST_TAG: promotion.digest,
+            NETS_TAG: json.dumps(net_digests(folder)),
+            MODEL_TAG: model.model_id,
+            _PROMOTED_BY_TAG: tracker.run_id,
+        }
         version = self._client.create_model_version(
             self._config.model,
             model.artifact_location,
@@ -228,21 +249,17 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {advice}")
 
 
-def _nets_in(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each net in a folder, by file name."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.safetensors"))}
-
-
 def _check_nets(version: ModelVersion, folder: Path) -> None:
     """Raise ValueError, and remove the nets, if they are not those that were promoted; older versions name none."""
     promoted = version.tags.get(NETS_TAG)
-    if promoted is None or json.loads(promoted) == (found := _nets_in(folder)):
+    if promoted is None or not (wrong := differences(found := net_digests(folder), json.loads(promoted))):
         return
     for name in found:
         (folder / name).unlink()
     raise ValueError(
-        f"the nets of {PREFIX}{version.name}/{version.version} are not those that were promoted: somebody replaced "
-        "files of its model in MLflow. Move the alias to another version, and change the password of runs"
+        f"the nets of {PREFIX}{version.name}/{version.version} are not those that were registered: {'; '.join(wrong)}. "
+        "Files of its model in MLflow are damaged, or somebody replaced them. Move the alias to another version; if no "
+        "disk has failed, change the password of runs"
     )
 
 

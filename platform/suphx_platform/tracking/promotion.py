@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+TOURNAMENT_TAG = "tournament"
+"""The run of the tournament in which a version was the candidate."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:

@@ -1,7 +1,7 @@
 """Nets as a ``pyfunc`` model of MLflow: an MLmodel file with signature and example beside the untouched nets.
 
 The model names the module that loads it (``loader_module``), so nothing is pickled and no code is stored with it: who
-loads it needs this project installed.
+loads it needs this project installed. Its metadata has the SHA-256 of each net, which the loader compares.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import json
 import os
 import shutil
 import warnings
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
+
 from suphx_platform.tracking.client.mlflow_call import quiet_environment
+from suphx_platform.tracking.net_digests import differences, net_digests
 
 if TYPE_CHECKING:
     from mlflow.models import ModelSignature
@@ -22,7 +26,10 @@ if TYPE_CHECKING:
 LOADER_MODULE = "suphx_platform.agents.pyfunc_agent"
 INPUT, OUTPUTS = "events", ("action", "probabilities")
 """Columns."""
+DIGESTS = "sha256"
+"""In the metadata: {file name of a net: SHA-256}."""
 _NETS = "nets"
+_MODEL_FILE = "MLmodel"
 _NETS_FOLDER = Path("data") / _NETS
 _HIDDEN_HAND = ["?"] * 13
 EXAMPLE = (
@@ -65,8 +72,28 @@ def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> Non
         signature=_signature(),
         input_example=pd.DataFrame({INPUT: [json.dumps(EXAMPLE)]}),
         pip_requirements=[f"suphx=={version('suphx')}"],
+        metadata={DIGESTS: net_digests(nets)},
     )
     source.unlink()
+
+
+def check_nets(nets: Path) -> None:
+    """Compare the nets of a model with the SHA-256 in its metadata; ``nets`` is the folder that MLflow loads.
+
+    ValueError names the files that differ. Models of earlier versions of this program have no SHA-256 and pass.
+    """
+    path = nets.parents[len(_NETS_FOLDER.parts) - 1] / _MODEL_FILE
+    metadata = yaml.safe_load(path.read_text(encoding="utf-8")).get("metadata") or {}
+    recorded = metadata.get(DIGESTS)
+    if recorded is None:
+        return
+    if not isinstance(recorded, Mapping):
+        raise ValueError(f"{path} is damaged: {DIGESTS} in its metadata is {recorded!r:.100}")
+    if wrong := differences(net_digests(nets), recorded):
+        raise ValueError(
+            f"the nets in {nets} are not those that were registered: {'; '.join(wrong)}. The files are damaged, or "
+            "somebody replaced them: load another version of the model"
+        )
 
 
 def take_nets(folder: Path) -> None:

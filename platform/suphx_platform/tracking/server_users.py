@@ -56,9 +56,10 @@ class Login:
 def set_up_users(address: str, *, runs: Login, tournament: Login | None = None, model: str = MODEL) -> None:
     """Create both users, the experiment of all runs and the registered ``model``, and grant each user what it needs.
 
-    Both users may write into the experiment. The tournament may also change and manage the model; everybody else can
-    only read it. The environment has the administrator's user and password. Raises TrackingError if the server does
-    not answer, ValueError if both users are the same.
+    Both users may write into the experiment. The tournament may also change and manage the registered model, and delete
+    models of runs, which it does with those of old candidates; everybody else can only read the registered model. The
+    environment has the administrator's user and password. Raises TrackingError if the server does not answer,
+    ValueError if both users are the same.
     """
     if tournament is not None and tournament.name == runs.name:
         raise ValueError(f"runs and the tournament have the same user {runs.name}: runs could move the champion")
@@ -78,6 +79,7 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None, 
             _grant(users, login.name, "experiment", experiment, "EDIT")
         if tournament is not None:
             _grant(users, tournament.name, "registered_model", model, "MANAGE")
+            _grant(users, tournament.name, "logged_model", "*", "MANAGE")  # MLflow has no narrower right to delete
 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:

@@ -186,6 +186,8 @@ def test_three_nights(runs: Path) -> None:
         "3",
     )
     assert candidate.tags["verdict"] in ("not_better", "undecided")
+    outcomes = [version.tags["outcome"] for version in TrackingStore(runs).client.search_model_versions()]
+    assert outcomes == ["not promoted", "promoted", "promoted"], "the newest version first"
     assert (candidate.description or "").startswith(f"Not promoted: the sequential test against {CHAMPION} (version 2)")
     run_id, _, name = candidate.tags["report"].removeprefix("runs:/").partition("/")
     report = TrackingStore(runs).client.download_artifacts(run_id, name, str(runs.parent))
@@ -312,6 +314,10 @@ def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
     result = play(runs, night(2))
     assert (result["champion"], result["promoted"]) == ("models:/suphx/1", False)
     assert result["reason"].startswith("no promotion, another promotion of this night was first")
+    loser = store.client.get_model_version_by_alias("suphx", "candidate")
+    assert (loser.tags["outcome"], loser.tags["verdict"]) == ("not promoted", "better")
+    assert (loser.description or "").startswith("Not promoted: another promotion of this night was first, or the alias")
+    assert "Registered at" in (loser.description or "")
 
 
 def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> None:

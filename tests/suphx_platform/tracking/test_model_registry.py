@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.model_registry import CLAIM_TAG, ModelRegistry, RegistryConfig, fetch_model
+from suphx_platform.tracking.model_registry import CLAIM_TAG, NIGHT_TAG, ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
@@ -163,12 +164,16 @@ def test_nets_that_are_gone_are_told_with_their_address(runs: Path, tmp_path: Pa
         fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
 
 
-@pytest.mark.parametrize("damage", ["replaced", "added"])
-def test_nets_that_were_replaced_after_the_promotion_are_not_loaded(runs: Path, tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize(
+    ("damage", "told"), [("replaced", "discard.safetensors has the SHA-256"), ("added", "chow.safetensors was added")]
+)
+def test_nets_that_were_replaced_after_the_promotion_are_not_loaded(
+    runs: Path, tmp_path: Path, damage: str, told: str
+) -> None:
     promote(runs, tmp_path, "a", None)
     (kept,) = (runs / "artifacts").rglob("discard.safetensors")
     kept.with_name("discard.safetensors" if damage == "replaced" else "chow.safetensors").write_text("mine")
-    with pytest.raises(ValueError, match=r"models:/suphx/1 are not those that were promoted: somebody replaced files"):
+    with pytest.raises(ValueError, match=rf"models:/suphx/1 are not those that were registered: {told}"):
         fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
     assert list((tmp_path / "target").glob("*.safetensors")) == []
 
@@ -217,3 +222,21 @@ def test_the_two_aliases_differ() -> None:
     with pytest.raises(ValueError, match="candidate_alias is 'champion', as alias is"):
         RegistryConfig(candidate_alias="champion")
     assert RegistryConfig(candidate_alias="").candidate_alias == ""
+
+
+def test_a_claim_that_was_overtaken_is_told_as_not_promoted(runs: Path, tmp_path: Path) -> None:
+    assert promote(runs, tmp_path, "a", None) == "1"
+    registry, tracker = registry_of(runs)
+    won = Promotion(digest="b", replaces="1", night="2", description="beat the champion")
+    registry._register(nets(tmp_path, "b"), tracker, won, {CLAIM_TAG: won.claim, NIGHT_TAG: won.night})  # and killed
+    assert promote(runs, tmp_path, "c", "1", night="other") == "3"
+    assert registry.promote(nets(tmp_path, "b"), tracker, won) is None, "the alias names another version now"
+    told = replace(won, description="overtaken")
+    assert registry.nominate(nets(tmp_path, "b"), tracker, told) == "2"
+    version = tracker.store.client.get_model_version("suphx", "2")
+    assert (version.tags["outcome"], version.description) == ("not promoted", "overtaken")
+
+
+def test_fewer_than_no_versions_cannot_be_kept() -> None:
+    with pytest.raises(ValueError, match="max_lost_versions is -1: use 1 or more, or 0 for no limit"):
+        RegistryConfig(max_lost_versions=-1)

@@ -15,8 +15,16 @@ import pytest
 
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_ui import _print_errors, artifact_pages, page_address, serve_ui
+from suphx_platform.tracking.tracking_ui import (
+    _print_errors,
+    artifact_pages,
+    page_address,
+    serve_ui,
+    wait_for_ui,
+)
+from tests.browser import Browser
 from tests.free_port import free_port
+from tests.page_layout import HAS_CHROMIUM
 
 
 def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
@@ -91,3 +99,29 @@ def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Pat
     assert run in url
     assert "The page is served to this machine only. Press Ctrl-C to stop." in told
     assert "[MLflow]" not in told
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
+def test_a_link_in_a_description_opens_the_page_of_an_earlier_run(runs: Path, tmp_path: Path) -> None:
+    """As a night of a tournament links the report of the night before; clicked in the real interface."""
+    store = TrackingStore(runs)
+    report = tmp_path / "report.html"
+    report.write_text("<!doctype html><h1>The first night</h1>")
+    with store.start("nightly-1", key="nightly-1") as first:
+        first.log_artifact(report)
+        first.flush()
+    link = artifact_pages(store, "nightly-", "report.html")["nightly-1"]
+    with store.start("nightly-2", key="nightly-2") as second:
+        second.describe(f"Reports of earlier nights: [2026-11-21]({link})")
+        second.flush()
+    port = free_port()
+    with serve_ui(runs, port) as process, Browser() as browser:
+        wait_for_ui(process, port)
+        page = browser.open(page_address(store, f"http://127.0.0.1:{port}", "nightly-2"))
+        page.wait("document.querySelector('a[href*=\"report.html\"]')?.innerText === '2026-11-21'", seconds=240)
+        assert page.click('a[href*="report.html"]')
+        tab = browser.opened(link.partition("?")[0])
+        source = tab.wait("document.querySelector('iframe[src^=blob]')?.src", seconds=240)
+        tab.value(f"fetch({json.dumps(source)}).then((answer) => answer.text()).then((text) => {{ shown = text; }})")
+        assert tab.wait("globalThis.shown") == report.read_text()

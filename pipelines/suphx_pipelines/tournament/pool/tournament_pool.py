@@ -142,7 +142,12 @@ def _note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
 
 def read_pool(folder: Path) -> Pool:
     """Return what the stage has left in ``folder``."""
-    values = read_json(folder / POOL_NAME)
+    return pool_of(read_json(folder / POOL_NAME))
+
+
+def pool_of(file: Mapping[str, Any]) -> Pool:
+    """Return the pool of the values of a ``pool.json``."""
+    values = dict(file)
     entrants = tuple(
         Entrant(**entrant | {"stored": tuple(entrant.get("stored", ()))}) for entrant in values.pop("entrants")
     )

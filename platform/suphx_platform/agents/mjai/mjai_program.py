@@ -118,7 +118,9 @@ class MjaiProgram:
 
     def _read_piece(self) -> None:
         try:
-            piece = os.read(self._channel.output, _PIECE)
+            piece = self._channel.read(_PIECE)
+        except BlockingIOError:  # a part of a record of TLS
+            return
         except ConnectionError as error:
             raise self._error(self._channel.ended) from error
         self._rest += piece
@@ -128,7 +130,7 @@ class MjaiProgram:
     def _write(self) -> None:
         """Send as much as the program takes now."""
         try:
-            self._unsent = self._unsent[os.write(self._channel.input, self._unsent) :]
+            self._unsent = self._unsent[self._channel.write(self._unsent) :]
         except BlockingIOError:
             return
         except ConnectionError as error:

@@ -1,6 +1,6 @@
 """The ways to an outside program: a child process with pipes, or a TCP connection to one that listens elsewhere.
 
-Both give a ``ProgramChannel``, of which mjai_program.py only reads and writes file descriptors.
+Both give a ``ProgramChannel``, which mjai_program.py polls, reads and writes. With TLS: program_tls.py.
 """
 
 from __future__ import annotations
@@ -9,24 +9,32 @@ import os
 import shlex
 import shutil
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Protocol, Self
 from urllib.parse import urlsplit
 
 from suphx_platform.agents.mjai.program_process import end_process, start_process
 
 CONNECT_SECONDS = 10.0
-"""The longest time that a TCP connection may take."""
+"""The longest time that a TCP connection may take, TLS included."""
+_LEAST_SECONDS = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramChannel:
-    """Non-blocking file descriptors of one program at one seat; the first two may be the same."""
+    """The way to one program at one seat: non-blocking file descriptors; the first two may be the same."""
 
     input: int
-    """What is written here, the program reads."""
+    """Can be written when ``write`` would take bytes."""
     output: int
+    """Can be read when there is something for ``read``."""
+    read: Callable[[int], bytes]
+    """Returns at most so many bytes of what the program writes, none at its end. BlockingIOError: nothing now."""
+    write: Callable[[bytes], int]
+    """Returns how many bytes it has taken for the program. BlockingIOError: none now."""
     complaints: int | None
     """Its standard error, if that comes here."""
     ended: str
@@ -83,6 +91,8 @@ class CommandLine:
         return ProgramChannel(
             input=stdin.fileno(),
             output=stdout.fileno(),
+            read=partial(os.read, stdout.fileno()),
+            write=partial(os.write, stdin.fileno()),
             complaints=stderr.fileno(),
             ended="it has ended",
             close=lambda: end_process(process),
@@ -98,7 +108,7 @@ class TcpAddress:
     slower_form = "mjai-tcp-SECONDS:HOST:PORT"
 
     @classmethod
-    def parse(cls, text: str) -> TcpAddress:
+    def parse(cls, text: str) -> Self:
         """Return the address of ``HOST:PORT`` or ``[IPV6]:PORT``; ValueError for anything else."""
         try:
             parts = urlsplit(f"//{text}")
@@ -110,29 +120,49 @@ class TcpAddress:
         return cls(host, port)
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"mjai-tcp:{host}:{self.port}"
+        return f"mjai-tcp:{self.place}"
+
+    @property
+    def place(self) -> str:
+        """``HOST:PORT`` or ``[IPV6]:PORT``."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def check(self) -> None:
         """Accept every address: whether somebody listens is known when a game begins."""
 
     def open(self, seat: int, seconds: float) -> ProgramChannel:
         """Connect to it; OSError if that takes longer than ``seconds`` (at most ``CONNECT_SECONDS``) or fails."""
-        limit = min(seconds, CONNECT_SECONDS)
+        return channel_of(self.connect(min(seconds, CONNECT_SECONDS)))
+
+    def connect(self, seconds: float) -> socket.socket:
+        """Return a connection, with what is left of the ``seconds`` as its timeout; OSError says what to do."""
+        began = time.monotonic()
         try:
-            connection = socket.create_connection((self.host, self.port), limit)
+            connection = socket.create_connection((self.host, self.port), seconds)
         except TimeoutError as error:
-            hint = "check the address, and that no firewall is between"
-            raise OSError(f"no connection to {self.host}:{self.port} in {limit:g} s: {hint}") from error
+            raise self.late(seconds) from error
         except OSError as error:
             why = f"{error.strerror or error}: check that the program listens there"
-            raise OSError(f"no connection to {self.host}:{self.port}: {why}") from error
+            raise OSError(f"no connection to {self.place}: {why}") from error
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setblocking(False)
-        return ProgramChannel(
-            input=connection.fileno(),
-            output=connection.fileno(),
-            complaints=None,
-            ended="it has closed the connection",
-            close=connection.close,
-        )
+        connection.settimeout(max(seconds - (time.monotonic() - began), _LEAST_SECONDS))
+        return connection
+
+    def late(self, seconds: float) -> OSError:
+        """Return the error for a connection that took longer than ``seconds``."""
+        hint = "check the address, and that no firewall is between"
+        return OSError(f"no connection to {self.place} in {seconds:g} s: {hint}")
+
+
+def channel_of(connection: socket.socket) -> ProgramChannel:
+    """Return the channel to the program at the other end of a connection."""
+    connection.setblocking(False)
+    return ProgramChannel(
+        input=connection.fileno(),
+        output=connection.fileno(),
+        read=connection.recv,
+        write=connection.send,
+        complaints=None,
+        ended="it has closed the connection",
+        close=connection.close,
+    )

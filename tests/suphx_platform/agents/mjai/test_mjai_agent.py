@@ -15,6 +15,7 @@ from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from tests.free_port import free_port
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.agents.mjai.bot_server import serving
+from tests.suphx_platform.agents.mjai.certificates import Authority
 
 
 def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:
@@ -116,8 +117,13 @@ def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
     )
 
 
-def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes: MatchReport) -> None:
-    with serving("lowest") as server:
+@pytest.mark.parametrize("is_encrypted", [False, True], ids=["tcp", "tls"])
+def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(
+    by_pipes: MatchReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_encrypted: bool
+) -> None:
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("SUPHX_MJAI_CA", str(authority.file))
+    with serving("lowest", authority.server("127.0.0.1") if is_encrypted else None) as server:
         over_tcp = match("ukeire", server.agent(), workers=2)
         assert server.has_served(24), "one for each seat of each game"
     assert not over_tcp.forfeits.counts
