@@ -45,8 +45,8 @@ def simulate(
 def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
     """Return the games of a record file, an archive or a folder of records (docs/records.md), in order.
 
-    ``num_games``: maximum number of games. Records that cannot be read are skipped with a UserWarning. ValueError if the
-    file or folder does not exist or contains no game.
+    ``num_games``: maximum number of games. Records that cannot be read are skipped with a UserWarning. ValueError if
+    the file or folder does not exist or contains no game.
 
     >>> load_games("nowhere.mjlog")
     Traceback (most recent call last):
@@ -68,8 +68,8 @@ def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
 def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "mjlog") -> int:
     """Write games as records of the form mjlog or mjai, each into a file of the folder ``path``; return how many.
 
-    If the path ends in .tsv or .tsv.xz, one table of mjlog is written instead. ValueError for a game that the form cannot
-    represent.
+    If the path ends in .tsv or .tsv.xz, one table of mjlog is written instead. ValueError for a game that the form
+    cannot represent.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -28,12 +28,12 @@ REVIEW_COLUMNS = pa.schema(
 
 
 def review(game: GameLog, agent: AgentLike) -> pa.Table:
-    """Return one row for each decision with several legal moves, if record and agent both have a choice.
+    """Return one row for each decision with several moves at which both the record and the agent show a choice.
 
     ``deal`` counts from 0; ``kind``: what the decision is about (win, claim, kan, riichi, discard); ``turn``: number
-    of the seat's next discard, from 1; ``choices``: number of different moves; ``p_played`` and ``p_agent`` are the probabilities of the
-    agent's nets, null where no net decides. ``suphx review`` counts the same decisions. ValueError for an unknown agent
-    and a game that contradicts the rules.
+    of the seat's next discard, from 1; ``choices``: number of different moves; ``p_played`` and ``p_agent`` are the
+    probabilities of the agent's nets, null where no net decides. ``suphx review`` counts the same decisions. ValueError
+    for an unknown agent and a game that contradicts the rules.
 
     >>> from suphx import review, simulate
     >>> (game,) = simulate("ukeire", seed=7)
