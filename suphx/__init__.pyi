@@ -1,4 +1,4 @@
-# The public interface of the package: it stays stable. Everything else may change with a version (CHANGELOG.md).
+# The public, stable interface of the package. Everything else may change with any version (CHANGELOG.md).
 
 # The game.
 from .games.riichi import (
@@ -12,11 +12,11 @@ from .games.riichi import (
 # Agents.
 from .selfplay.agents.agent import Agent as Agent, load_agent as load_agent
 
-# Games, and what is in them.
+# Game records, tables and features.
 from .api.game_list import load_games as load_games, save_games as save_games, simulate as simulate
 from .api.game_table import deals_table as deals_table, games_table as games_table, moves_table as moves_table
 from .api.encoding import EncodedDecisions as EncodedDecisions, encode as encode
 from .api.review import review as review
 
-# Who plays better.
+# Matches.
 from .evaluation.match import MatchReport as MatchReport, play_match as play_match

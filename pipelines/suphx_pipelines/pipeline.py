@@ -127,7 +127,7 @@ def run_recipe(
         console.say(note)
     if recipe.needs_records and records is None:
         console.warn(
-            f"{recipe.name} is meant for game records: without --records DIR it learns from games that the baseline "
+            f"{recipe.name} is meant for game records: without --records DIR it learns from games that the agent "
             f"{recipe.records.player} plays against itself"
         )
     runner = Runner(

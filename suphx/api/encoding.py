@@ -1,4 +1,4 @@
-"""What a net sees in games: planes, masks and labels as numpy arrays."""
+"""Features of games for nets: planes, masks and labels as numpy arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EncodedDecisions:
 
 
 def encode(games: Iterable[GameLog], head: str = "discard", encoder: str = "mini") -> EncodedDecisions:
-    """Encode all decisions of ``games`` that belong to one head, each as its player saw it.
+    """Encode all decisions of one head in ``games``, each from the view of its player.
 
     ``head``: discard, riichi, chow, pong or kong; ``encoder``: mini (288 planes for a discard), suphx-plain or suphx
     (838; docs/features.md). A hanchan has about 500 discards; with suphx they take 15 MB. ValueError for another head

@@ -45,8 +45,8 @@ def simulate(
 def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
     """Return the games of a record file, an archive or a folder of records (docs/records.md), in order.
 
-    ``num_games``: at most so many. Records that cannot be read are left out with a UserWarning. ValueError if there is
-    no such file or folder, or no game in it.
+    ``num_games``: maximum number of games. Records that cannot be read are skipped with a UserWarning. ValueError if
+    the file or folder does not exist or contains no game.
 
     >>> load_games("nowhere.mjlog")
     Traceback (most recent call last):
@@ -61,14 +61,15 @@ def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
     if not games:
         raise ValueError(f"{path} has no game" + "".join(f": {reason}" for reason in reasons))
     if quarantine.count:
-        warnings.warn(f"{quarantine.count:,} records were left out, such as {reasons[0]}", stacklevel=2)
+        warnings.warn(f"{quarantine.count:,} records were skipped, such as {reasons[0]}", stacklevel=2)
     return games
 
 
 def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "mjlog") -> int:
     """Write games as records of the form mjlog or mjai, each into a file of the folder ``path``; return how many.
 
-    A path that ends in .tsv or .tsv.xz is a table of mjlog instead. ValueError for a game that its form cannot hold.
+    If the path ends in .tsv or .tsv.xz, one table of mjlog is written instead. ValueError for a game that the form
+    cannot represent.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -79,5 +80,5 @@ def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "m
 
 
 def as_agent(agent: AgentLike) -> Agent:
-    """Return the agent that is meant; ValueError if there is none of this address."""
+    """Return the agent itself, or load it by its address; ValueError for an unknown address."""
     return load_agent(agent) if isinstance(agent, str) else agent

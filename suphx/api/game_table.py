@@ -54,7 +54,7 @@ MOVE_COLUMNS = pa.schema(
 
 
 def games_table(games: Iterable[GameLog]) -> pa.Table:
-    """Return one row for each seat of each game that has an end, with counts over its deals (``kyoku``).
+    """Return one row for each seat of each finished game, with counts over its deals (``kyoku``).
 
     >>> from suphx import games_table, simulate
     >>> table = games_table(simulate("ukeire", 2, seed=7))
@@ -76,7 +76,7 @@ def games_table(games: Iterable[GameLog]) -> pa.Table:
 
 
 def deals_table(games: Iterable[GameLog]) -> pa.Table:
-    """Return one row for each deal: its start, how it ended, and what it changed (riichi sticks not counted).
+    """Return one row for each deal: its start, its result, and the changes of the scores (without riichi sticks).
 
     ``loser`` is null for a draw and a win by tsumo.
 

@@ -1,4 +1,4 @@
-"""What an agent would have done in a game, decision by decision."""
+"""Review of a game: what an agent would have done at each decision."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ REVIEW_COLUMNS = pa.schema(
 
 
 def review(game: GameLog, agent: AgentLike) -> pa.Table:
-    """Return one row for each decision with a choice whose answer the record shows and for which the agent has one.
+    """Return one row for each decision with several moves at which both the record and the agent show a choice.
 
-    ``deal`` counts from 0; ``kind``: what the decision is about (win, claim, kan, riichi, discard); ``turn``: discards
-    of the seat so far, and one; ``choices``: different moves; ``p_played`` and ``p_agent`` are the probabilities of the
-    agent's nets, null where no net decides. ``suphx review`` counts the same decisions. ValueError for an unknown agent
-    and a game that contradicts the rules.
+    ``deal`` counts from 0; ``kind``: what the decision is about (win, claim, kan, riichi, discard); ``turn``: number
+    of the seat's next discard, from 1; ``choices``: number of different moves; ``p_played`` and ``p_agent`` are the
+    probabilities of the agent's nets, null where no net decides. ``suphx review`` counts the same decisions. ValueError
+    for an unknown agent and a game that contradicts the rules.
 
     >>> from suphx import review, simulate
     >>> (game,) = simulate("ukeire", seed=7)

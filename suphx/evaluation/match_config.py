@@ -28,7 +28,7 @@ class MatchConfig:
     hanchans: int = 1000
     """Games of the candidate, a multiple of 4; each wall is played four times."""
     baseline: str = "ukeire"
-    """Agent at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
+    """Opponent at the three other seats: random, tsumogiri or ukeire, or the path of a folder of checkpoints."""
     answers: Answers = "probable"
     """How the riichi, chow, pong and kong nets decide between yes and no (docs/agents.md); sampled: discards are drawn
     too."""

@@ -145,7 +145,5 @@ def test_a_recipe_for_records_warns_without_them(
     (tmp_path / "a.mjlog").write_text("one")
     recipe = load_recipe(RECIPE.with_name("rl_basic.toml"))
     run_recipe(recipe, records=tmp_path / "a.mjlog" if is_given else None, runs=tmp_path / "runs", console=console)
-    told = (
-        "rl_basic is meant for game records: without --records DIR it learns from games that the baseline ukeire plays"
-    )
+    told = "rl_basic is meant for game records: without --records DIR it learns from games that the agent ukeire plays"
     assert [warning.startswith(told) for warning in console.warnings] == ([] if is_given else [True])

@@ -50,7 +50,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--records",
         type=Path,
         metavar="DIR",
-        help="game records to learn from (default: games that the recipe's baseline plays)",
+        help="game records to learn from (default: games that the agent `records.player` plays)",
     )
     add_runs(parser)
     parser.add_argument(

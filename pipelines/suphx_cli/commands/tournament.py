@@ -23,7 +23,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "tournament",
         parents=[options],
         help="rate many agents and promote a clear winner to champion",
-        description="Play the tournament of a recipe: the newest checkpoints, the champion and the baselines. "
+        description="Play the tournament of a recipe: the newest checkpoints, the champion and the recipe's agents. "
         "One tournament is played per night: repeating the command resumes it, or prints its result if it has "
         "finished.",
         epilog=examples("suphx tournament nightly", "suphx tournament nightly --set night=second --set pool.newest=5"),

@@ -45,7 +45,7 @@ class RecordsConfig:
     played_games: int = 1000
     """Number of games that the run plays to learn from when no records are given."""
     player: str = "ukeire"
-    """Agent that plays them at all four seats: a shipped baseline, or the path of a folder of checkpoints."""
+    """Agent that plays them at all four seats: random, tsumogiri or ukeire, or the path of a folder of checkpoints."""
 
     def __post_init__(self) -> None:
         if self.max_games < 0:
@@ -155,7 +155,7 @@ class Recipe:
     """What the recipe does, in one line (``suphx recipes`` prints it)."""
     needs_records: bool = False
     """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
-    of the baseline."""
+    of the agent ``records.player``."""
     minutes: int = 0
     """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
     seed: int = 1

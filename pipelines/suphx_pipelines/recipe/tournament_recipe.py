@@ -39,8 +39,8 @@ class LeaderboardConfig:
     """Games for the ratings. They add to those of earlier nights."""
 
     hanchans: int = 1000
-    """Games of a night, a multiple of 4 and at least 4 for each agent. Lineups are chosen by what is not known yet:
-    agents that may be the best, and those with the fewest games, play more often."""
+    """Games of a night, a multiple of 4 and at least 4 for each agent. Lineups are chosen so that the ratings become
+    precise: agents that may be the best, and those with the fewest games, play more often."""
     anchor: str = "ukeire"
     """Agent that always has 1,000 rating points, so that nights can be compared. If it has never played, the mean of
     all agents has 1,000."""
@@ -54,8 +54,8 @@ class DecisionConfig:
     """The deciding match: the newest checkpoint with the best rating against champions, on fresh walls."""
 
     hanchans: int = 4000
-    """Most games of the deciding match, a multiple of 4 and at least 96. It stops as soon as ``test`` has decided; if
-    it has not by then, the result is undecided and nothing is promoted."""
+    """Maximum number of games of the deciding match, a multiple of 4 and at least 96. It stops as soon as ``test`` has
+    decided; without a decision the result is undecided and nothing is promoted."""
     fresh_hanchans: int = 1000
     """Games on new walls after a pass, a multiple of 4 and at least 24. Only their figures are published: those of the
     deciding match are too good on average."""
@@ -63,7 +63,7 @@ class DecisionConfig:
     """Opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
     champion."""
     test: SequentialConfig = field(default_factory=SequentialConfig)
-    """Sequential test that decides."""
+    """Sequential test that decides about the promotion."""
 
     def __post_init__(self) -> None:
         check_budget(self.hanchans)
@@ -83,7 +83,7 @@ class TournamentRecipe:
     about: str = ""
     """What the recipe does, in one line."""
     minutes: int = 0
-    """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
+    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
     seed: int = 1
     """The walls are derived from it and from the night."""
     night: str = ""

@@ -25,7 +25,7 @@ def section(match: Mapping[str, Any]) -> str:
     us = names[0][:1].upper() + names[0][1:]
     body = report_page.paragraph(
         f"{us} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four times "
-        "(once with our agent in each seat). The baseline in the same seats would average 2.5; our agent differs from "
+        "(once with our agent in each seat). The opponent in the same seats would average 2.5; our agent differs from "
         f"this by {difference(value)} (95 % interval {interval(bounds, 3)}). Below zero is better."
         f"{_points(match.get('points_difference'))}"
     )

@@ -31,8 +31,8 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
         return ""
     if is_played:
         text = (
-            "The nets learned from games that a baseline played against itself. Their accuracy is how often they make "
-            "the same decision as that baseline, in games that they have not seen. It cannot be compared with the "
+            "The nets learned from games that a scripted agent played against itself. Their accuracy is how often they "
+            "make the same decision as that agent, in games that they have not seen. It cannot be compared with the "
             "paper's nets, which learned from strong human players."
         )
         paper: tuple[str, ...] = ()

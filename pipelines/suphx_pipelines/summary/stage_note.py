@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 _PURPOSES = {
-    "records": "Reads the game records, or plays games of a baseline, for the nets to learn from.",
+    "records": "Reads the game records, or plays games of a scripted agent, for the nets to learn from.",
     "supervised": "Trains one net on the decisions of the games. *Model metrics* has loss and accuracy over the steps.",
-    "learning_curve": "Trains a net on a part of the games, to show what more games bring.",
-    "ablation": "Trains a net with the planes of one encoder, to show what the planes bring.",
-    "evaluation": "Plays a match of the supervised nets against a baseline on shared walls.",
+    "learning_curve": "Trains a net on a part of the games, to measure the effect of more games.",
+    "ablation": "Trains a net with the planes of one encoder, to measure the effect of the planes.",
+    "evaluation": "Plays a match of the supervised nets against an opponent on shared walls.",
     "playouts": "Learns from playouts: several answers to one decision, played on the same hidden tiles.",
     "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
     "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",
@@ -16,7 +16,7 @@ _PURPOSES = {
     "entropy_study": "Self-play with a fixed coefficient of the entropy, for comparison.",
     "reward_predictor": "Trains the net that predicts the reward of a game from its kyokus so far.",
     "agent_comparison": "Trains or plays the agents of the paper's figure 8 beside each other.",
-    "sample_game": "Plays one game of the run's last nets; `game.html` under *Artifacts* shows it step by step.",
+    "sample_game": "Plays one game of the run's newest nets; `game.html` under *Artifacts* shows it step by step.",
     "report": "Writes the report: `report.html` and its pictures under *Artifacts*.",
     "learning": "Learns by deep Monte-Carlo self-play.",
     "pool": "Finds the agents of the night: those of the recipe, the newest nets of all runs and the champion.",

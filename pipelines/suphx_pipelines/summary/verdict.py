@@ -99,7 +99,7 @@ def compared(difference: float, low: float, high: float, hanchans: int, better: 
 def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool) -> Verdict:
     baseline = recipe.evaluation.baseline
     is_teacher = has_own_games and recipe.records.player == baseline
-    opponent = f"their teacher {baseline}" if is_teacher else f"the baseline {baseline}"
+    opponent = f"their teacher {baseline}" if is_teacher else f"the opponent {baseline}"
     return compared(
         figures["paired_difference"],
         figures["paired_difference_low"],
@@ -132,8 +132,8 @@ def _against_start(name: str, figures: Mapping[str, float], supervised: Sequence
         equal=f"{name} left the nets about as strong as their start after {amount}",
         worse=f"{name} made the nets weaker than their start after {amount}",
     )
-    titles = {name: f"Against the baseline {name}" for name in BASELINES}
-    titles["start_sampled"] = "With sampled answers on both sides"
+    titles = {name: f"Against the scripted agent {name}" for name in BASELINES}
+    titles["start_sampled"] = "With sampled actions on both sides"
     others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
     return replace(verdict, sentence=" ".join([verdict.sentence, *others, *supervised]))
 

@@ -17,7 +17,7 @@ from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddre
 from suphx_platform.agents.mjai.program_tls import TlsAddress
 
 AGENT_FORMS = (
-    "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/<run>/supervised, or the s3:// address of one; "
+    "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/RUN/supervised, or the s3:// address of one; "
     "models:/NAME@ALIAS or models:/NAME/VERSION; any of these nets with :weak, :matched or :sampled at the end; "
     "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts per kyoku, T seconds per later discard); "
     "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move); "
@@ -87,7 +87,7 @@ def check_nets(address: str) -> None:
         raise ValueError(f"{address!r} is not itself a folder of checkpoints: name one of the folders in it, {shown}")
     raise ValueError(
         f"{address!r} has no checkpoints: name a folder with discard.safetensors, riichi.safetensors and so on, such "
-        "as runs/<run>/supervised of a finished run"
+        "as runs/RUN/supervised of a finished run"
     )
 
 

@@ -13,13 +13,13 @@ Nets = Literal["policy", "null"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceEngineConfig:
-    """How requests are answered."""
+    """How the inference engine computes policy outputs."""
 
     nets: Nets = "policy"
-    """policy: the nets of the policy sets. null: no nets; each head samples evenly among the legal answers, to measure
-    everything else."""
+    """policy: the nets of the policy sets. null: no nets; each head samples uniformly among the legal actions, to
+    measure everything else."""
     max_batch_size: int = 4096
-    """Maximum number of rows that are answered in one batch, approximately."""
+    """Approximate maximum number of observations in one batch."""
     wait_seconds: float = 0.0
     """How long the first request of a batch waits for others; 0 = do not wait."""
     answers: Answers = "probable"

@@ -57,15 +57,15 @@ class ReinforcementConfig:
     """Play as many games against the weak supervised nets, if the run has some."""
     evaluation_deals: int = 0
     """Deals that are played twice, by the newest and by the initial nets, with each of these matches: the difference in
-    points per kyoku shows a gain earlier than placements do. 0 = none, else about 20 or more."""
+    points per kyoku shows a gain earlier than placements do. 0 = none; otherwise use 20 or more."""
     final_hanchans: int = 0
-    """Games against the initial nets at the end, a multiple of 4, with the most probable answers and again with sampled
+    """Games against the initial nets at the end, a multiple of 4, with the most probable actions and again with sampled
     ones (``final_sampled``); 0 = as many as evaluation_hanchans."""
     final_sampled: bool = True
-    """Play the match against the initial nets at the end a second time, with answers that both sides sample."""
+    """Play the match against the initial nets at the end a second time, with sampled actions on both sides."""
     final_baseline: str = ""
-    """Baseline (ukeire, tsumogiri or random) that the nets also play at the end, in as many games and with the most
-    probable answers. Empty = none."""
+    """Scripted agent (ukeire, tsumogiri or random) that the nets also play against at the end, in as many games and
+    with the most probable actions. Empty = none."""
     evaluation_workers: int = 1
     """Processes that play these matches."""
     report_every: int = 10
@@ -75,9 +75,9 @@ class ReinforcementConfig:
     simulator: SimulatorConfig = field(default_factory=SimulatorConfig)
     """Number of games that are played at once, and the opponents."""
     engine: InferenceEngineConfig = field(default_factory=InferenceEngineConfig)
-    """How the nets answer requests."""
+    """How the nets compute policy outputs."""
     buffer: ReplayBufferConfig = field(default_factory=ReplayBufferConfig)
-    """How many decisions wait to be learned from, and for how long."""
+    """How many decisions wait for the learner, and for how long."""
     server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
     """Which versions of the nets are kept."""
     learner: LearnerConfig = field(default_factory=LearnerConfig)

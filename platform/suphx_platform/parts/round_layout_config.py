@@ -26,7 +26,7 @@ class RoundLayoutConfig:
     """For each simulator, rounds that wait for the learner or are being played, at most: simulators pause when there
     are as many. More rounds bridge longer pauses of the learner, and make older what it learns from."""
     weight_sync_rounds: int = 1
-    """Give simulators new weights after so many rounds. lockstep: 1."""
+    """Rounds between two updates of the simulators' weights. lockstep: 1."""
     cpus_per_simulator: float = 1.0
     """Logical CPUs that Ray reserves per simulator."""
     cpus_per_learner: float = 1.0

@@ -179,7 +179,7 @@ def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
 
 
 def load_agent(address: str, *, device: str = "cpu") -> Agent:
-    """Return the agent that ``address`` names: a baseline, or a folder with one checkpoint for each head.
+    """Return the agent that ``address`` names: a scripted one, or a folder with one checkpoint for each head.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
     answer (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ``sampled`` draws
@@ -192,8 +192,8 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
-            f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
-            f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
+            f"{address!r} is no agent: name a scripted one ({', '.join(BASELINES)}) or a folder with a checkpoint for "
+            f"each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
         )
     is_weak = WEAK in words
     discard = find_checkpoint(folder, HEAD_NAMES[DISCARD_HEAD], is_weak=is_weak)

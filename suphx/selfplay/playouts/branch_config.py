@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 RolloutPolicy = Literal["ukeire", "nets"]
-"""Who plays on after an answer was tried: the baseline, or the nets themselves with their most probable answers."""
+"""Agent that plays on after an answer was tried: the scripted agent, or the nets with their most probable actions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,22 +16,22 @@ class BranchConfig:
     num_tables: int = 512
     """Games that are played at once."""
     max_branches: int = 3
-    """Answers to a decision that are tried at most: the most probable ones."""
+    """Maximum number of answers that are tried for a decision: the most probable ones."""
     min_probability: float = 0.04
     """An answer that is less probable is not tried. A decision with fewer than two answers left is not played out."""
     discard_share: float = 0.3
-    """Share of the uncertain discards that are played out. They are many, and one of them matters less than a call."""
+    """Share of the uncertain discards that are played out. They are many, and each of them matters less than a call."""
     has_draw_lanes: bool = True
     """Every seat draws from its own positions of the wall, so that a call does not change what the others draw."""
     num_walls: int = 4
-    """Orders of the undrawn tiles in which every answer is tried: the one of the game, and others at random."""
+    """Number of orders of the undrawn tiles in which every answer is tried: the order of the game, and random ones."""
     rollout_policy: RolloutPolicy = "ukeire"
-    """Who plays on after an answer, at all seats. ``nets``: those that play this round, with their most probable
-    answers; about 20 times as slow as the baseline ``ukeire``, but what is learned is what the answer is worth to
-    these nets."""
+    """Agent that plays on at all seats after an answer. ``ukeire``: the scripted agent. ``nets``: the nets of this
+    round, with their most probable actions; they take about 13 times as long, but the nets learn the value of the
+    answer for their own play."""
     temperature: float = 0.5
-    """Of the answers with which the games go on. Below 1 they come closer to the most probable ones, which play the
-    matches, and positions become those of matches; 0 would play the same moves in equal positions."""
+    """Temperature at which the games sample their actions. Below 1 they choose the most probable actions more often, as
+    in matches, so that positions are similar to those of matches."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.max_branches <= 34:

@@ -16,9 +16,9 @@ class MonteCarloConfig:
     """The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in one batch), and trains for days."""
 
     games: int = 64
-    """Games of a round: they are played by the newest nets, then learned from once."""
+    """Games per round. The newest nets play them, then learn from each game once."""
     batches: int = 4
-    """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
+    """Optimizer steps of each net per round, which share its samples; a game gives a net about 13 samples."""
     device: DeviceName = "auto"
     """Where the nets learn, and play if one process does both: cpu, cuda, or auto: cuda if there is a GPU. The
     simulators of a run over Ray play on the CPU."""
@@ -31,11 +31,11 @@ class MonteCarloConfig:
     epsilon: float = 0.01
     """Share of moves that are played at random."""
     learning_rate: float = 1e-4
-    """Of RMSprop, as in DouZero. Three times as much learns faster for five minutes, then a net can collapse."""
+    """Learning rate of RMSprop, as in DouZero. Three times this rate learns faster at first, but a net can collapse."""
     smoothing: float = 0.99
-    """How slowly RMSprop's mean of squared gradients changes (alpha)."""
+    """Decay of RMSprop's mean of squared gradients (alpha of RMSprop)."""
     rms_epsilon: float = 1e-5
-    """Added to the root of that mean."""
+    """Added to the square root of that mean (epsilon of RMSprop)."""
     max_grad_norm: float = 40.0
     """Maximum norm of the gradient of a net."""
     max_rounds: int = 100_000
@@ -44,7 +44,7 @@ class MonteCarloConfig:
     """Stop after this many minutes of training and evaluation; 0 = no limit. The result then depends on the machine's
     speed and cannot be reproduced exactly."""
     evaluate_rounds: int = 25
-    """Play against ``opponents`` after so many rounds, and at the end."""
+    """Rounds between two evaluations against ``opponents``; the last one is at the end."""
     evaluate_decks: int = 200
     """Decks of an evaluation; each is played twice with sides swapped, and always the same decks."""
     opponents: tuple[str, ...] = ("random",)
@@ -54,7 +54,7 @@ class MonteCarloConfig:
     threads: int = 0
     """Threads of torch in each process; 0 = torch's default; over Ray that is the CPUs reserved for the process."""
     seed: int = 1
-    """Of first weights, decks and random moves."""
+    """Seed of the initial weights, the decks and the random moves."""
 
     def __post_init__(self) -> None:
         for name in ("games", "batches", "max_rounds", "evaluate_rounds", "evaluate_decks"):

@@ -11,21 +11,21 @@ from suphx.selfplay.playouts.branch_config import BranchConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutConfig:
-    """Self-play of the supervised nets in which uncertain decisions are played out, and learned from."""
+    """Self-play of the supervised nets in which several answers to uncertain decisions are played out."""
 
     num_decisions: int = 0
-    """Decisions that are played out and learned from, each once. 0 = this stage is left out."""
+    """Number of decisions that are played out; the nets learn from each once. 0 = skip this stage."""
     heads: tuple[str, ...] = ("discard", "chow", "pong")
-    """Heads that learn; the other nets stay unchanged. The answers of riichi and kong cannot be played out."""
+    """Heads that learn; the other nets stay unchanged. Riichi and kong are not possible."""
     branches: BranchConfig = field(default_factory=BranchConfig)
     """Which decisions are played out."""
     num_collectors: int = 2
-    """Groups of games that are played side by side, each in a thread."""
+    """Number of threads that play games, each with its own group of games."""
     round_decisions: int = 8192
-    """Decisions of a round. The games of a round are played while the nets learn from the round before it, with the
-    nets from before that."""
+    """Decisions per round. While the nets learn from one round, the games of the next round are played with the nets
+    that existed before this learning."""
     batch_size: int = 256
-    """Decisions of a head in one step of its optimizer, about."""
+    """Approximate number of decisions of a head in one step of its optimizer."""
     learning_rate: float = 1e-3
     """Learning rate of AdamW after the warm-up. It falls linearly over the stage to ``last_rate_share`` of it."""
     last_rate_share: float = 0.05
@@ -37,14 +37,14 @@ class PlayoutConfig:
     reward_unit: float = 3000.0
     """Points that count as 1 in the loss."""
     kl_coeff: float = 0.03
-    """Weight in the loss of KL(initial net || policy), the mean over a batch in nats. It keeps the nets from unlearning
-    what few decisions are about."""
+    """Weight in the loss of KL(initial net || policy), the mean over a batch in nats. It keeps the nets close
+    to the supervised ones in rare kinds of decisions."""
     permute_points: bool = False
     """Exchange the points among the answers of each decision at random: a control run, in which no net can become
     stronger. A gain that is claimed must be larger than that of this run."""
     final_hanchans: int = 2000
-    """Games of the match between the nets of the end and the supervised nets, a multiple of 4; 0 = no match. Where
-    self-play follows, its first match measures the same nets."""
+    """Games of the match between the final and the supervised nets, a multiple of 4; 0 = no match. If self-play
+    follows, its first match measures the same nets."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available. The games are played on the CPU."""
     report_every: int = 4

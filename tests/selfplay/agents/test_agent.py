@@ -175,7 +175,7 @@ def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfold
 
 
 def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"'nobody' is no agent: name a baseline \(random, tsumogiri, ukeire\)"):
+    with pytest.raises(ValueError, match=r"'nobody' is no agent: name a scripted one \(random, tsumogiri, ukeire\)"):
         load_agent("nobody")
     with pytest.raises(ValueError, match="'nobody' is no baseline"):
         BaselineAgent("nobody")

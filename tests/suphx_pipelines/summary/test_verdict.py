@@ -29,19 +29,19 @@ def evaluation(mean: float, low: float, high: float, hanchans: int = 1000) -> di
         (
             evaluation(-0.292, -0.37, -0.21),
             "better",
-            "The nets play better than the baseline ukeire: average placement -0.29 "
+            "The nets play better than the opponent ukeire: average placement -0.29 "
             "(95 % interval -0.37 to -0.21; lower is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.66, 0.55, 0.77),
             "worse",
-            "The nets play worse than the baseline ukeire: average placement +0.66 "
+            "The nets play worse than the opponent ukeire: average placement +0.66 "
             "(95 % interval +0.55 to +0.77; lower is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.01, -0.05, 0.07),
             "undecided",
-            "The nets play about as well as the baseline ukeire: average placement +0.01 "
+            "The nets play about as well as the opponent ukeire: average placement +0.01 "
             "(95 % interval -0.05 to +0.07; lower is better), 1,000 hanchans.",
         ),
         (
@@ -111,10 +111,10 @@ def test_self_play_is_compared_with_its_own_start() -> None:
     }
     ukeire = {"ukeire_difference": -0.16, "ukeire_difference_low": -0.2, "ukeire_difference_high": -0.12}
     against_ukeire = find_verdict(RECIPE, {"reinforcement": played | ukeire})
-    assert against_ukeire.sentence == verdict.sentence + " Against the baseline ukeire: -0.16 (-0.20 to -0.12)."
+    assert against_ukeire.sentence == verdict.sentence + " Against the scripted agent ukeire: -0.16 (-0.20 to -0.12)."
     both = find_verdict(RECIPE, {"reinforcement": played | sampled})
     assert (both.outcome, both.difference) == ("better", -0.4)
-    assert both.sentence == verdict.sentence + " With sampled answers on both sides: -0.20 (-0.30 to +0.10)."
+    assert both.sentence == verdict.sentence + " With sampled actions on both sides: -0.20 (-0.30 to +0.10)."
     guided = find_verdict(RECIPE, {"reinforcement": played, "oracle_decay": played | {"start_difference_high": 0.01}})
     assert guided.sentence.startswith("The match does not show who is stronger")
 

@@ -26,7 +26,7 @@ def check_record_agent(record: Path, address: str | None) -> None:
     check_agent(address)
     if is_program(address) or split_wrapper(address)[0]:
         raise ValueError(
-            f"{address!r} must follow whole games and cannot be asked about a record: name a baseline or nets"
+            f"{address!r} must follow whole games and cannot be asked about a record: name a scripted agent or nets"
         )
 
 

@@ -17,7 +17,7 @@ def test_the_committed_page_is_current(tmp_path: Path) -> None:
 
 def test_a_table_names_single_planes_and_ranges() -> None:
     text = markdown(layout("small", 2, [("hand", 4, "own tiles"), ("wind", 1, "own wind")]))
-    assert "small, version 2: 5 planes, 22 bytes a row" in text
+    assert "small, version 2: 5 planes, 22 bytes packed" in text
     assert "| 0-3 | 4 | hand | own tiles |" in text
     assert "| 4 | 1 | wind | own wind |" in text
 
