@@ -11,7 +11,7 @@ from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.statistics import Interval, paired_difference
 from suphx.evaluation.workers import game_workers
-from suphx.evaluation.workers.game_workers import wall_seeds
+from suphx.evaluation.workers.wall_seeds import wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import places_of_scores
 from suphx.games.riichi.records.log.replay import Replayer

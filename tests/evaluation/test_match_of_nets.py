@@ -11,7 +11,7 @@ import pytest
 from suphx.evaluation.match import CANDIDATE, play_match, play_walls
 from suphx.evaluation.match_config import SEATS, Seating
 from suphx.evaluation.wall_difference import PLACEMENT
-from suphx.evaluation.workers.game_workers import wall_seeds
+from suphx.evaluation.workers.wall_seeds import wall_seeds
 from suphx.games.riichi.table.rules import tonpuu
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_platform.parts.small_policy_set import save_random
