@@ -5,8 +5,8 @@ from __future__ import annotations
 from suphx.evaluation import match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import LoadAgent
-from suphx.games.riichi import Rules, tenhou
+from suphx.evaluation.workers.game_task import LoadAgent, default_rules
+from suphx.games.riichi import Rules
 from suphx.selfplay.agents.agent import load_agent
 
 
@@ -32,5 +32,5 @@ def play_match(
     >>> report.difference.mean < 0  # of the average placement: lower is better
     True
     """
-    setup = MatchSetup(candidate, baseline, seed=seed, rules=rules or tenhou())
+    setup = MatchSetup(candidate, baseline, seed=seed, rules=rules or default_rules())
     return match.play_match(setup, num_hanchans, runner=GameRunner(workers=workers, load=load))

@@ -8,14 +8,14 @@ Deals of one hanchan are drawn together in the bootstrap, since they share how t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.match_setup import BASELINE, CANDIDATE, MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.forfeits import ForfeitedSeats
+from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.game_task import GameTask, Summary
 from suphx.games.riichi import Rules
@@ -43,6 +43,15 @@ class DealReport:
     """Share of deals and seats in which the candidate decided differently at least once."""
     difference: PairedDifference
     """Points a kyoku of the candidate minus those of the baseline; positive is better."""
+
+    @property
+    def forfeits(self) -> Forfeits:
+        """None: agents that must follow whole games, such as programs, play no deals."""
+        return Forfeits()
+
+    def renamed(self, candidate: str, baseline: str) -> DealReport:
+        """Return the same with other names of the agents."""
+        return replace(self, candidate=candidate, baseline=baseline)
 
     def verdict(self) -> str:
         """Return one sentence that says who wins more points, as far as the deals can tell."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from suphx.evaluation.workers.game_task import GamePlan, Play, Summarise
+from suphx.evaluation.workers.game_task import GamePlan, Play, Summarise, default_rules
 from suphx.evaluation.workers.wall_seeds import wall_seeds
-from suphx.games.riichi import Rules, tenhou
+from suphx.games.riichi import Rules
 from suphx.selfplay.rollouts.rollout import play_stream
 
 CANDIDATE, BASELINE = 0, 1
@@ -24,7 +24,7 @@ class MatchSetup:
     """Both are addresses for ``GameRunner.load``."""
     seed: int = field(kw_only=True)
     """Of the walls: 0 to 2**20 - 1."""
-    rules: Rules = field(kw_only=True, default_factory=tenhou)
+    rules: Rules = field(kw_only=True, default_factory=default_rules)
     has_draw_lanes: bool = field(kw_only=True, default=True)
     """Whether every seat draws from its own positions of the wall (docs/evaluation.md)."""
 

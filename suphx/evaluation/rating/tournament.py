@@ -18,9 +18,9 @@ from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, counted_places
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner, PlayedTask
-from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent, Summary
+from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent, Summary, default_rules
 from suphx.evaluation.workers.wall_seeds import wall_seeds
-from suphx.games.riichi import GameLog, Rules, game_row, tenhou
+from suphx.games.riichi import GameLog, Rules, game_row
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -54,7 +54,7 @@ class TournamentSetup:
     """Of the walls."""
     earlier: Sequence[RatedGame] = ()
     """Of other nights."""
-    rules: Rules = field(default_factory=tenhou)
+    rules: Rules = field(default_factory=default_rules)
     has_draw_lanes: bool = True
 
 
@@ -173,7 +173,9 @@ def replay_game(
     for agent, digest in zip(agents, game.seats, strict=True):
         agent.name = by_digest[digest].name
     seating = np.arange(SEATS)[np.newaxis]
-    (log,) = play_games(agents, seating, (game.wall,), tenhou(), has_draw_lanes=has_draw_lanes, progress=progress)
+    (log,) = play_games(
+        agents, seating, (game.wall,), default_rules(), has_draw_lanes=has_draw_lanes, progress=progress
+    )
     return log
 
 

@@ -45,6 +45,16 @@ class SequentialReport:
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of candidate (0) and baseline (1), on the walls that decided."""
 
+    def renamed(self, candidate: str, baseline: str) -> SequentialReport:
+        """Return the same with other names of the agents."""
+        return replace(
+            self,
+            candidate=candidate,
+            baseline=baseline,
+            fresh=None if self.fresh is None else self.fresh.renamed(candidate, baseline),
+            other_seatings=tuple(match.renamed(candidate, baseline) for match in self.other_seatings),
+        )
+
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
         outcome, config = self.outcome, self.config

@@ -30,6 +30,11 @@ FORFEITS = "forfeits"
 """In a summary that is kept: who could not play a game to its end. [[agent, reason, game of the task, seat]]."""
 
 
+def default_rules() -> Rules:
+    """Return the rules of matches and tournaments that name none: Tenhou's."""
+    return tenhou()
+
+
 @dataclass(frozen=True, slots=True)
 class GameTask:
     """Games that one process plays and whose summary is kept as one."""
@@ -53,7 +58,7 @@ class GamePlan:
     names: tuple[str, ...]
     """Of the agents in the logs."""
     summarise: Summarise
-    rules: Rules = field(default_factory=tenhou)
+    rules: Rules = field(default_factory=default_rules)
     has_draw_lanes: bool = True
     play: Play = play_stream
     """Plays games of several tasks side by side; ``summarise`` gets what it yields for one task."""
