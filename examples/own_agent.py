@@ -5,7 +5,7 @@ python examples/own_agent.py
 
 import numpy as np
 
-from suphx.evaluation.match import play_match
+from suphx import play_match
 from suphx.games.riichi import NUM_ACTIONS, PASS, RON, TSUMO, TSUMOGIRI
 from suphx.selfplay.agents.agent import load_agent
 

@@ -5,7 +5,7 @@ python examples/play_match.py [CANDIDATE [BASELINE [HANCHANS]]]
 
 import sys
 
-from suphx.evaluation.match import play_match
+from suphx import play_match
 
 candidate, baseline, hanchans = [*sys.argv[1:], *("ukeire", "tsumogiri", "100")[len(sys.argv) - 1 :]]
 report = play_match(candidate, baseline, num_hanchans=int(hanchans), seed=1)

@@ -19,4 +19,5 @@ from .api.encoding import EncodedDecisions as EncodedDecisions, encode as encode
 from .api.review import review as review
 
 # Matches.
-from .evaluation.match import MatchReport as MatchReport, play_match as play_match
+from .api.match import play_match as play_match
+from .evaluation.match import MatchReport as MatchReport

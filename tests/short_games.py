@@ -43,6 +43,5 @@ def east_games() -> Iterator[None]:
 @contextmanager
 def _games_by(rules: Rules) -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("match", "rating.tournament"):
-            patch.setattr(f"suphx.evaluation.{module}.tenhou", lambda: rules)
+        patch.setattr("suphx.evaluation.workers.game_task.tenhou", lambda: rules)
         yield patch

@@ -32,7 +32,6 @@ def command_modules() -> Sequence[Command]:
     from suphx_cli.commands import (
         adapt,
         cluster,
-        evaluate,
         mjai,
         play,
         recipes,
@@ -45,6 +44,7 @@ def command_modules() -> Sequence[Command]:
         warmup,
     )
     from suphx_cli.commands.bench import bench
+    from suphx_cli.commands.evaluation import evaluate
     from suphx_cli.commands.viewing import review, view
 
     return (

@@ -8,25 +8,24 @@ Deals of one hanchan are drawn together in the bootstrap, since they share how t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
+from suphx.evaluation.match_setup import BASELINE, CANDIDATE, MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
-from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
-from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi import Rules, tenhou
-from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.games.riichi import Rules
+from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
 from suphx.selfplay.rollouts.rollout import Game, NoteForfeit
 
 USUAL_DEALS = 10
 """Deals of a hanchan, about."""
 _GAMES_PER_TASK = 16
-_CANDIDATE, _BASELINE = 0, 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +43,15 @@ class DealReport:
     """Share of deals and seats in which the candidate decided differently at least once."""
     difference: PairedDifference
     """Points a kyoku of the candidate minus those of the baseline; positive is better."""
+
+    @property
+    def forfeits(self) -> Forfeits:
+        """None: agents that must follow whole games, such as programs, play no deals."""
+        return Forfeits()
+
+    def renamed(self, candidate: str, baseline: str) -> DealReport:
+        """Return the same with other names of the agents."""
+        return replace(self, candidate=candidate, baseline=baseline)
 
     def verdict(self) -> str:
         """Return one sentence that says who wins more points, as far as the deals can tell."""
@@ -80,65 +88,38 @@ def hanchans_of(num_deals: int) -> int:
     return -(-num_deals // USUAL_DEALS)
 
 
-def play_deal_match(
-    candidate: str,
-    baseline: str,
-    *,
-    num_deals: int,
-    seed: int,
-    workers: Workers = 1,
-    rules: Rules | None = None,
-    has_draw_lanes: bool = True,
-    progress: Callable[[float], None] = lambda games: None,
-    load: LoadAgent = load_agent,
-    kept: KeptResults | None = None,
-) -> DealReport:
-    """Play all deals of ``num_deals`` / 10 hanchans of ``baseline``, and again with ``candidate`` at each seat.
+def play_deal_match(setup: MatchSetup, num_deals: int, *, runner: GameRunner = ONE_PROCESS) -> DealReport:
+    """Play all deals of ``num_deals`` / 10 hanchans of the baseline, and again with the candidate at each seat.
 
-    The number of deals is therefore only about ``num_deals``. Both agents are addresses for ``load``. ``progress`` is
-    called with parts of hanchans; what ``kept`` has of the same deals is not played again. Walls follow from ``seed``.
+    The number of deals is therefore only about ``num_deals``. ``runner`` reports parts of hanchans as progress.
     ValueError for an unknown agent, one that must follow whole games, or a wrong number.
     """
-    walls = wall_seeds(seed, hanchans_of(num_deals))
-    tasks = [_task(candidate, baseline, walls, first) for first in range(0, len(walls), _GAMES_PER_TASK)]
-    games: dict[int, list[list[list[int]]]] = {}
-    for index, summary in play_tasks(
-        (candidate, baseline),
-        ("candidate", "baseline"),
-        tasks,
-        summarise=_summarise,
-        rules=rules or tenhou(),
-        has_draw_lanes=has_draw_lanes,
-        workers=workers,
-        load=load,
-        play=_play,
-        kept=kept,
-        progress=progress,
-    ):
-        games[index] = summary["games"]
+    walls = setup.walls(hanchans_of(num_deals))
+    tasks = [_task(setup, walls, first) for first in range(0, len(walls), _GAMES_PER_TASK)]
+    games = {played.index: played.summary["games"] for played in runner.play(setup.plan(_summarise, _play), tasks)}
     deals = [np.array(deal) for index in range(len(tasks)) for deal in games[index]]
     columns = np.concatenate(deals)
     own, other, differs = columns.reshape(len(columns), 3, SEATS).swapaxes(0, 1)
     clusters = np.repeat(np.arange(len(deals)), [SEATS * len(game) for game in deals])
     return DealReport(
-        candidate=candidate,
-        baseline=baseline,
+        candidate=setup.candidate,
+        baseline=setup.baseline,
         deals=len(columns),
         hanchans=len(walls),
-        seed=seed,
+        seed=setup.seed,
         changed_share=float(differs.mean()),
         difference=paired_difference(own.ravel(), other.ravel(), clusters),
     )
 
 
-def _task(candidate: str, baseline: str, walls: range, first: int) -> GameTask:
+def _task(setup: MatchSetup, walls: range, first: int) -> GameTask:
     part = walls[first : first + _GAMES_PER_TASK]
     last = first + len(part)
     return GameTask(
-        seating=np.full((len(part), SEATS), _BASELINE),
+        seating=np.full((len(part), SEATS), BASELINE),
         seeds=tuple(part),
         key=f"deals-of-walls-{first + 1}-{last}",
-        title=f"deals of {baseline} again with {candidate}, walls {first + 1} to {last} of {len(walls)}",
+        title=f"deals of {setup.baseline} again with {setup.candidate}, walls {first + 1} to {last} of {len(walls)}",
     )
 
 
@@ -153,7 +134,7 @@ def _play(
     note_forfeit: NoteForfeit,
 ) -> Iterator[GameBranches]:
     seeds = (game.seed for game in games)
-    candidate, baseline = agents[_CANDIDATE], agents[_BASELINE]
+    candidate, baseline = agents[CANDIDATE], agents[BASELINE]
     return play_branches(
         candidate, baseline, seeds, rules, num_games=num_tables, has_draw_lanes=has_draw_lanes, progress=progress
     )

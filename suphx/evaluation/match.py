@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,23 +23,20 @@ from suphx.evaluation.match_config import (
     chosen_seatings,
     few_games_note,
 )
+from suphx.evaluation.match_setup import BASELINE, BASELINE_NAME, CANDIDATE, CANDIDATE_NAME, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
-from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits, counted_places
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play, Summary, Workers
-from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
-from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi import GameLog, Rules, game_row, tenhou
+from suphx.evaluation.workers.forfeits import Forfeit, ForfeitedSeats, Forfeits, counted_places
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play, Summary
+from suphx.games.riichi import GameLog, game_row
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games, play_stream
 
 I32 = NDArray[np.int32]
 
-CANDIDATE, BASELINE = 0, 1
-CANDIDATE_NAME, BASELINE_NAME = "candidate", "baseline"
-"""In the records of a match."""
 _WALLS_PER_TASK = 16
 
 
@@ -141,56 +136,30 @@ class SeatingsReport:
 
 
 def play_match(
-    candidate: str,
-    baseline: str,
-    *,
+    setup: MatchSetup,
     num_hanchans: int,
-    seed: int,
+    *,
     seating: Seating = "1v3",
     points: tuple[int, ...] = PHOENIX_POINTS,
-    workers: Workers = 1,
-    rules: Rules | None = None,
-    has_draw_lanes: bool = True,
-    progress: Callable[[float], None] = lambda games: None,
-    load: LoadAgent = load_agent,
-    kept: KeptResults | None = None,
-    records: Path | None = None,
+    runner: GameRunner = ONE_PROCESS,
 ) -> MatchReport:
-    """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against ``baseline``.
+    """Play ``num_hanchans`` games of the candidate, a multiple of 4 and at least 8.
 
-    Both are addresses for ``load``. ``points`` are those of first to fourth place, for the difference in points.
-    ``progress`` is called with parts of games while they are played; what ``kept`` has of the same match is not played
-    again. Walls follow from ``seed``. With ``has_draw_lanes`` every seat draws from its own positions of the wall
-    (docs/evaluation.md). ``records`` is a folder for the games that are played now.
+    ``points`` are those of first to fourth place, for the difference in points.
     ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)
-    forfeits = Forfeits()
-    walls = wall_seeds(seed, num_hanchans // SEATS)
-    parts = dict(
-        play_walls(
-            (candidate, baseline),
-            walls,
-            seating=seating,
-            rules=rules,
-            has_draw_lanes=has_draw_lanes,
-            workers=workers,
-            load=load,
-            kept=kept,
-            records=records,
-            progress=progress,
-            note_forfeit=forfeits.note,
-        )
-    )
-    rows, baseline_rows = np.concatenate([parts[first] for first in sorted(parts)], axis=1)
-    clusters = np.repeat(np.arange(len(walls)), SEATS)
+    num_walls = num_hanchans // SEATS
+    blocks = sorted(play_walls(setup, num_walls, seating=seating, runner=runner), key=lambda block: block.first)
+    rows, baseline_rows = np.concatenate([block.rows for block in blocks], axis=1)
+    clusters = np.repeat(np.arange(num_walls), SEATS)
     return MatchReport(
-        candidate=candidate,
-        baseline=baseline,
+        candidate=setup.candidate,
+        baseline=setup.baseline,
         hanchans=num_hanchans,
-        walls=len(walls),
-        seed=seed,
+        walls=num_walls,
+        seed=setup.seed,
         statistics=summarise_rows(rows, CANDIDATE_NAME, clusters=clusters),
         baseline_statistics=summarise_rows(baseline_rows, BASELINE_NAME, clusters=clusters),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
@@ -198,61 +167,57 @@ def play_match(
         points=points,
         points_difference=_difference(rows, measure, seating, clusters),
         seating=seating,
-        forfeits=forfeits,
+        forfeits=Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits),
     )
 
 
-def play_seatings(candidate: str, baseline: str, choice: SeatingChoice, **how: Any) -> SeatingsReport:
-    """Play a match of ``how`` (the arguments of ``play_match``) in each seating of ``choice``; errors as there."""
+def play_seatings(
+    setup: MatchSetup,
+    num_hanchans: int,
+    choice: SeatingChoice,
+    *,
+    points: tuple[int, ...] = PHOENIX_POINTS,
+    runner: GameRunner = ONE_PROCESS,
+) -> SeatingsReport:
+    """Play a match of ``num_hanchans`` games in each seating of ``choice``; the rest as in ``play_match``."""
     return SeatingsReport(
-        tuple(play_match(candidate, baseline, seating=seating, **how) for seating in chosen_seatings(choice))
+        tuple(
+            play_match(setup, num_hanchans, seating=seating, points=points, runner=runner)
+            for seating in chosen_seatings(choice)
+        )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedWalls:
+    """Walls of a match that were played as one task."""
+
+    first: int
+    """Number of the first wall, from 0."""
+    rows: I32
+    """``game_row`` of the candidates and of the baselines: [2][games][columns]."""
+    forfeits: tuple[Forfeit, ...]
 
 
 def play_walls(
-    agents: tuple[str, str],
-    walls: range,
+    setup: MatchSetup,
+    num_walls: int,
     *,
     seating: Seating = "1v3",
     walls_per_task: int = 0,
-    max_tables: int | None = None,
-    workers: Workers = 1,
-    rules: Rules | None = None,
-    has_draw_lanes: bool = True,
-    progress: Callable[[float], None] = lambda games: None,
-    load: LoadAgent = load_agent,
+    runner: GameRunner = ONE_PROCESS,
     play: Play = play_stream,
-    kept: KeptResults | None = None,
-    records: Path | None = None,
-    note_forfeit: Callable[[int, str], None] = lambda agent, reason: None,
-) -> Generator[tuple[int, I32], None, None]:
-    """Yield the number of the first wall of each task and its rows, first what is ``kept``, then whatever ends first.
+) -> Generator[PlayedWalls, None, None]:
+    """Yield the walls of each task, first those that were kept, then whatever ends first; four games a wall.
 
-    The rows are ``game_row`` of the candidates and of the baselines, [2][games][columns]; ``agents`` are the addresses
-    of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process;
-    ``play`` plays them. When the caller stops iterating, the processes end. Errors as for ``play_match``.
+    ``play`` plays the games. When the caller stops iterating, the processes end. Errors as for ``play_match``.
     """
     size = walls_per_task or _WALLS_PER_TASK
-    firsts = range(0, len(walls), size)
-    tasks = [_task(agents, walls, slice(first, first + size), seating) for first in firsts]
-    # In a match an agent goes by its part: both may be the same.
-    for index, summary in play_tasks(
-        agents,
-        (CANDIDATE_NAME, BASELINE_NAME),
-        tasks,
-        summarise=_summarise,
-        rules=rules or tenhou(),
-        has_draw_lanes=has_draw_lanes,
-        workers=workers,
-        max_tables=max_tables,
-        load=load,
-        play=play,
-        kept=kept,
-        records=records,
-        progress=progress,
-        note_forfeit=note_forfeit,
-    ):
-        yield firsts[index], np.array(summary["rows"], np.int32)
+    firsts = range(0, num_walls, size)
+    walls = setup.walls(num_walls)
+    tasks = [_task(setup, walls, slice(first, first + size), seating) for first in firsts]
+    for played in runner.play(setup.plan(_summarise, play), tasks):
+        yield PlayedWalls(firsts[played.index], np.array(played.summary["rows"], np.int32), played.forfeits)
 
 
 def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray[np.int64]) -> PairedDifference:
@@ -264,36 +229,29 @@ def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray
 
 
 def first_game(
-    candidate: str,
-    baseline: str,
-    *,
-    seed: int,
-    rules: Rules | None = None,
-    has_draw_lanes: bool = True,
-    load: LoadAgent = load_agent,
-    progress: Callable[[float], None] | None = None,
+    setup: MatchSetup, *, load: LoadAgent = load_agent, progress: Callable[[float], None] | None = None
 ) -> GameLog:
     """Play the first game of a match again and return it; agents that depend on time may play it differently.
 
     ``progress`` is called with parts of the game; their sum is 1.
     """
-    agents = [load(candidate), load(baseline)]
+    agents = [load(setup.candidate), load(setup.baseline)]
     agents[CANDIDATE].name, agents[BASELINE].name = CANDIDATE_NAME, BASELINE_NAME
     seating = np.full((1, SEATS), BASELINE)
     seating[0, 0] = CANDIDATE
     (log,) = play_games(
-        agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=has_draw_lanes, progress=progress
+        agents, seating, setup.walls(1), setup.rules, has_draw_lanes=setup.has_draw_lanes, progress=progress
     )
     return log
 
 
-def _task(agents: tuple[str, str], walls: range, part: slice, seating: Seating) -> GameTask:
+def _task(setup: MatchSetup, walls: range, part: slice, seating: Seating) -> GameTask:
     """Return the games of a part of the walls, four for each; in ``1v3`` the candidate is at seat 0, 1, 2, 3."""
     numbers = range(len(walls))[part]
     seats = [np.where(candidate_seats(seating, number), CANDIDATE, BASELINE) for number in numbers]
     first, last = numbers.start + 1, numbers.stop
     prefix = "" if seating == "1v3" else f"{seating}-"
-    players = f"{agents[CANDIDATE]} against {'three ' if seating == '1v3' else ''}{agents[BASELINE]}"
+    players = f"{setup.candidate} against {'three ' if seating == '1v3' else ''}{setup.baseline}"
     return GameTask(
         seating=np.concatenate(seats),
         seeds=tuple(wall for wall in walls[part] for _ in range(SEATS)),

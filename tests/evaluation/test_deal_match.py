@@ -7,13 +7,16 @@ import pytest
 
 from suphx.evaluation import deal_match
 from suphx.evaluation.deal_match import DealReport, play_deal_match
-from suphx.evaluation.workers import game_workers
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 
 
-def play(candidate: str, baseline: str, *, num_deals: int = 60, seed: int = 1, workers: int = 1) -> DealReport:
-    return play_deal_match(candidate, baseline, num_deals=num_deals, seed=seed, workers=workers, rules=tonpuu())
+def play(
+    candidate: str, baseline: str, *, num_deals: int = 60, seed: int = 1, runner: GameRunner = ONE_PROCESS
+) -> DealReport:
+    return play_deal_match(MatchSetup(candidate, baseline, seed=seed, rules=tonpuu()), num_deals, runner=runner)
 
 
 def test_an_agent_against_itself_has_no_difference_at_all() -> None:
@@ -51,14 +54,13 @@ def test_workers_and_the_size_of_a_task_do_not_change_the_result(monkeypatch: py
     whole = play("ukeire", "tsumogiri")
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
     assert play("ukeire", "tsumogiri") == whole
-    assert play("ukeire", "tsumogiri", workers=2) == whole
+    assert play("ukeire", "tsumogiri", runner=GameRunner(workers=2)) == whole
 
 
 def test_a_killed_match_continues_with_the_deals_that_were_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
-    monkeypatch.setattr(game_workers, "DEFAULT_TABLES", 2)  # so that tasks end one after another
     kept = KeptResults(tmp_path)
 
     def kill(games: float) -> None:
@@ -66,9 +68,8 @@ def test_a_killed_match_continues_with_the_deals_that_were_kept(
             raise KeyboardInterrupt
 
     def play_on(progress: Callable[[float], None]) -> DealReport:
-        return play_deal_match(
-            "ukeire", "tsumogiri", num_deals=60, seed=1, rules=tonpuu(), kept=kept, progress=progress
-        )  # fmt: skip
+        runner = GameRunner(kept=kept, progress=progress, max_tables=2)  # so that tasks end one after another
+        return play("ukeire", "tsumogiri", runner=runner)
 
     with pytest.raises(KeyboardInterrupt):
         play_on(kill)
@@ -83,9 +84,7 @@ def test_a_match_of_which_everything_is_kept_is_not_played_again(tmp_path: Path)
     kept = KeptResults(tmp_path)
 
     def play_kept(progress: Callable[[float], None]) -> DealReport:
-        return play_deal_match(
-            "ukeire", "tsumogiri", num_deals=20, seed=1, rules=tonpuu(), kept=kept, progress=progress
-        )  # fmt: skip
+        return play("ukeire", "tsumogiri", num_deals=20, runner=GameRunner(kept=kept, progress=progress))
 
     first = play_kept(lambda games: None)
     counts: list[float] = []

@@ -9,10 +9,11 @@ import pytest
 from suphx.evaluation import match
 from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.evaluation.match_config import MatchConfig
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import Interval, paired_difference
-from suphx.evaluation.workers import game_workers
-from suphx.evaluation.workers.game_workers import wall_seeds
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.wall_seeds import wall_seeds
 from suphx.games.riichi import places_of_scores
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tonpuu
@@ -20,8 +21,10 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 
 
-def play(candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, workers: int = 1) -> MatchReport:
-    return play_match(candidate, baseline, num_hanchans=num_hanchans, seed=seed, workers=workers, rules=tonpuu())
+def play(
+    candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, runner: GameRunner = ONE_PROCESS
+) -> MatchReport:
+    return play_match(MatchSetup(candidate, baseline, seed=seed, rules=tonpuu()), num_hanchans, runner=runner)
 
 
 @pytest.mark.parametrize("name", ["tsumogiri", "ukeire", "random"])
@@ -73,7 +76,7 @@ def test_the_report_counts_games_and_walls() -> None:
 def test_the_result_does_not_depend_on_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)  # so that there is a task for each worker
     # As text: a rate without cases is not a number, which equals nothing.
-    assert repr(play("ukeire", "tsumogiri", workers=2)) == repr(play("ukeire", "tsumogiri"))
+    assert repr(play("ukeire", "tsumogiri", runner=GameRunner(workers=2))) == repr(play("ukeire", "tsumogiri"))
 
 
 def test_the_size_of_a_task_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +93,7 @@ def test_another_seed_means_other_walls() -> None:
 def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.setattr(match, "_WALLS_PER_TASK", 2)
     counts: list[float] = []
-    play_match("tsumogiri", "random", num_hanchans=20, seed=1, rules=tonpuu(), workers=workers, progress=counts.append)
+    play("tsumogiri", "random", num_hanchans=20, runner=GameRunner(workers=workers, progress=counts.append))
     assert sum(counts) == pytest.approx(20)
     assert len(counts) > 20, "parts of games are counted while they are played"
     assert min(counts) >= 0
@@ -98,7 +101,7 @@ def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.Monke
 
 def test_the_first_game_can_be_looked_at() -> None:
     told: list[float] = []
-    game = first_game("ukeire", "random", seed=1, rules=tonpuu(), progress=told.append)
+    game = first_game(MatchSetup("ukeire", "random", seed=1, rules=tonpuu()), progress=told.append)
     assert sum(told) == pytest.approx(1)
     assert game.names == ("candidate", "baseline", "baseline", "baseline")
     assert Replayer().replay(game) == []
@@ -108,7 +111,6 @@ def test_the_first_game_can_be_looked_at() -> None:
 
 def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
-    monkeypatch.setattr(game_workers, "DEFAULT_TABLES", 4)  # so that tasks end one after another
     kept = KeptResults(tmp_path)
 
     def kill(games: float) -> None:
@@ -116,7 +118,8 @@ def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest
             raise KeyboardInterrupt
 
     def play_on(progress: Callable[[float], None]) -> MatchReport:
-        return play_match("ukeire", "tsumogiri", num_hanchans=12, seed=1, rules=tonpuu(), kept=kept, progress=progress)
+        runner = GameRunner(kept=kept, progress=progress, max_tables=4)  # so that tasks end one after another
+        return play("ukeire", "tsumogiri", num_hanchans=12, runner=runner)
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):

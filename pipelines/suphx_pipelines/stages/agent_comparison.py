@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.loop.metrics_file import METRICS_FILE
@@ -70,17 +72,12 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
         for agent in config.agents:
             folder = supervised if agent in _SUPERVISED else context.upstream[_stage_name(agent)]
-            reports.append(
-                play_match(
-                    f"{folder}{_SUPERVISED.get(agent, '')}",
-                    f"{supervised}:weak",
-                    num_hanchans=config.hanchans,
-                    seed=context.seed % MAX_WALL_SEED,
-                    workers=config.workers,
-                    progress=progress.advance,
-                    kept=KeptResults(context.folder / GAMES_FOLDER / agent),
-                )
+            setup = MatchSetup(
+                f"{folder}{_SUPERVISED.get(agent, '')}", f"{supervised}:weak", seed=context.seed % MAX_WALL_SEED
             )
+            kept = KeptResults(context.folder / GAMES_FOLDER / agent)
+            runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance)
+            reports.append(play_match(setup, config.hanchans, runner=runner))
     entries = table(config.agents, reports)
     write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})
     figures = {}

@@ -10,9 +10,11 @@ from typing import Any
 
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import few_games_note
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
@@ -42,7 +44,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
     if config.answers != "probable":
         candidate += f":{config.answers}"
-    seed = context.seed % MAX_WALL_SEED
+    setup = MatchSetup(candidate, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     start = time.monotonic()
     kept = KeptResults(context.folder / GAMES_FOLDER)
     if len(kept):
@@ -51,17 +53,10 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         match_workers(config.workers, on_ray=config.on_ray, say=context.console.say) as workers,
         context.console.progress("hanchans", config.hanchans, name="match") as progress,
     ):
-        match = play_match(
-            candidate,
-            config.baseline,
-            num_hanchans=config.hanchans,
-            seed=seed,
-            has_draw_lanes=config.draw_lanes,
-            workers=workers,
-            progress=progress.advance,
-            kept=kept,
-            records=context.folder / RECORDS_FOLDER,
+        runner = GameRunner(
+            workers=workers, kept=kept, records=context.folder / RECORDS_FOLDER, progress=progress.advance
         )
+        match = play_match(setup, config.hanchans, runner=runner)
     index_records(context.folder / RECORDS_FOLDER)
     seconds = time.monotonic() - start
     write_json(context.folder / "match.json", match_json(match, seconds))

@@ -11,9 +11,11 @@ from collections.abc import Mapping
 
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_config import few_games_note
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -87,17 +89,15 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
     """Play the final match against the agent in the folder ``start``; return its figures."""
     hanchans = context.recipe.playouts.final_hanchans
+    setup = MatchSetup(str(context.folder), start, seed=context.seed % MAX_WALL_SEED)
     with context.console.progress("hanchans", hanchans, name="match") as progress:
-        match = play_match(
-            str(context.folder),
-            start,
-            num_hanchans=hanchans,
-            seed=context.seed % MAX_WALL_SEED,
+        runner = GameRunner(
             workers=context.recipe.evaluation.workers,
-            progress=progress.advance,
             kept=KeptResults(context.folder / GAMES_FOLDER),
             records=context.folder / RECORDS_FOLDER,
+            progress=progress.advance,
         )
+        match = play_match(setup, hanchans, runner=runner)
     index_records(context.folder / RECORDS_FOLDER)
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match import first_game
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES, sample_game, viewer_game
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.training.loop.metrics_file import METRICS_FILE
@@ -70,14 +71,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the game against three copies of the baseline, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
+    setup = MatchSetup(address, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     with context.console.parts("playing a game to look at") as progress:
-        game = first_game(
-            address,
-            config.baseline,
-            seed=context.seed % MAX_WALL_SEED,
-            has_draw_lanes=config.draw_lanes,
-            progress=progress,
-        )
+        game = first_game(setup, progress=progress)
     one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
     game = replace(game, names=(AGENT_NAME, one, two, three))
     write_json(context.folder / GAME_FILE, sample_game(game, game.names))

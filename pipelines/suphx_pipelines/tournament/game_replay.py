@@ -8,6 +8,7 @@ from pathlib import Path
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_walls
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
@@ -54,10 +55,8 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
         found = replay_walls(
             [Player(entrant.digest, entrant.address_in(run / _POOL), entrant.name) for entrant in pool.entrants],
             chosen,
-            records=records,
             has_draw_lanes=read_json(path)["draw_lanes"],
-            load=load_any_agent,
-            progress=progress.advance,
+            runner=GameRunner(load=load_any_agent, records=records, progress=progress.advance),
         )
     return [
         ReplayedGame(wall, tuple(names[digest] for digest in game.seats), game.places, list(game.places) == places)

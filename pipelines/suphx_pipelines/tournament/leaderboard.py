@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 
-from suphx.evaluation.rating.tournament import SEATS, Player, play_tournament
+from suphx.evaluation.rating.tournament import SEATS, Player, TournamentSetup, play_tournament
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.live_page import LiveLeaderboard
-from suphx_pipelines.tournament.pool.tournament_games import games_of, wall_seed, workers_of
+from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, read_pool
-from suphx_platform.agents.agent_loading import load_any_agent
 
 _LONGEST_METRIC = 200  # MLflow takes 250
 
@@ -35,21 +34,15 @@ def run(context: Context) -> dict[str, float]:
         run_id=context.folder.parent.name,
     )
     live = LiveLeaderboard(context, board, num_games)
-    with workers_of(context) as workers, games_of(context, num_games) as (kept, progress):
-        games = play_tournament(
-            [Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
-            num_hanchans=num_games,
-            seed=wall_seed(context),
-            anchor=board.anchor_digest,
-            before=board.earlier.games,
-            workers=workers,
-            has_draw_lanes=recipe.draw_lanes,
-            load=load_any_agent,
-            progress=progress,
-            kept=kept,
-            note_forfeit=board.note_forfeit,
-            note_games=live.note_games,
-        )
+    setup = TournamentSetup(
+        players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
+        anchor=board.anchor_digest,
+        seed=wall_seed(context),
+        earlier=board.earlier.games,
+        has_draw_lanes=recipe.draw_lanes,
+    )
+    with stage_runner(context, num_games) as runner:
+        games = play_tournament(setup, num_games, runner=runner, note_wall=live.note_wall)
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
     for sentence in board.forfeits.sentences(list(names.values())):
         context.warn(sentence)

@@ -5,7 +5,7 @@ Its keys stand in docs/architecture.md. The page of the report and the live page
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
-from suphx.evaluation.rating.tournament import SEATS, head_to_head, placements_of
+from suphx.evaluation.rating.tournament import SEATS, PlayedWall, head_to_head, placements_of
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval
 from suphx.evaluation.workers.forfeits import Forfeits
@@ -48,15 +48,13 @@ class Leaderboard:
         """Return the digest of the anchor: its name itself where it does not play tonight."""
         return next((entrant.digest for entrant in self.pool.entrants if entrant.name == self.anchor), self.anchor)
 
-    def note_games(self, games: Sequence[RatedGame], rows: Mapping[str, I64]) -> None:
-        """Take the games of a wall, in any order."""
-        self.games += games
-        for digest, row in rows.items():
+    def note_wall(self, wall: PlayedWall) -> None:
+        """Take the games of a wall; walls come in any order."""
+        self.games += wall.games
+        for digest, row in wall.rows.items():
             self.rows[digest] = self.rows.get(digest, 0) + row
-
-    def note_forfeit(self, digest: str, reason: str) -> None:
-        """Count a forfeit of an agent."""
-        self.forfeits.note([entrant.digest for entrant in self.pool.entrants].index(digest), reason)
+        for digest, reason in wall.forfeits:
+            self.forfeits.note([entrant.digest for entrant in self.pool.entrants].index(digest), reason)
 
     def table(self) -> dict[str, Any]:
         """Return the table, the strongest agent first; agents without a game are left out."""

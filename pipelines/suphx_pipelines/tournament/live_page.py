@@ -12,8 +12,7 @@ from functools import cache
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.kernel.record import I64
+from suphx.evaluation.rating.tournament import PlayedWall
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import number
@@ -112,9 +111,9 @@ class LiveLeaderboard:
         self._board = board
         self._num_games = num_games
 
-    def note_games(self, games: Sequence[RatedGame], rows: Mapping[str, I64]) -> None:
+    def note_wall(self, wall: PlayedWall) -> None:
         """Take the games of a wall, and write the page if it is time."""
-        self._board.note_games(games, rows)
+        self._board.note_wall(wall)
         table = cache(self._board.table)
         self._page.offer(lambda has_links: (self._head(), leaderboard_page.sections(table(), has_links=has_links)))
 

@@ -5,18 +5,19 @@ Leaves ``decision.json`` (keys in docs/architecture.md), ``live.html`` (live_dec
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_match import FRESH_FOLDER, SequentialReport, play_sequential_match
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records, remove_after
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.live_decision import LiveDecision
-from suphx_pipelines.tournament.pool.tournament_games import games_of, wall_seed, workers_of
+from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
-from suphx_platform.agents.agent_loading import load_any_agent
 
 _FRESH_KEYS = ("fresh_match", "other_seatings")
 """Of the test's report: matches on new walls, which are kept under keys of their own."""
@@ -62,26 +63,22 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
         context.console.detail(f"decision after {outcome.hanchans:,} hanchans: {outcome.note()}")
         live.note_outcome(outcome)
 
-    def advance(games: float) -> None:
-        progress(games)
-        live.advance(games)
-
     records = context.folder / RECORDS_FOLDER
-    with workers_of(context) as workers, games_of(context, config.hanchans) as (kept, progress):
+    address = candidate.address_in(context.upstream["pool"])
+    setup = MatchSetup(address, opponent, seed=wall_seed(context), has_draw_lanes=context.recipe.draw_lanes)
+    with stage_runner(context, config.hanchans) as runner:
+
+        def advance(games: float) -> None:
+            runner.progress(games)
+            live.advance(games)
+
         report = play_sequential_match(
-            candidate.address_in(context.upstream["pool"]),
-            opponent,
+            setup,
             config.test,
             max_hanchans=config.hanchans,
             fresh_hanchans=config.fresh_hanchans,
-            seed=wall_seed(context),
-            workers=workers,
-            has_draw_lanes=context.recipe.draw_lanes,
-            load=load_any_agent,
-            progress=advance,
+            runner=replace(runner, records=records, progress=advance),
             tell=tell,
-            kept=kept,
-            records=records,
         )
     remove_after(records, report.outcome.walls)
     for folder in (records, records / FRESH_FOLDER):

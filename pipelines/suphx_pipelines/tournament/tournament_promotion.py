@@ -148,12 +148,13 @@ def promotion_of(
 
 def _figures(match: Mapping[str, Any], test: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, float]:
     """Return the figures of the matches on new walls."""
-    low, high = match["paired_difference"]["interval"]
-    seatings = {name: other["paired_difference"]["average_placement"] for name, other in others.items()}
-    return {f"promotion/difference_{name}": value for name, value in seatings.items()} | {
-        "promotion/difference": match["paired_difference"]["average_placement"],
-        "promotion/difference_low": low,
-        "promotion/difference_high": high,
+    figures: dict[str, float] = {}
+    for ending, each in [("", match), *((f"_{seating}", other) for seating, other in others.items())]:
+        found = each["paired_difference"]
+        name = f"promotion/difference{ending}"
+        figures |= {name: found["average_placement"]}
+        figures |= {f"{name}_low": found["interval"][0], f"{name}_high": found["interval"][1]}
+    return figures | {
         "promotion/hanchans": match["hanchans"],
         "promotion/average_placement": match["average_placement"],
         "promotion/points": match["points_difference"]["per_hanchan"],

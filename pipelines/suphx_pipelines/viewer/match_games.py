@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match import CANDIDATE_NAME
+from suphx.evaluation.match_setup import CANDIDATE_NAME
 from suphx.evaluation.workers.match_records import indexed_tables
 from suphx.games.riichi import GameLog, Quarantine, iter_records, places_of_scores, recorded_decisions, viewer_game
 from suphx.selfplay.agents.agent import Agent

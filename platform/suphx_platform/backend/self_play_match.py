@@ -20,10 +20,12 @@ import numpy as np
 from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.choice import BASELINES
@@ -70,31 +72,16 @@ class MatchOrder:
         candidate, baseline = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
         records = self.folder / RECORDS_FOLDER / self._digest() if self.keeps_games else None
-        match = play_match(
-            candidate,
-            baseline,
-            num_hanchans=self.num_hanchans,
-            seed=self.seed,
-            workers=self.workers,
-            progress=progress,
-            kept=kept,
-            records=records,
-        )
+        setup = MatchSetup(candidate, baseline, seed=self.seed)
+        runner = GameRunner(workers=self.workers, kept=kept, records=records, progress=progress)
+        match = play_match(setup, self.num_hanchans, runner=runner)
         place = None
         if records is not None:
             index_records(records)
             place = records.relative_to(self.folder).as_posix()
         if not self.num_deals:
             return MatchOutcome(match, None, place)
-        deals = play_deal_match(
-            candidate,
-            baseline,
-            num_deals=self.num_deals,
-            seed=self.seed,
-            workers=self.workers,
-            progress=progress,
-            kept=kept,
-        )
+        deals = play_deal_match(setup, self.num_deals, runner=replace(runner, records=None))
         return MatchOutcome(match, deals, place)
 
     def files(self) -> dict[str, bytes]:

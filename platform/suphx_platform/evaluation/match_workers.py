@@ -1,7 +1,7 @@
 """What plays the games of a match or tournament: processes of this machine, or workers of Ray if wanted.
 
 >>> with match_workers(8, on_ray=False, say=print) as workers:
-...     play_match("runs/a/supervised", "ukeire", num_hanchans=4000, seed=0, workers=workers)
+...     play_match(MatchSetup("runs/a/supervised", "ukeire", seed=0), 4000, runner=GameRunner(workers=workers))
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Games of matches and tournaments on the nodes of a Ray cluster.
 
 >>> with ray_game_workers(64, say=print) as workers:
-...     play_match("runs/a/supervised", "ukeire", num_hanchans=4000, seed=0, workers=workers, load=load_any_agent)
+...     runner = GameRunner(workers=workers, load=load_any_agent)
+...     play_match(MatchSetup("runs/a/supervised", "ukeire", seed=0), 4000, runner=runner)
 
 Nets go through Ray's object store, so nodes share no disk. What a dead worker had begun is given to the others, while
 Ray starts the worker again; games follow from their walls and agents, so nobody sees in the results who played them.

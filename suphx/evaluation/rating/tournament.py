@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -18,17 +17,15 @@ from suphx.evaluation.rating.lineup_choice import GAMES_PER_WALL, choose_lineups
 from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, counted_places
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
-from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
-from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi import GameLog, Rules, game_row, tenhou
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner, PlayedTask
+from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent, Summary, default_rules
+from suphx.evaluation.workers.wall_seeds import wall_seeds
+from suphx.games.riichi import GameLog, Rules, game_row
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 
 SEATS = 4
-NoteGames = Callable[[Sequence[RatedGame], Mapping[str, I64]], None]
-"""Gets the games of a wall, and what each agent (by digest) did in them: the sum of ``game_row``."""
 ROUNDS = 4
 """Times that lineups are chosen: each begins the processes again, and the later ones know more."""
 
@@ -45,56 +42,67 @@ class Player:
     """In errors."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentSetup:
+    """Who plays, by which rules and on which walls; from earlier games follows who meets whom."""
+
+    players: Sequence[Player]
+    """At least four; they count in the order of their digests."""
+    anchor: str
+    """Digest of the agent whose strength is fixed."""
+    seed: int
+    """Of the walls."""
+    earlier: Sequence[RatedGame] = ()
+    """Of other nights."""
+    rules: Rules = field(default_factory=default_rules)
+    has_draw_lanes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedWall:
+    """The games of a lineup on a wall. Agents are named by their digests."""
+
+    games: list[RatedGame]
+    """A seat that could not play its game to the end is last in it."""
+    rows: dict[str, I64]
+    """What each agent did: the sum of ``game_row``."""
+    forfeits: list[tuple[str, str]]
+    """Agents that could not play a game to its end, and why."""
+
+
 def play_tournament(
-    players: Sequence[Player],
-    *,
+    setup: TournamentSetup,
     num_hanchans: int,
-    seed: int,
-    anchor: str,
-    before: Iterable[RatedGame] = (),
-    workers: Workers = 1,
-    rules: Rules | None = None,
-    has_draw_lanes: bool = True,
-    load: LoadAgent = load_agent,
-    progress: Callable[[float], None] = lambda games: None,
-    kept: KeptResults | None = None,
-    note_forfeit: Callable[[str, str], None] = lambda digest, reason: None,
-    note_games: NoteGames = lambda games, rows: None,
+    *,
+    runner: GameRunner = ONE_PROCESS,
+    note_wall: Callable[[PlayedWall], None] = lambda wall: None,
 ) -> list[RatedGame]:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) and return them, wall by wall.
 
-    ``before`` are the games of earlier nights and ``anchor`` the digest of the agent whose strength is fixed: both
-    decide who plays. Walls follow from ``seed``. ``progress`` is called with parts of games while they are played;
-    what ``kept`` has of the same games is not played again. The result does not depend on ``workers``, nor on the order
-    of ``players``: they count in the order of their digests. ``note_forfeit`` gets the digest of an agent that could
-    not play a game to its end, and why: in its ``places`` this agent is last. ``note_games`` gets games in any order.
+    The result does not depend on the workers, nor on the order of the players. ``note_wall`` gets walls in any order.
     ValueError for fewer than four players, an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     if num_hanchans < 2 * GAMES_PER_WALL or num_hanchans % GAMES_PER_WALL:
         raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
-    players = sorted(players, key=lambda player: player.digest)
-    earlier, games = list(before), list[RatedGame]()
-    walls = wall_seeds(seed, num_hanchans // GAMES_PER_WALL)
+    players = sorted(setup.players, key=lambda player: player.digest)
     digests = [player.digest for player in players]
+    plan = GamePlan(
+        addresses=tuple(player.address for player in players),
+        names=tuple(str(number) for number in range(len(players))),
+        summarise=_summarise,
+        rules=setup.rules,
+        has_draw_lanes=setup.has_draw_lanes,
+    )
+    walls = wall_seeds(setup.seed, num_hanchans // GAMES_PER_WALL)
+    games = list[RatedGame]()
     for part in np.array_split(np.arange(len(walls)), min(ROUNDS, len(walls))):
-        lineups = choose_lineups(chain(earlier, games), digests, len(part), anchor=anchor)
+        lineups = choose_lineups(chain(setup.earlier, games), digests, len(part), anchor=setup.anchor)
         tasks = [_task(lineup, number, walls, players) for lineup, number in zip(lineups, part.tolist(), strict=True)]
         played: dict[int, list[RatedGame]] = {}
-        for index, summary in play_tasks(
-            [player.address for player in players],
-            [str(number) for number in range(len(players))],
-            tasks,
-            summarise=_summarise,
-            rules=rules or tenhou(),
-            has_draw_lanes=has_draw_lanes,
-            workers=workers,
-            load=load,
-            kept=kept,
-            progress=progress,
-            note_forfeit=lambda agent, reason: note_forfeit(digests[agent], reason),
-        ):
-            played[index] = _rated_games(tasks[index], summary, digests)
-            note_games(played[index], _rows(summary, digests))
+        for task in runner.play(plan, tasks):
+            wall = _played_wall(tasks[task.index], task, digests)
+            played[task.index] = wall.games
+            note_wall(wall)
         games += [game for index in sorted(played) for game in played[index]]
     return games
 
@@ -119,15 +127,13 @@ def replay_walls(
     players: Sequence[Player],
     walls: Mapping[int, Sequence[RatedGame]],
     *,
-    records: Path,
     has_draw_lanes: bool = True,
-    load: LoadAgent = load_agent,
-    progress: Callable[[float], None] = lambda games: None,
+    runner: GameRunner = ONE_PROCESS,
 ) -> dict[int, list[list[int]]]:
     """Play games of a tournament again and return the place of each seat, 1-4, that counts, by wall and game.
 
-    ``walls``: number of a wall -> its games; ``players`` have the digests of all who played. Each wall's records are
-    written to a file in the folder ``records``. ValueError for an unknown agent.
+    ``walls``: number of a wall -> its games; ``players`` have the digests of all who played. ``runner.records`` gets a
+    file for each wall. ValueError for an unknown agent.
     """
     numbers = {player.digest: number for number, player in enumerate(players)}
     tasks = [
@@ -139,19 +145,13 @@ def replay_walls(
         )
         for number, games in walls.items()
     ]
-    found = play_tasks(
-        [player.address for player in players],
-        [player.name for player in players],
-        tasks,
+    plan = GamePlan(
+        addresses=tuple(player.address for player in players),
+        names=tuple(player.name for player in players),
         summarise=_summarise_places,
-        rules=tenhou(),
         has_draw_lanes=has_draw_lanes,
-        workers=1,
-        load=load,
-        progress=progress,
-        records=records,
     )
-    places = {index: summary["places"] for index, summary in found}
+    places = {played.index: played.summary["places"] for played in runner.play(plan, tasks)}
     return {number: places[index] for index, number in enumerate(walls)}
 
 
@@ -173,7 +173,9 @@ def replay_game(
     for agent, digest in zip(agents, game.seats, strict=True):
         agent.name = by_digest[digest].name
     seating = np.arange(SEATS)[np.newaxis]
-    (log,) = play_games(agents, seating, (game.wall,), tenhou(), has_draw_lanes=has_draw_lanes, progress=progress)
+    (log,) = play_games(
+        agents, seating, (game.wall,), default_rules(), has_draw_lanes=has_draw_lanes, progress=progress
+    )
     return log
 
 
@@ -190,17 +192,14 @@ def _summarise(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
     return summary | {"rows": {name: np.sum(lines, axis=0).tolist() for name, lines in rows.items()}}
 
 
-def _rows(summary: Summary, digests: Sequence[str]) -> dict[str, I64]:
-    """Return the rows of a summary by digest; in it agents go by their numbers."""
-    return {digests[int(name)]: np.array(row, np.int64) for name, row in summary["rows"].items()}
-
-
-def _rated_games(task: GameTask, summary: Summary, digests: Sequence[str]) -> list[RatedGame]:
+def _played_wall(task: GameTask, played: PlayedTask, digests: Sequence[str]) -> PlayedWall:
+    """Return what came of a task, in which agents go by their numbers."""
     games = []
-    for wall, seats, places in zip(task.seeds, task.seating.tolist(), summary["places"], strict=True):
+    for wall, seats, places in zip(task.seeds, task.seating.tolist(), played.summary["places"], strict=True):
         first, second, third, fourth = (digests[seat] for seat in seats)
         games.append(RatedGame(wall, (first, second, third, fourth), tuple(places)))
-    return games
+    rows = {digests[int(name)]: np.array(row, np.int64) for name, row in played.summary["rows"].items()}
+    return PlayedWall(games, rows, [(digests[agent], reason) for agent, reason in played.forfeits])
 
 
 def placements_of(games: Iterable[RatedGame], agent: str) -> I8:

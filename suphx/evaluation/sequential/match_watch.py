@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.evaluation.match import CANDIDATE, I32
+from suphx.evaluation.match import I32
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.match_setup import CANDIDATE
 from suphx.evaluation.sequential.confidence_sequence import always_valid_interval
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, Decision, SequentialState

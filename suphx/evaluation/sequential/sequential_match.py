@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
 
-from suphx.evaluation.match import I32, MatchReport, play_seatings, play_walls
+from suphx.evaluation.match import MatchReport, PlayedWalls, play_seatings, play_walls
 from suphx.evaluation.match_config import check_hanchans
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_test import LOOK_EVERY
-from suphx.evaluation.workers.forfeits import Forfeits
-from suphx.evaluation.workers.game_task import LoadAgent, Workers
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED, wall_seeds
+from suphx.evaluation.workers.forfeits import Forfeit, Forfeits
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi import Rules
-from suphx.selfplay.agents.agent import load_agent
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 
 FRESH_FOLDER = "fresh"
 _MAX_TABLES = 64
@@ -47,6 +44,16 @@ class SequentialReport:
     """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of candidate (0) and baseline (1), on the walls that decided."""
+
+    def renamed(self, candidate: str, baseline: str) -> SequentialReport:
+        """Return the same with other names of the agents."""
+        return replace(
+            self,
+            candidate=candidate,
+            baseline=baseline,
+            fresh=None if self.fresh is None else self.fresh.renamed(candidate, baseline),
+            other_seatings=tuple(match.renamed(candidate, baseline) for match in self.other_seatings),
+        )
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
@@ -96,104 +103,68 @@ class SequentialReport:
 
 
 def play_sequential_match(
-    candidate: str,
-    baseline: str,
+    setup: MatchSetup,
     config: SequentialConfig,
     *,
     max_hanchans: int,
     fresh_hanchans: int,
-    seed: int,
-    workers: Workers = 1,
-    rules: Rules | None = None,
-    has_draw_lanes: bool = True,
-    progress: Callable[[float], None] = lambda games: None,
+    runner: GameRunner = ONE_PROCESS,
     tell: Callable[[SequentialOutcome], None] = lambda outcome: None,
-    load: LoadAgent = load_agent,
-    kept: KeptResults | None = None,
-    records: Path | None = None,
 ) -> SequentialReport:
     """Play until ``config`` decides, at most ``max_hanchans`` games, and after a pass ``fresh_hanchans`` on new walls.
 
     With the seating ``all`` the games on new walls are played in each of the three seatings.
-    The result does not depend on ``workers``, nor on kills if ``kept`` has the finished parts. ``tell`` gets the state
-    after each look; ``records`` may also get games that had begun before the decision.
-    Other arguments and errors as for ``play_match``. ValueError for a budget that allows no decision.
+    The result does not depend on the workers, nor on kills if ``runner.kept`` has the finished parts. ``tell`` gets the
+    state after each look; ``runner.records`` may also get games that had begun before the decision.
+    Errors as for ``play_match``. ValueError for a budget that allows no decision.
     """
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
     watch = MatchWatch(config, last_look(max_hanchans))
-    how: dict[str, Any] = {"workers": workers, "rules": rules}
-    how |= {"has_draw_lanes": has_draw_lanes, "load": load, "progress": progress}
-    lost: list[tuple[int, str]] = []
     blocks = play_walls(
-        (candidate, baseline),
-        wall_seeds(seed, watch.max_walls),
+        setup,
+        watch.max_walls,
         seating=config.deciding_seating,
         walls_per_task=LOOK_EVERY,
-        max_tables=_MAX_TABLES,
-        kept=kept,
-        records=records,
-        note_forfeit=lambda agent, reason: lost.append((agent, reason)),
-        **how,
+        runner=replace(runner, max_tables=min(runner.max_tables, _MAX_TABLES)),
     )
-    forfeits = _follow(blocks, lost, watch, tell)
+    forfeits = _follow(blocks, watch, tell)
+    outcome = watch.outcome()
     fresh: tuple[MatchReport, ...] = ()
-    if watch.outcome().decision == "better":
-        how |= {"num_hanchans": fresh_hanchans, "seed": (seed + _FRESH_SEEDS) % MAX_WALL_SEED}
-        fresh = _play_fresh((candidate, baseline), config, kept, records, how)
+    if outcome.decision == "better":
+        new_walls = replace(setup, seed=(setup.seed + _FRESH_SEEDS) % MAX_WALL_SEED)
+        beside = replace(
+            runner,
+            kept=None if runner.kept is None else KeptResults(runner.kept.folder / FRESH_FOLDER),
+            records=None if runner.records is None else runner.records / FRESH_FOLDER,
+        )
+        fresh = play_seatings(new_walls, fresh_hanchans, config.seating, points=config.points, runner=beside).matches
     return SequentialReport(
-        candidate=candidate,
-        baseline=baseline,
-        seed=seed,
+        candidate=setup.candidate,
+        baseline=setup.baseline,
+        seed=setup.seed,
         config=config,
-        outcome=watch.outcome(),
+        outcome=outcome,
         fresh=fresh[0] if fresh else None,
         other_seatings=fresh[1:],
         forfeits=forfeits,
     )
 
 
-def _play_fresh(
-    agents: tuple[str, str],
-    config: SequentialConfig,
-    kept: KeptResults | None,
-    records: Path | None,
-    how: dict[str, Any],
-) -> tuple[MatchReport, ...]:
-    """Play on new walls in each seating of ``config``, first in the one that decided."""
-    return play_seatings(
-        *agents,
-        config.seating,
-        points=config.points,
-        kept=None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
-        records=None if records is None else records / FRESH_FOLDER,
-        **how,
-    ).matches
-
-
 def _follow(
-    blocks: Generator[tuple[int, I32], None, None],
-    lost: list[tuple[int, str]],
-    watch: MatchWatch,
-    tell: Callable[[SequentialOutcome], None],
+    blocks: Generator[PlayedWalls, None, None], watch: MatchWatch, tell: Callable[[SequentialOutcome], None]
 ) -> Forfeits:
-    """Take walls until they decide, and tell the state after each look; return the forfeits on the walls that decided.
-
-    ``lost`` gets the forfeits of a block, agent and reason, before the block itself comes.
-    """
-    of_blocks: dict[int, list[tuple[int, str]]] = {}
+    """Take walls until they decide, and tell the state after each look; return the forfeits on those that decided."""
+    forfeits: dict[int, tuple[Forfeit, ...]] = {}
     with closing(blocks):  # ends the processes
-        for first, rows in blocks:
-            of_blocks[first] = lost.copy()
-            lost.clear()
-            if watch.add(first, rows):
+        for block in blocks:
+            forfeits[block.first] = block.forfeits
+            if watch.add(block.first, block.rows):
                 tell(watch.outcome())
             if watch.is_decided:
                 break
-    forfeits, walls = Forfeits(), watch.outcome().walls
-    for agent, reason in (each for first, block in of_blocks.items() if first < walls for each in block):
-        forfeits.note(agent, reason)
-    return forfeits
+    walls = watch.outcome().walls
+    return Forfeits.of(forfeit for first, found in forfeits.items() if first < walls for forfeit in found)
 
 
 def _fresh_text(fresh: MatchReport) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from suphx.kernel.record import I8, I32
 
 ForfeitedSeats: TypeAlias = Sequence[Set[int]]
 """For each game the seats whose agents could not play it to the end."""
+
+
+class Forfeit(NamedTuple):
+    """A seat that was lost in a game."""
+
+    agent: int
+    reason: str
 
 
 @dataclass(slots=True)
@@ -35,6 +42,14 @@ class Forfeits:
             total.counts.update(part.counts)
             for agent, reason in part.reasons.items():
                 total.reasons[agent] = min(reason, total.reasons.get(agent, reason))
+        return total
+
+    @classmethod
+    def of(cls, forfeits: Iterable[Forfeit]) -> Forfeits:
+        """Return the counts of ``forfeits``."""
+        total = cls()
+        for agent, reason in forfeits:
+            total.note(agent, reason)
         return total
 
     def note(self, agent: int, reason: str) -> None:

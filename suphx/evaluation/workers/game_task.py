@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.games.riichi import Rules, write_records
+from suphx.games.riichi import Rules, tenhou, write_records
 from suphx.kernel.record import I64
-from suphx.selfplay.agents.agent import Agent
-from suphx.selfplay.rollouts.rollout import Game, list_games
+from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, Game, list_games, play_stream
 
 LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it again."""
@@ -28,6 +28,11 @@ Play = Callable[..., Iterable[Any]]
 
 FORFEITS = "forfeits"
 """In a summary that is kept: who could not play a game to its end. [[agent, reason, game of the task, seat]]."""
+
+
+def default_rules() -> Rules:
+    """Return the rules of matches and tournaments that name none: Tenhou's."""
+    return tenhou()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +57,16 @@ class GamePlan:
     """Of the agents, for ``load``."""
     names: tuple[str, ...]
     """Of the agents in the logs."""
-    load: LoadAgent
-    rules: Rules
-    has_draw_lanes: bool
-    play: Play
     summarise: Summarise
-    num_tables: int
+    rules: Rules = field(default_factory=default_rules)
+    has_draw_lanes: bool = True
+    play: Play = play_stream
+    """Plays games of several tasks side by side; ``summarise`` gets what it yields for one task."""
+    load: LoadAgent = load_agent
+    """This and what follows is that of the ``GameRunner``, which sets it."""
+    num_tables: int = DEFAULT_TABLES
     """Games that a process plays side by side."""
-    records: Path | None
+    records: Path | None = None
     """Folder for a table of records for each task; None: they are not kept."""
 
     def load_agents(self) -> list[Agent]:

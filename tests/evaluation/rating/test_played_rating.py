@@ -8,7 +8,8 @@ import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
-from suphx.evaluation.rating.tournament import Player, play_tournament
+from suphx.evaluation.rating.tournament import Player, TournamentSetup, play_tournament
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_platform.bench.matches.changed_ukeire import CHANGED, load_measured_agent
 from tests.evaluation.rating.synthetic_games import ANCHOR
 
@@ -22,18 +23,9 @@ def play_nights(number: int) -> list[list[RatedGame]]:
     players = [Player(name, name, name) for name in NAMES]
     nights: list[list[RatedGame]] = []
     for night in range(number):
-        before = [game for games in nights for game in games]
-        nights.append(
-            play_tournament(
-                players,
-                num_hanchans=HANCHANS,
-                seed=night,
-                anchor=ANCHOR,
-                before=before,
-                workers=2,
-                load=load_measured_agent,
-            )
-        )
+        earlier = [game for games in nights for game in games]
+        setup = TournamentSetup(players=players, anchor=ANCHOR, seed=night, earlier=earlier)
+        nights.append(play_tournament(setup, HANCHANS, runner=GameRunner(workers=2, load=load_measured_agent)))
     return nights
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,14 @@ import pytest
 from suphx.evaluation.rating import tournament
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
-from suphx.evaluation.rating.tournament import Player, head_to_head, placements_of, play_tournament
+from suphx.evaluation.rating.tournament import (
+    Player,
+    TournamentSetup,
+    head_to_head,
+    placements_of,
+    play_tournament,
+)
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 
@@ -26,20 +34,11 @@ def play(
     *,
     players: list[Player] = PLAYERS,
     seed: int = 1,
-    workers: int = 1,
-    before: list[RatedGame] | None = None,
-    kept: KeptResults | None = None,
+    earlier: Sequence[RatedGame] = (),
+    runner: GameRunner = ONE_PROCESS,
 ) -> list[RatedGame]:
-    return play_tournament(
-        players,
-        num_hanchans=num_hanchans,
-        seed=seed,
-        anchor="ukeire",
-        before=before or [],
-        workers=workers,
-        rules=tonpuu(),
-        kept=kept,
-    )
+    setup = TournamentSetup(players=players, anchor="ukeire", seed=seed, earlier=earlier, rules=tonpuu())
+    return play_tournament(setup, num_hanchans, runner=runner)
 
 
 @pytest.fixture(scope="module")
@@ -74,24 +73,22 @@ def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: lis
 
 def test_the_order_of_the_players_changes_nothing(tmp_path: Path) -> None:
     kept = KeptResults(tmp_path)
-    assert play(16, seed=20, kept=kept) == play(16, seed=20, players=PLAYERS[::-1])
+    assert play(16, seed=20, runner=GameRunner(kept=kept)) == play(16, seed=20, players=PLAYERS[::-1])
     shares: list[float] = []
-    play_tournament(
-        PLAYERS[2:] + PLAYERS[:2], num_hanchans=16, seed=20, anchor="ukeire", rules=tonpuu(), kept=kept,
-        progress=shares.append,
-    )  # fmt: skip
+    runner = GameRunner(kept=kept, progress=shares.append)
+    play(16, seed=20, players=PLAYERS[2:] + PLAYERS[:2], runner=runner)
     assert (len(kept), shares) == (4, [4.0] * 4), "all games were there"
 
 
 def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list[RatedGame], tmp_path: Path) -> None:
     kept = KeptResults(tmp_path / "games")
-    first = play(24, before=games, kept=kept)
+    first = play(24, earlier=games, runner=GameRunner(kept=kept))
     files = sorted(kept.folder.iterdir())
     for path in files[::2]:
         path.unlink()
-    assert play(24, before=games[::-1], workers=2, kept=kept) == first
+    assert play(24, earlier=games[::-1], runner=GameRunner(workers=2, kept=kept)) == first
     assert sorted(kept.folder.iterdir()) == files
-    assert play(24, seed=2, before=games) != first
+    assert play(24, seed=2, earlier=games) != first
 
 
 def test_what_cannot_be_played_is_refused() -> None:

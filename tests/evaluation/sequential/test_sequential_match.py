@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match_config import MeasureName, Seating, SeatingChoice
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
-from suphx.evaluation.workers import game_workers
-from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, Summary, Workers
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, Summary
 from suphx.evaluation.workers.kept_results import KeptResults
 
 pytestmark = pytest.mark.usefixtures("short_games")
@@ -25,20 +26,14 @@ def play(
     seating: SeatingChoice = "1v3",
     decides: MeasureName = "placement",
     difference: float = 0.5,
-    workers: Workers = 1,
-    kept: KeptResults | None = None,
-    progress: Callable[[float], None] = lambda games: None,
+    runner: GameRunner = ONE_PROCESS,
 ) -> SequentialReport:
     return play_sequential_match(
-        candidate,
-        baseline,
+        MatchSetup(candidate, baseline, seed=1),
         SequentialConfig(difference=difference, error=0.05, seating=seating, decides=decides),
         max_hanchans=320,
         fresh_hanchans=24,
-        seed=1,
-        workers=workers,
-        kept=kept,
-        progress=progress,
+        runner=runner,
     )
 
 
@@ -76,7 +71,7 @@ class Elsewhere:
 
 def test_parts_that_come_in_another_order_change_nothing() -> None:
     here, in_order, swapped = play(), Elsewhere(is_swapped=False), Elsewhere(is_swapped=True)
-    reports = [play(workers=workers) for workers in (in_order, swapped)]
+    reports = [play(runner=GameRunner(workers=workers)) for workers in (in_order, swapped)]
     assert in_order.num_played < swapped.num_played, "a part behind the decision was there before it"
     assert reports[0].to_json() == reports[1].to_json()
     assert reports[0].outcome == here.outcome
@@ -109,7 +104,7 @@ def test_the_better_agent_passes_in_all_seatings_by_points_too(seating: Seating)
 
 
 def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -> None:
-    alone, report = play(), play(seating="all", kept=KeptResults(tmp_path))
+    alone, report = play(), play(seating="all", runner=GameRunner(kept=KeptResults(tmp_path)))
     assert report.outcome == alone.outcome, "one against three decides"
     assert report.fresh is not None
     assert report.fresh.to_json() == alone.to_json()["fresh_match"]
@@ -121,13 +116,12 @@ def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -
     assert {name: match["seating"] for name, match in values["other_seatings"].items()} == {"2v2": "2v2", "3v1": "3v1"}
     assert "; 3v1: average placement -" in report.verdict()
     played: list[float] = []
-    again = play(seating="all", kept=KeptResults(tmp_path), progress=played.append)
+    again = play(seating="all", runner=GameRunner(kept=KeptResults(tmp_path), progress=played.append))
     assert again.to_json() == report.to_json(), "all of it from the kept parts"
     assert play("tsumogiri", "tsumogiri", seating="all").other_seatings == ()
 
 
-def test_workers_and_kills_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(game_workers, "DEFAULT_TABLES", 16)  # so that tasks end one after another
+def test_workers_and_kills_change_no_byte(tmp_path: Path) -> None:
     expected = json.dumps(play().to_json())
     kept = KeptResults(tmp_path)
 
@@ -136,10 +130,10 @@ def test_workers_and_kills_change_no_byte(tmp_path: Path, monkeypatch: pytest.Mo
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        play(kept=kept, progress=kill)
-    assert json.dumps(play(kept=kept).to_json()) == expected
-    assert json.dumps(play(kept=kept).to_json()) == expected, "all of it from the kept parts"
-    assert json.dumps(play(workers=2).to_json()) == expected
+        play(runner=GameRunner(kept=kept, progress=kill, max_tables=16))  # so that tasks end one after another
+    assert json.dumps(play(runner=GameRunner(kept=kept)).to_json()) == expected
+    assert json.dumps(play(runner=GameRunner(kept=kept)).to_json()) == expected, "all of it from the kept parts"
+    assert json.dumps(play(runner=GameRunner(workers=2)).to_json()) == expected
 
 
 def test_blocks_behind_a_gap_do_not_count() -> None:

@@ -9,11 +9,20 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.rating.rating import rate_agents
-from suphx.evaluation.rating.tournament import Player, placements_of, play_tournament, replay_walls
+from suphx.evaluation.rating.tournament import (
+    PlayedWall,
+    Player,
+    TournamentSetup,
+    placements_of,
+    play_tournament,
+    replay_walls,
+)
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx.evaluation.workers.forfeits import Forfeits, counted_places
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameRecorder, Quarantine, iter_records, places_of_scores
 from suphx.games.riichi.table.rules import tonpuu
@@ -51,10 +60,12 @@ def load(address: str) -> Agent:
     return Quitter() if address == QUITTER else load_agent(address)
 
 
+HERE = GameRunner(load=load)
+
+
 def match(candidate: str, baseline: str, records: Path | None = None, kept: KeptResults | None = None) -> MatchReport:
-    return play_match(
-        candidate, baseline, num_hanchans=16, seed=1, rules=tonpuu(), load=load, records=records, kept=kept
-    )  # fmt: skip
+    setup = MatchSetup(candidate, baseline, seed=1, rules=tonpuu())
+    return play_match(setup, 16, runner=GameRunner(load=load, records=records, kept=kept))
 
 
 def test_the_order_in_which_games_end_changes_nothing() -> None:
@@ -128,9 +139,8 @@ def test_of_several_seats_that_forfeit_the_points_decide() -> None:
 
 def sequential(candidate: str) -> SequentialReport:
     config = SequentialConfig(difference=0.5, error=0.05)
-    return play_sequential_match(
-        candidate, "tsumogiri", config, max_hanchans=160, fresh_hanchans=8, seed=3, rules=tonpuu(), load=load
-    )  # fmt: skip
+    setup = MatchSetup(candidate, "tsumogiri", seed=3, rules=tonpuu())
+    return play_sequential_match(setup, config, max_hanchans=160, fresh_hanchans=8, runner=HERE)
 
 
 def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
@@ -143,23 +153,22 @@ def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
 def test_a_tournament_rates_a_forfeit_as_fourth_place() -> None:
     addresses = {"a": "ukeire", "b": "tsumogiri", "c": QUITTER, "d": "random"}
     players = [Player(digest, address, digest) for digest, address in addresses.items()]
-    rows: dict[str, list[int]] = {}
-    games = play_tournament(
-        players, num_hanchans=16, seed=1, anchor="a", rules=tonpuu(), load=load,
-        note_games=lambda games, sums: rows.update({name: row.tolist() for name, row in sums.items()}),
-    )  # fmt: skip
+    walls: list[PlayedWall] = []
+    setup = TournamentSetup(players=players, anchor="a", seed=1, rules=tonpuu())
+    games = play_tournament(setup, 16, runner=HERE, note_wall=walls.append)
     assert set(placements_of(games, "c").tolist()) == {4}
     assert all(sorted(game.places) == [1, 2, 3, 4] for game in games)
-    assert rows["c"][:4] == [0, 0, 0, 4], "of a wall"
+    assert walls[0].rows["c"][:4].tolist() == [0, 0, 0, 4]
+    assert [wall.forfeits for wall in walls] == [[("c", "it has quit")] * 4] * 4
     ratings = {digest: rating.rating for digest, rating in rate_agents(games, anchor="a").items()}
     assert min(ratings, key=ratings.__getitem__) == "c"
 
 
 def test_a_replay_has_the_places_that_counted_and_records_of_the_game_as_played(tmp_path: Path) -> None:
     players = [Player(digest, address, digest) for digest, address in zip("abcd", ("ukeire", QUITTER) * 2, strict=True)]
-    games = play_tournament(players, num_hanchans=8, seed=1, anchor="a", load=load)
+    games = play_tournament(TournamentSetup(players=players, anchor="a", seed=1), 8, runner=HERE)
     wall = [game for game in games if game.wall == games[0].wall]
-    places = replay_walls(players, {1: wall}, records=tmp_path, load=load)
+    places = replay_walls(players, {1: wall}, runner=GameRunner(load=load, records=tmp_path))
     assert places == {1: [list(game.places) for game in wall]}
     logs = iter_records([tmp_path / "wall-1.tsv.xz"], quarantine=Quarantine())
     shown = [places_of_scores(np.array([log.final_scores]))[0].tolist() for log in logs]

@@ -6,12 +6,14 @@ import lzma
 from pathlib import Path
 
 from suphx.evaluation.match import play_match
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import INDEX_FILE, index_records, indexed_tables, remove_after
 from suphx.games.riichi import Quarantine, parse_all
 
 
 def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_path: Path) -> None:
-    play_match("ukeire", "tsumogiri", num_hanchans=8, seed=3, records=tmp_path)
+    play_match(MatchSetup("ukeire", "tsumogiri", seed=3), 8, runner=GameRunner(records=tmp_path))
     found = index_records(tmp_path)
     index = json.loads((tmp_path / INDEX_FILE).read_text())
     assert (found["games"], index["left_out"]) == (8, 0)
@@ -24,7 +26,7 @@ def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_pa
 
 
 def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path: Path) -> None:
-    play_match("tsumogiri", "tsumogiri", num_hanchans=8, seed=3, records=tmp_path)
+    play_match(MatchSetup("tsumogiri", "tsumogiri", seed=3), 8, runner=GameRunner(records=tmp_path))
     (first, *_) = tmp_path.glob("*.tsv.xz")
     data = first.read_bytes()
     first.unlink()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.match import play_match
+from suphx import play_match
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import AgentComparisonConfig, load_recipe

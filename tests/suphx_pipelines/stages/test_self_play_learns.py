@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.match import play_match
+from suphx import play_match
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe

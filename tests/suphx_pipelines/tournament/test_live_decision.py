@@ -7,7 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from suphx.evaluation.match import CANDIDATE, I32
+from suphx.evaluation.match import I32
+from suphx.evaluation.match_setup import CANDIDATE
 from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig

@@ -273,8 +273,10 @@ def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
     for text in ("seating", "2v2", "3v1"):
         assert text in page
     version = TrackingStore(runs).client.get_model_version("suphx", "1")
-    difference = others["3v1"]["paired_difference"]["average_placement"]
-    assert float(version.tags["difference_3v1"]) == pytest.approx(difference, abs=1e-4)
+    found = others["3v1"]["paired_difference"]
+    difference, expected = found["average_placement"], [found["average_placement"], *found["interval"]]
+    tags = [float(version.tags[f"difference_3v1{end}"]) for end in ("", "_low", "_high")]
+    assert tags == pytest.approx(expected, abs=1e-4)
     assert f"With 3v1 at a table: {difference:+.3f} (" in (version.description or "")
 
 

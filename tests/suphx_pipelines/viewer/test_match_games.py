@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.match import CANDIDATE_NAME, play_match
+from suphx.evaluation.match import play_match
 from suphx.evaluation.match_config import Seating
+from suphx.evaluation.match_setup import CANDIDATE_NAME, MatchSetup
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import index_records
 from suphx.games.riichi import GameLog, Quarantine, iter_records
 from suphx.selfplay.agents.agent import load_agent
@@ -18,7 +20,7 @@ from suphx_pipelines.viewer.match_games import NUM_EACH, choose_games, write_pag
 
 
 def played(folder: Path, seating: Seating = "1v3") -> list[GameLog]:
-    play_match("ukeire", "tsumogiri", num_hanchans=12, seed=5, seating=seating, records=folder)
+    play_match(MatchSetup("ukeire", "tsumogiri", seed=5), 12, seating=seating, runner=GameRunner(records=folder))
     index_records(folder)
     return list(iter_records([folder], quarantine=Quarantine()))
 

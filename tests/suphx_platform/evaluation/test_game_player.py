@@ -10,7 +10,6 @@ from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, Summarise
 from suphx.games.riichi import Quarantine, iter_records
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.rollouts.rollout import play_stream
 from suphx_platform.evaluation.game_player import FinishedTask, GamePlayer
 from tests.suphx_platform.evaluation.slow_tasks import TASKS, scores
 
@@ -21,10 +20,7 @@ def new_plan(*, num_tables: int = 2, records: Path | None = None, summarise: Sum
     return GamePlan(
         addresses=("random",),
         names=("0",),
-        load=load_agent,
         rules=tonpuu(),
-        has_draw_lanes=True,
-        play=play_stream,
         summarise=summarise,
         num_tables=num_tables,
         records=records,

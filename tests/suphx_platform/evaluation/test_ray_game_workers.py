@@ -14,10 +14,11 @@ import ray
 from ray.cluster_utils import Cluster
 
 from suphx.evaluation.match import play_match
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_match import play_sequential_match
-from suphx.evaluation.workers.game_task import LoadAgent, Workers
-from suphx.evaluation.workers.game_workers import play_tasks
+from suphx.evaluation.workers.game_runner import GameRunner
+from suphx.evaluation.workers.game_task import GamePlan, LoadAgent, Workers
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I16, I64, Records
@@ -54,11 +55,11 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def play(folder: Path, workers: Workers, *, load: LoadAgent = load_slow, act: Act = lambda: None) -> dict[str, bytes]:
     """Play all tasks, ``act`` once after the first result, and return the files of the results."""
-    results = play_tasks(
-        ["ukeire"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=workers, load=load,
-        kept=KeptResults(folder / "games"), records=folder / "records", max_tables=2,
-    )  # fmt: skip
-    for number, _ in enumerate(results):
+    plan = GamePlan(addresses=("ukeire",), names=("0",), summarise=scores, rules=tonpuu())
+    runner = GameRunner(
+        workers=workers, load=load, kept=KeptResults(folder / "games"), records=folder / "records", max_tables=2
+    )
+    for number, _ in enumerate(runner.play(plan, TASKS)):
         if number == 0:
             act()
     return files(folder)
@@ -143,14 +144,11 @@ def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path)
         for number, baseline in enumerate(("ukeire", bot("tsumogiri"), bot("thrower"))):
             one, other = (
                 play_match(
-                    f"{nets}:sampled",
-                    baseline,
-                    num_hanchans=8,
-                    seed=1,
-                    rules=tonpuu(),
-                    workers=each,
-                    load=load_any_agent,
-                    kept=KeptResults(tmp_path / str(number) / name),
+                    MatchSetup(f"{nets}:sampled", baseline, seed=1, rules=tonpuu()),
+                    8,
+                    runner=GameRunner(
+                        workers=each, load=load_any_agent, kept=KeptResults(tmp_path / str(number) / name)
+                    ),
                 ).to_json()
                 for name, each in (("one", 1), ("ray", workers))
             )
@@ -163,14 +161,11 @@ def test_a_sequential_match_decides_the_same(tmp_path: Path) -> None:
     with ray_game_workers(4, say=print) as workers:
         outcomes = [
             play_sequential_match(
-                "ukeire",
-                "tsumogiri",
+                MatchSetup("ukeire", "tsumogiri", seed=2, rules=tonpuu()),
                 SequentialConfig(difference=0.3, error=0.05),
                 max_hanchans=960,
                 fresh_hanchans=24,
-                seed=2,
-                rules=tonpuu(),
-                workers=each,
+                runner=GameRunner(workers=each),
             ).to_json()
             for each in (1, workers)
         ]

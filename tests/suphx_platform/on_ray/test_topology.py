@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.match import play_match as play_here
+from suphx import play_match as play_here
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx_platform.on_ray.ray_session import ray_session

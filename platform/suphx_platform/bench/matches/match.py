@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.match_setup import BASELINE_NAME, CANDIDATE_NAME, MatchSetup
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import GameTask, Summary
-from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
-from suphx.games.riichi import GameLog, Rules, asked_tables, game_row, tenhou
+from suphx.games.riichi import GameLog, Rules, asked_tables, game_row
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -25,7 +26,6 @@ from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase
 _WALLS_PER_TASK = 16
 _FIRST_SHARE, _LAST_SHARE = 0.15, 0.7
 """Of the games: before, processes start and deals end all at once; afterwards tables are left without a game."""
-_NAMES = ("candidate", "baseline")
 
 
 def bench_match(
@@ -111,17 +111,11 @@ class _Measured:
 def _play_match(folder: Path, num_hanchans: int, seed: int, workers: int) -> _Measured:
     clock = _Clock(num_hanchans)
     started = time.perf_counter()
-    summaries = play_tasks(
-        (str(folder), str(folder)),
-        _NAMES,
-        _tasks(wall_seeds(seed, num_hanchans // SEATS)),
-        summarise=_summarise,
-        rules=tenhou(),
-        workers=workers,
-        play=_play_counted,
-        progress=clock.advance,
-    )
-    decisions = sum(int(summary["decisions"]) for _, summary in summaries)
+    setup = MatchSetup(str(folder), str(folder), seed=seed)
+    runner = GameRunner(workers=workers, progress=clock.advance)
+    tasks = _tasks(setup.walls(num_hanchans // SEATS))
+    played = runner.play(setup.plan(_summarise, _play_counted), tasks)
+    decisions = sum(int(task.summary["decisions"]) for task in played)
     seconds = time.perf_counter() - started
     return _Measured(decisions, seconds, clock.games_per_second() * decisions / num_hanchans)
 
@@ -165,6 +159,6 @@ def _play_counted(
 def _summarise(games: Sequence[tuple[GameLog, int]], forfeited: ForfeitedSeats) -> Summary:
     """Return what a match keeps of its games, and their decisions."""
     return {
-        "rows": [[game_row(log, name) for log, _ in games] for name in _NAMES],
+        "rows": [[game_row(log, name) for log, _ in games] for name in (CANDIDATE_NAME, BASELINE_NAME)],
         "decisions": sum(number for _, number in games),
     }

@@ -8,6 +8,8 @@ from multiprocessing import active_children
 from typing import Any
 
 from suphx.evaluation.match import play_match
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.on_ray.actor.process_memory import private_bytes
 
@@ -29,15 +31,8 @@ def bench_match_memory(
     tenth is left out, because processes end there. ValueError for an unknown agent or a wrong number of games.
     """
     memory = _Memory(num_hanchans, progress)
-    play_match(
-        candidate,
-        baseline,
-        num_hanchans=num_hanchans,
-        seed=seed,
-        workers=workers,
-        load=load_any_agent,
-        progress=memory.advance,
-    )
+    runner = GameRunner(workers=workers, load=load_any_agent, progress=memory.advance)
+    play_match(MatchSetup(candidate, baseline, seed=seed), num_hanchans, runner=runner)
     return {
         "candidate": candidate,
         "baseline": baseline,

@@ -10,9 +10,11 @@ import numpy as np
 
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.simulated_matches import MeasuredWalls, simulate_matches
 from suphx.evaluation.wall_difference import PLACEMENT
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_platform.agents.agent_loading import load_any_agent
 
 EFFECTS = (0.0, 1.0, 2.0)
@@ -39,7 +41,8 @@ def bench_sequential(
     wrong number, or agents that play alike.
     """
     say(f"{candidate} against three {baseline}, {num_hanchans:,} hanchans")
-    report = play_match(candidate, baseline, num_hanchans=num_hanchans, seed=seed, workers=workers, load=load_any_agent)
+    runner = GameRunner(workers=workers, load=load_any_agent)
+    report = play_match(MatchSetup(candidate, baseline, seed=seed), num_hanchans, runner=runner)
     placements = np.array(report.placements, np.int64).reshape(-1, SEATS)
     values = placements.sum(axis=1) - sum(PLACEMENT.by_place)
     measured = MeasuredWalls(values, SequentialConfig().scale(PLACEMENT))

@@ -17,6 +17,7 @@ import numpy as np
 
 from suphx.evaluation.match import play_walls
 from suphx.evaluation.match_config import SEATS, check_hanchans
+from suphx.evaluation.match_setup import CANDIDATE, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import (
@@ -26,8 +27,8 @@ from suphx.evaluation.statistics import (
     percentile_interval,
     resample_sums,
 )
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import Play
-from suphx.evaluation.workers.game_workers import wall_seeds
 from suphx.games.riichi import GameLog, OrdinalWallSimulator
 from suphx.selfplay.rollouts.rollout import play_stream
 from suphx_platform.bench.matches.changed_ukeire import CHANGED, UKEIRE, load_measured_agent
@@ -98,18 +99,12 @@ def _wall_placements(
 ) -> F64:
     """Return the average placement of the candidate over the four games of each wall: float64 [walls]."""
     title = f"{pair[0]} against {pair[1]}, {scheme.title}"
-    parts = dict(
-        play_walls(
-            pair,
-            wall_seeds(seed, num_hanchans // SEATS),
-            workers=workers,
-            has_draw_lanes=scheme.has_draw_lanes,
-            play=scheme.play,
-            load=load_measured_agent,
-            progress=partial(_tell, progress, title),
-        )
+    setup = MatchSetup(*pair, seed=seed, has_draw_lanes=scheme.has_draw_lanes)
+    runner = GameRunner(workers=workers, load=load_measured_agent, progress=partial(_tell, progress, title))
+    blocks = sorted(
+        play_walls(setup, num_hanchans // SEATS, runner=runner, play=scheme.play), key=lambda block: block.first
     )
-    candidate = np.concatenate([parts[first][0] for first in sorted(parts)])
+    candidate = np.concatenate([block.rows[CANDIDATE] for block in blocks])
     placements: F64 = candidate[:, PLACE_COLUMN].reshape(-1, SEATS).mean(axis=1)
     return placements
 

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.match import MatchReport, play_match
-from suphx.evaluation.rating.tournament import Player, placements_of, play_tournament
+from suphx import MatchReport, play_match
+from suphx.evaluation.match import play_match as match_of_setup
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.rating.tournament import PlayedWall, Player, TournamentSetup, placements_of, play_tournament
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tenhou, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -19,9 +22,7 @@ from tests.suphx_platform.agents.mjai.certificates import Authority
 
 
 def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:
-    return play_match(
-        candidate, baseline, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent
-    )  # fmt: skip
+    return play_match(candidate, baseline, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent)
 
 
 def seconds_of(way: str) -> str:
@@ -136,10 +137,9 @@ def test_forfeits_of_several_seats_and_processes_are_all_counted() -> None:
 
 
 def test_forfeits_are_kept_with_the_games(tmp_path: Path) -> None:
-    kept = KeptResults(tmp_path / "games")
+    runner = GameRunner(load=load_any_agent, kept=KeptResults(tmp_path / "games"))
     reports = [
-        play_match(bot("broken"), "ukeire", num_hanchans=8, seed=1, rules=tonpuu(), load=load_any_agent, kept=kept)
-        for _ in range(2)
+        match_of_setup(MatchSetup(bot("broken"), "ukeire", seed=1, rules=tonpuu()), 8, runner=runner) for _ in range(2)
     ]
     assert [report.forfeits.counts for report in reports] == [{0: 8}, {0: 8}]
     assert reports[0].forfeits.reasons == reports[1].forfeits.reasons
@@ -148,12 +148,10 @@ def test_forfeits_are_kept_with_the_games(tmp_path: Path) -> None:
 def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
     addresses = {"a": "ukeire", "b": "tsumogiri", "c": bot("thrower"), "d": "random"}
     players = [Player(digest, address, digest) for digest, address in addresses.items()]
-    told: list[str] = []
-    games = play_tournament(
-        players, num_hanchans=8, seed=1, anchor="a", rules=tonpuu(), load=load_any_agent,
-        note_forfeit=lambda digest, reason: told.append(digest),
-    )  # fmt: skip
-    assert told == ["c"] * len(games)
+    walls: list[PlayedWall] = []
+    setup = TournamentSetup(players=players, anchor="a", seed=1, rules=tonpuu())
+    games = play_tournament(setup, 8, runner=GameRunner(load=load_any_agent), note_wall=walls.append)
+    assert [digest for wall in walls for digest, _ in wall.forfeits] == ["c"] * len(games)
     assert set(placements_of(games, "c").tolist()) == {4}
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match import play_match
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_platform.bench.matches.changed_ukeire import load_measured_agent
 from suphx_platform.bench.matches.wall_sharing import bench_evaluation, compare_schemes
 
@@ -51,7 +53,8 @@ def test_two_of_the_schemes_are_those_of_real_matches() -> None:
     (row,) = bench_evaluation([pair], num_hanchans=40, seed=2, workers=1)["pairs"]
     assert (row["candidate"], row["baseline"]) == pair
     for name, has_draw_lanes in (("variance_of_walls", False), ("variance", True)):
-        match = play_match(*pair, num_hanchans=40, seed=2, has_draw_lanes=has_draw_lanes, load=load_measured_agent)
+        setup = MatchSetup(*pair, seed=2, has_draw_lanes=has_draw_lanes)
+        match = play_match(setup, 40, runner=GameRunner(load=load_measured_agent))
         walls = np.array(match.placements).reshape(-1, 4).mean(axis=1)
         assert row[name] == pytest.approx(4 * walls.var(ddof=1))
     assert row["placement_difference"] == pytest.approx(match.difference.mean)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from multiprocessing import parent_process
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.evaluation.workers.game_task import GameTask, Summary
-from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.workers.game_task import GamePlan, GameTask, Summary
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.records.log.gamelog import GameLog
@@ -41,29 +42,32 @@ def scores(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
     return {"scores": [log.final_scores for log in logs]}
 
 
-def play(tasks: Sequence[GameTask], *, workers: int = 1, kept: KeptResults | None = None) -> dict[int, Summary]:
-    return dict(play_tasks(["random"], ["0"], tasks, summarise=scores, rules=tonpuu(), workers=workers, kept=kept))
+PLAN = GamePlan(addresses=("random",), names=("0",), summarise=scores, rules=tonpuu())
+
+
+def play(tasks: Sequence[GameTask] = TASKS, runner: GameRunner = ONE_PROCESS) -> dict[int, Summary]:
+    return {played.index: played.summary for played in runner.play(PLAN, tasks)}
 
 
 def test_a_process_that_dies_is_told_with_what_it_played() -> None:
     with pytest.raises(ChildProcessError, match="ended with exit code 9 before it played anything"):
-        list(play_tasks(["random"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=2, load=load_once))
+        play(runner=GameRunner(workers=2, load=load_once))
 
 
 def test_an_agent_that_a_process_cannot_load_is_told_as_such() -> None:
     with pytest.raises(ValueError, match="random is gone"):
-        list(play_tasks(["random"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=2, load=load_here))
+        play(runner=GameRunner(workers=2, load=load_here))
 
 
 def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
     kept = KeptResults(tmp_path / "games")
-    first = play(TASKS[1:2], kept=kept)
+    first = play(TASKS[1:2], GameRunner(kept=kept))
     assert len(kept) == 1
     marked = {"scores": "as they were"}
     kept.write("wall-2", marked)
-    whole = play(TASKS, kept=kept)
+    whole = play(runner=GameRunner(kept=kept))
     assert whole[1] == marked
-    assert {**whole, 1: first[0]} == play(TASKS, workers=2)
+    assert {**whole, 1: first[0]} == play(runner=GameRunner(workers=2))
     assert len(kept) == 3
 
 
@@ -80,15 +84,9 @@ def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: 
         return (0 for _ in games)
 
     many = GameTask(np.zeros((600, 4), np.int64), tuple(range(600)), "all", "all")
-    found = play_tasks(
-        *(["net"], ["0"], [many]),
-        summarise=lambda games, forfeited: {"games": len(games)},
-        rules=tonpuu(),
-        workers=1,
-        load=lambda address: NetAgent(address, nets, encoder),
-        play=play_none,
-    )
-    assert dict(found) == {0: {"games": 600}}
+    plan = replace(PLAN, summarise=lambda games, forfeited: {"games": len(games)}, play=play_none)
+    (played,) = GameRunner(load=lambda address: NetAgent(address, nets, encoder)).play(plan, [many])
+    assert (played.index, played.summary, played.forfeits) == (0, {"games": 600}, ())
     assert seen == [most]
 
 
@@ -96,11 +94,4 @@ def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: 
 def test_a_damaged_result_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "wall-1.json").write_text(content)
     with pytest.raises(ValueError, match=r"wall-1\.json is damaged .*: remove it, its games are played again"):
-        play(TASKS, kept=KeptResults(tmp_path))
-
-
-def test_seeds_of_different_matches_share_no_wall() -> None:
-    first, second = wall_seeds(1, 1000), wall_seeds(2, 1000)
-    assert not set(first) & set(second)
-    with pytest.raises(ValueError, match="seed is 1048576"):
-        wall_seeds(1 << 20, 4)
+        play(runner=GameRunner(kept=KeptResults(tmp_path)))

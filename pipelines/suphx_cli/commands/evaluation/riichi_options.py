@@ -1,0 +1,72 @@
+"""The checks of the options of ``suphx evaluate`` for riichi, which come before heavy imports."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
+from suphx_platform.agents.agent_forms import check_agent, is_program, split_wrapper
+
+if TYPE_CHECKING:
+    from suphx.evaluation.sequential.sequential_config import SequentialConfig
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Raise ValueError for options that are wrong or do not fit."""
+    if args.decks is not None:
+        raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
+    check_hanchans(args.hanchans)
+    _check_sequential(args)
+    _check_folder(args)
+    for agent in (args.candidate, args.baseline):
+        check_agent(agent)
+        if args.deals is not None:
+            _check_deals(args.deals, agent)
+
+
+def sequential_config(args: argparse.Namespace) -> SequentialConfig:
+    """Return what decides a sequential match. ValueError for a wrong option."""
+    from suphx.evaluation.sequential.sequential_config import SequentialConfig
+
+    return SequentialConfig(
+        difference=args.sequential,
+        error=args.error,
+        decides=args.decides,
+        points=tuple(args.points),
+        seating=args.seating,
+    )
+
+
+def _check_sequential(args: argparse.Namespace) -> None:
+    """Raise ValueError for settings of a sequential match that are wrong or do not apply."""
+    from suphx.evaluation.sequential.sequential_config import check_budget
+    from suphx.evaluation.wall_difference import points_measure
+
+    points_measure(tuple(args.points))
+    if args.deals is not None and args.seating != "1v3":
+        raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
+    if args.sequential is not None:
+        if args.deals is not None:
+            raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
+        sequential_config(args)
+        check_budget(args.hanchans)
+
+
+def _check_folder(args: argparse.Namespace) -> None:
+    """Raise ValueError if the games cannot be kept in the folder."""
+    folder = args.keep_games
+    if folder is None:
+        return
+    if args.deals is not None:
+        raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"--keep-games is {folder}, which is not an empty folder: name a new one")
+
+
+def _check_deals(num_deals: int, agent: str) -> None:
+    """Raise ValueError for a number of deals, or an agent, that cannot be compared deal by deal."""
+    if num_deals < MIN_DEALS:
+        raise ValueError(f"--deals is {num_deals}: use at least {MIN_DEALS}")
+    if is_program(agent) or split_wrapper(agent)[0]:
+        raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
