@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx_platform.backend.backend import BackendState
 from suphx_platform.on_ray.supervision.actor_supervisor import CALL_ERRORS, ActorSupervisor, has_lost_answer, is_death
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
