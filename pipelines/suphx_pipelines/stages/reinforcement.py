@@ -130,7 +130,7 @@ def _self_play(
 ) -> SelfPlay:
     from suphx_platform.backend.backend import SelfPlay
     from suphx_platform.backend.carried_state import load_learner_state
-    from suphx_platform.selfplay.controller import STATE_FILE
+    from suphx_platform.selfplay.run_folder import STATE_FILE
 
     recipe = context.recipe
     return SelfPlay(

@@ -23,7 +23,8 @@ from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.selfplay.controller import DIVERGED_FILE, Controller
+from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
 from tests.suphx_platform.selfplay.small_controller import new_controller, weights
 

@@ -30,7 +30,8 @@ from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.selfplay.controller import DIVERGED_FILE, STATE_FILE, Controller
+from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
 from tests.models.small_predictor import PREDICTION, small_predictor
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
