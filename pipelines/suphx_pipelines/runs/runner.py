@@ -49,7 +49,8 @@ from suphx_pipelines.summary.run_page import RunPage
 from suphx_pipelines.summary.stage_note import stage_note
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
-from suphx_platform.storage.storage import FINISHED, Storage
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.stored_versions import FINISHED
 from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from suphx_platform.tracking.tracking_ui import known_address

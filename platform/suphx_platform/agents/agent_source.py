@@ -16,7 +16,9 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import BEST, Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import BEST
 from suphx_platform.tracking import model_registry
 from suphx_platform.tracking.mlflow_store import MlflowStore
 

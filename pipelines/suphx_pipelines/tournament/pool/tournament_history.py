@@ -23,7 +23,8 @@ from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage_code import library_version
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 
 LEADERBOARD = "leaderboard"
 """The stage that plays them."""

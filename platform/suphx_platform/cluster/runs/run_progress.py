@@ -50,7 +50,8 @@ def last_checkpoint(run_id: str, job: Mapping[str, Any] | None) -> str | None:
     address = setting(dict(job), "storage.address") if job is not None else ""
     if not address:
         return None
-    from suphx_platform.storage.storage import Storage, StorageConfig
+    from suphx_platform.storage.storage import Storage
+    from suphx_platform.storage.storage_config import StorageConfig
 
     return Storage(StorageConfig(address=address, max_attempts=2)).newest_path(run_id)
 

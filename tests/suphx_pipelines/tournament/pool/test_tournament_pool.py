@@ -23,7 +23,7 @@ from suphx_pipelines.tournament.pool.tournament_history import (
 from suphx_pipelines.tournament.pool.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.parts.small_policy_set import save_random
 
