@@ -85,6 +85,15 @@ class RunResult:
     warnings: tuple[str, ...] = ()
     """What is wrong with the results of its stages."""
 
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read of any run."""
+        return {
+            "run_id": self.run_id,
+            "verdict": self.verdict.sentence if self.verdict else None,
+            "warnings": list(self.warnings),
+            "stages": {name: asdict(stage) for name, stage in self.stages.items()},
+        }
+
 
 class Runner(Generic[R]):
     """Usage::
