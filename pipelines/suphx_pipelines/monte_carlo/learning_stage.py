@@ -21,7 +21,6 @@ from suphx.training.monte_carlo.value_nets import file_names, save_value_nets
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_platform.console.console import Console
 from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "learning"
@@ -56,7 +55,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 report=report,
                 keep=context.keep,
                 watch=watch,
-                new_backend=_new_backend(recipe, config, context.console),
+                new_backend=_new_backend(recipe, config),
             )
         except StoppedError as stopped:
             raise Interrupted(f"step {stopped.step:,} of {STAGE_NAME}") from stopped
@@ -67,13 +66,13 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()} | {"best_step": float(done.best_step)}
 
 
-def _new_backend(recipe: MonteCarloRecipe, config: MonteCarloConfig, console: Console) -> NewBackend | None:
+def _new_backend(recipe: MonteCarloRecipe, config: MonteCarloConfig) -> NewBackend | None:
     """Return who plays and learns: None is this process, which never imports Ray."""
     if not recipe.cluster.on_ray:
         return None
     from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 
-    return partial(RayRounds, config, recipe.cluster, recipe.game, recipe.rules, say=console.say)
+    return partial(RayRounds, config, recipe.cluster, recipe.game, recipe.rules)
 
 
 def _note(entry: Mapping[str, Any], recipe: MonteCarloRecipe) -> str:

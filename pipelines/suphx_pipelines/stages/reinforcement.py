@@ -95,19 +95,17 @@ def play_and_learn(
             if context.keep_best is not None:
                 context.keep_best(first_update + updates, nets, strength)
 
-        say = context.console.say
         controller = Controller(
             *(config, play, context.folder),
-            new_backend=run_backend(config, say),
+            new_backend=run_backend(config),
             metrics=metrics,
             report=report.add,
             keep=keep,
             keep_best=None if context.keep_best is None else keep_best,
-            say=say,
             progress=report.show,
         )
         if controller.updates:
-            say(f"{context.folder.name}: continuing from update {controller.updates:,}")
+            context.console.say(f"{context.folder.name}: continuing from update {controller.updates:,}")
             progress.resume(PERCENT * controller.time_share)
         result = _run_controller(controller, context.folder.name)
         progress.reach(PERCENT)

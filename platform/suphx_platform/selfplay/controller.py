@@ -9,6 +9,7 @@ with, and the weak ones), ``metrics.json`` and the state from which a killed run
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -35,6 +36,8 @@ from suphx_platform.selfplay.time_share import TimeShare
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
+_log = logging.getLogger(__name__)
+
 
 class Controller:
     """Consumes: the events of a backend. Produces: nets, curves, matches, states. Waits for: the backend."""
@@ -50,22 +53,21 @@ class Controller:
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Callable[[int], None] | None = None,
         keep_best: KeepBest | None = None,
-        say: Callable[[str], None] | None = None,
         progress: Callable[[float, str], None] | None = None,
     ) -> None:
         """Build all parts, or continue from the state in ``folder``.
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written; ``keep_best`` gets the nets of each match against the start; ``say`` gets
-        a line for whatever breaks; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and
-        what is going on if that is not learning. Raises ValueError if the state belongs to another run.
+        updates whenever a state was written; ``keep_best`` gets the nets of each match against the start;
+        ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on if that is
+        not learning. Whatever breaks is logged. Raises ValueError if the state belongs to another run.
         """
         has_weak = play.weak is not play.start
         if config.oracle.policy:
             play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
         self._config, self._play, self._folder = config, play, RunFolder(folder, config, play)
-        self._report, self._keep, self._say, self._show_progress = report, keep, say, progress
+        self._report, self._keep, self._show_progress = report, keep, progress
         state: BackendState | None = None
         self._progress = Progress()
         saved = self._folder.load_state()
@@ -134,8 +136,7 @@ class Controller:
 
     def _stop(self) -> NoReturn:
         self._process_events_of(self._backend.settle)
-        if self._say is not None:
-            self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
+        _log.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
         self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
@@ -189,8 +190,7 @@ class Controller:
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
-        if self._say is not None:
-            self._say(f"{fault.part} {fault.kind}: {fault.message}")
+        _log.info("%s %s: %s", fault.part, fault.kind, fault.message)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""
