@@ -18,6 +18,7 @@ from urllib.request import ProxyHandler, build_opener
 
 from suphx_platform.tracking.client.mlflow_call import SERVER, quiet_environment
 from suphx_platform.tracking.mlflow_store import MlflowStore
+from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180
 _POLL_SECONDS = 0.1
@@ -85,7 +86,7 @@ def wait_for_ui(process: subprocess.Popen[bytes], port: int) -> None:
     raise TimeoutError(f"MLflow's server did not answer on port {port} within {_START_SECONDS} s: start it again")
 
 
-def known_address(store: MlflowStore, key: str) -> str:
+def known_address(store: TrackingStore, key: str) -> str:
     """Return the address of the page of a run that was started; empty if no server has it, or none has answered yet."""
     run_id = store.run_ids.get(key)
     if run_id is None or not store.uri.startswith("http"):
