@@ -163,7 +163,7 @@ def _open(config: StorageConfig) -> ObjectStore:
         raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
     if not config.is_bucket:
         return FolderStore(Path(config.address))
-    from suphx_platform.storage.bucket_store import BucketStore  # boto3: only when somebody needs it
+    from suphx_platform.storage.bucket.bucket_store import BucketStore  # boto3: only when somebody needs it
 
     bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
     prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
