@@ -1,6 +1,6 @@
 """What the project's own modules log, as messages of the command: redacted, in run.log, and clear of progress bars.
 
-A module that has something to tell logs it at the level INFO (a message) or WARNING; no function is handed down for it.
+Modules log at the level INFO what is a message, and at WARNING what is a warning.
 """
 
 from __future__ import annotations
