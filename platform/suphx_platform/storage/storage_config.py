@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from suphx.credentials import has_credentials
-from suphx_platform.storage.bucket.s3_connection import S3Connection
+from suphx_platform.storage.objects.s3_connection import S3Connection
 
 AddressingStyle = Literal["path", "virtual"]
 Checksums = Literal["when_required", "when_supported"]

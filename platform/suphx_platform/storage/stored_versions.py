@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from suphx_platform.storage.folder_store import FolderStore
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest
-from suphx_platform.storage.object_store import DamagedObjectError, ObjectStore
+from suphx_platform.storage.objects.folder_store import FolderStore
+from suphx_platform.storage.objects.object_store import DamagedObjectError, ObjectStore
 from suphx_platform.storage.storage_config import StorageConfig, s3_connection
 
 _DIGITS = 12
@@ -163,7 +163,7 @@ def _open(config: StorageConfig) -> ObjectStore:
         raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
     if not config.is_bucket:
         return FolderStore(Path(config.address))
-    from suphx_platform.storage.bucket.bucket_store import BucketStore  # boto3: only when somebody needs it
+    from suphx_platform.storage.objects.bucket_store import BucketStore  # boto3: only when somebody needs it
 
     bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
     prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""

@@ -12,7 +12,7 @@ import pytest
 
 from suphx_platform.storage import stored_versions
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.object_store import PART_BYTES, SMALL_BYTES, ObjectStore
+from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES, ObjectStore
 from suphx_platform.storage.storage import DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage import bucket_store, stored_versions
+from suphx_platform.storage import stored_versions
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.object_store import PART_BYTES
+from suphx_platform.storage.objects import bucket_store
+from suphx_platform.storage.objects.object_store import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.free_port import free_port

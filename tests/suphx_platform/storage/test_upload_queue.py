@@ -11,7 +11,7 @@ import pytest
 from suphx.atomic_file import write_atomically
 from suphx_platform.storage import outage
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.object_store import PART_BYTES
+from suphx_platform.storage.objects.object_store import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.storage.bucket.s3_connection import CONNECT_SECONDS, READ_SECONDS
+from suphx_platform.storage.objects.s3_connection import CONNECT_SECONDS, READ_SECONDS
 from suphx_platform.storage.storage_config import StorageConfig, s3_connection
 
 
