@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
@@ -46,14 +46,7 @@ class PipelineResult:
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: run_id, verdict, warnings, stages, report, tracking_uri."""
-        return {
-            "run_id": self.run.run_id,
-            "verdict": self.run.verdict.sentence if self.run.verdict else None,
-            "warnings": list(self.run.warnings),
-            "stages": {name: asdict(stage) for name, stage in self.run.stages.items()},
-            "report": str(self.report),
-            "tracking_uri": self.run.tracking_uri,
-        }
+        return {**self.run.to_json(), "report": str(self.report), "tracking_uri": self.run.tracking_uri}
 
 
 def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:

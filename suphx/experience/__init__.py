@@ -1,5 +1,5 @@
 """What simulators, engines and learners exchange: observations, policy outputs, trajectories and their rows.
 
 Imports suphx.kernel.
-Start in observation.py, then trajectory.py.
+Start in observation.py, then decisions.py and trajectory.py.
 """

@@ -8,122 +8,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suphx.experience.decisions import BOOL, Decisions, no_decisions
 from suphx.experience.observation import F32, Observations, PolicyOutputs
-from suphx.experience.sparse_rows import SparseRows, concatenate_rows, padded_bytes
+from suphx.experience.sparse_rows import SparseRows, padded_bytes
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I32, I64, U8
-
-BOOL = NDArray[np.bool_]
 
 _FIRST_CAPACITY = 256
 _NOBODY = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
-    """Decisions of one head with their rewards: what a learner learns from."""
+class Slots:
+    """The columns of a ``TrajectoryStore``: what is known of a decision before its kyoku ends, one line each.
 
-    head: int
-    rows: SparseRows
-    """n rows of bit-packed planes."""
+    Columns as in ``Decisions``; lines of free slots have no meaning.
+    """
+
+    rows: U8
+    """uint8 [slots, bytes of whole words]: dense rows of bit-packed planes."""
     masks: U8
-    """uint8 [n, 34], or [n, 0]."""
     costs: I16
-    """int16 [n, 34]: what each discard costs at once (deal_in.py), or [n, 0] if that is not used."""
     actions: I16
-    """int16 [n]: the sampled answers: a kind to discard, or 1 = yes and 0 = no."""
     is_overruled: BOOL
-    """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
-    went first. All other answers were done: a yes without this mark is an action of the game, a no is none. For
-    comparisons with records; the loss does not use it (docs/self-play.md)."""
     is_joint: BOOL
-    """bool [n]: decided at the same time as the row before it in its trajectory: the net was asked about several claims
-    or kans. Their order has no meaning: together they are one step of a trajectory (advantage.py)."""
     log_probs: F32
-    """Of the behaviour policy."""
     versions: I32
-    """Of the behaviour policy."""
-    rewards: F32
-    """Points."""
-    is_last: BOOL
-    """bool [n]: the last decision of a seat in its kyoku. The rows of a seat in a kyoku follow one another in order of
-    play."""
+    before: I64
+    """int64 [slots]: the slot of the decision before it of the same seat, -1 for the first one of a kyoku."""
 
     def __len__(self) -> int:
         return len(self.actions)
 
-    @property
-    def num_bytes(self) -> int:
-        """Size of all columns."""
-        return self.rows.nbytes + sum(column.nbytes for column in self.columns().values())
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, np.ndarray]) -> Slots:
+        """Return copies of ``columns``, which may have more names."""
+        return cls(**{field.name: columns[field.name].copy() for field in fields(cls)})
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns by name, without the rows."""
-        return {name: getattr(self, name) for name in COLUMNS}
+        """Return the columns by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Return all that ``from_arrays`` needs."""
-        return self.columns() | self.rows.arrays()
-
-    @classmethod
-    def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
-        """Return what ``arrays`` was made of."""
-        return cls(head, SparseRows.from_arrays(arrays), **{name: arrays[name] for name in COLUMNS})
-
-    def copied(self) -> Decisions:
-        """Return a copy that shares no memory with this one."""
-        return Decisions(self.head, self.rows.copied(), **{n: np.array(c) for n, c in self.columns().items()})
-
-    def part(self, start: int, stop: int) -> Decisions:
-        """Return the lines ``start`` up to ``stop``, at most to the end, without copying them."""
-        stop = min(stop, len(self))
-        return Decisions(
-            self.head, self.rows.part(start, stop), **{n: c[start:stop] for n, c in self.columns().items()}
-        )
-
-    def trajectory_end(self, num_rows: int) -> int:
-        """Return the number of lines up to the first end of a trajectory at or after ``num_rows``, at most all."""
-        if not 0 < num_rows < len(self):
-            return min(num_rows, len(self))
-        return num_rows + int(self.is_last[num_rows - 1 :].argmax())
-
-    def with_permuted_rewards(self, seed: Sequence[int]) -> Decisions:
-        """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned.
-
-        Nor from what discards cost at once: they cost nothing.
-        """
-        is_first = np.append(np.ones(min(1, len(self)), np.bool_), self.is_last[:-1])
-        permuted = np.random.default_rng(seed).permutation(self.rewards[is_first])
-        return replace(self, rewards=permuted[np.cumsum(is_first) - 1], costs=np.zeros_like(self.costs))
-
-    def split(self, num_parts: int) -> list[Decisions]:
-        """Return ``num_parts`` parts of whole trajectories, as even as these allow, perhaps empty ones; no copies."""
-        borders = [self.trajectory_end(-(-len(self) * number // num_parts)) for number in range(num_parts + 1)]
-        return [self.part(start, stop) for start, stop in pairwise(borders)]
-
-    def take(self, indices: I64) -> Decisions:
-        """Return copies of the lines ``indices``."""
-        return Decisions(self.head, self.rows.take(indices), **{n: c[indices] for n, c in self.columns().items()})
-
-
-COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "rows"))
-_ADDED_COLUMNS = ("rewards", "is_last")  # known when the kyoku has ended
-_KEPT_COLUMNS = tuple(name for name in COLUMNS if name not in _ADDED_COLUMNS)
-
-
-def concatenate(parts: Sequence[Decisions]) -> Decisions:
-    """Return the lines of all ``parts``, one or more of one head, one after another."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
-    return Decisions(parts[0].head, concatenate_rows([part.rows for part in parts]), **columns)
+    def lengthen(self, size: int) -> None:
+        """Give each column ``size`` lines in place."""
+        for column in self.columns().values():
+            _lengthen(column, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +65,8 @@ class Unrewarded:
     """Decisions whose rewards are still to be given; they lie in their store, until something is added there."""
 
     head: int
-    kept: Mapping[str, np.ndarray]
-    """Columns of the store that are known before the kyoku ends, and padded dense ``rows``."""
+    slots: Slots
+    """Of the store."""
     row_bytes: int
     """Of a dense row without what pads it."""
     lines: I64
@@ -144,10 +78,20 @@ class Unrewarded:
 
     def with_rewards(self, rewards: F32) -> Decisions:
         """Return the decisions with ``rewards`` [tables, 4] by seat."""
-        rows = SparseRows.of(self.kept["rows"], self.lines, row_bytes=self.row_bytes)
-        columns = {name: self.kept[name][self.lines] for name in _KEPT_COLUMNS}
-        own_rewards = rewards[self.ends, self.seats].astype(np.float32)
-        return Decisions(self.head, rows, **columns, rewards=own_rewards, is_last=self._is_last())
+        slots, lines = self.slots, self.lines
+        return Decisions(
+            head=self.head,
+            rows=SparseRows.of(slots.rows, lines, row_bytes=self.row_bytes),
+            masks=slots.masks[lines],
+            costs=slots.costs[lines],
+            actions=slots.actions[lines],
+            is_overruled=slots.is_overruled[lines],
+            is_joint=slots.is_joint[lines],
+            log_probs=slots.log_probs[lines],
+            versions=slots.versions[lines],
+            rewards=rewards[self.ends, self.seats].astype(np.float32),
+            is_last=self._is_last(),
+        )
 
     def _is_last(self) -> BOOL:
         """Return which lines are the last ones of a seat in a kyoku."""
@@ -185,11 +129,17 @@ class TrajectoryStore:
         self.head = head
         none = no_decisions(head, row_bytes, num_choices, has_costs=has_costs)
         self._row_bytes = row_bytes
-        self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
-        self._masks, self._costs = none.masks, none.costs
-        self._actions, self._is_overruled, self._is_joint = none.actions, none.is_overruled, none.is_joint
-        self._log_probs, self._versions = none.log_probs, none.versions
-        self._before = np.zeros(0, np.int64)
+        self._slots = Slots(
+            rows=np.zeros((0, padded_bytes(row_bytes)), np.uint8),
+            masks=none.masks,
+            costs=none.costs,
+            actions=none.actions,
+            is_overruled=none.is_overruled,
+            is_joint=none.is_joint,
+            log_probs=none.log_probs,
+            versions=none.versions,
+            before=np.zeros(0, np.int64),
+        )
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
         self._last = np.full((num_tables, 4), _NOBODY, np.int64)
@@ -197,7 +147,7 @@ class TrajectoryStore:
     @property
     def has_costs(self) -> bool:
         """Tell whether decisions are kept with what each discard costs at once."""
-        return self._costs.shape[1] > 0
+        return self._slots.costs.shape[1] > 0
 
     def add(
         self,
@@ -216,13 +166,14 @@ class TrajectoryStore:
         """
         while self._num_free < len(chosen):
             self._grow()
+        slots = self._slots
         if costs is not None:
             last_free = self._num_free - 1
-            self._costs[self._free[last_free - len(chosen) + 1 : last_free + 1][::-1]] = costs
+            slots.costs[self._free[last_free - len(chosen) + 1 : last_free + 1][::-1]] = costs
         self._num_free = _add(
             tables, seats, observations.rows, observations.masks, outputs.actions, outputs.log_probs, outputs.versions,
-            _NONE if is_overruled is None else is_overruled, chosen, self._rows, self._masks, self._actions,
-            self._log_probs, self._versions, self._is_overruled, self._is_joint, self._before, self._last, self._free,
+            _NONE if is_overruled is None else is_overruled, chosen, slots.rows, slots.masks, slots.actions,
+            slots.log_probs, slots.versions, slots.is_overruled, slots.is_joint, slots.before, self._last, self._free,
             self._num_free,
         )  # fmt: skip
 
@@ -231,54 +182,38 @@ class TrajectoryStore:
 
         For claims that were proposed and kept, and that the end of the claim window then overruled.
         """
-        _overrule(tables, seats, self._last, self._before, self._actions, self._is_overruled)
+        slots = self._slots
+        _overrule(tables, seats, self._last, slots.before, slots.actions, slots.is_overruled)
 
     def take(self, tables: I64) -> Unrewarded:
         """Return, and forget, what the seats at ``tables`` decided, table by table, seat by seat, in order.
 
         To be copied before the next ``add``.
         """
-        slots = np.zeros(_count(tables, self._last, self._before), np.int64)
-        ends, seats = np.zeros_like(slots), np.zeros_like(slots)
-        self._num_free = _unchain(tables, self._last, self._before, self._free, self._num_free, slots, ends, seats)
-        kept = {name: getattr(self, f"_{name}") for name in ("rows", *_KEPT_COLUMNS)}
-        return Unrewarded(self.head, kept, self._row_bytes, slots, ends, seats)
+        before = self._slots.before
+        lines = np.zeros(_count(tables, self._last, before), np.int64)
+        ends, seats = np.zeros_like(lines), np.zeros_like(lines)
+        self._num_free = _unchain(tables, self._last, before, self._free, self._num_free, lines, ends, seats)
+        return Unrewarded(self.head, self._slots, self._row_bytes, lines, ends, seats)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
-        return {name: getattr(self, f"_{name}") for name in _STATE} | {"num_free": np.array([self._num_free])}
+        chains = {"last": self._last, "free": self._free, "num_free": np.array([self._num_free])}
+        return self._slots.columns() | chains
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a ``state``."""
-        for name in _STATE:
-            setattr(self, f"_{name}", state[name].copy())
+        self._slots = Slots.from_columns(state)
+        self._last, self._free = state["last"].copy(), state["free"].copy()
         self._num_free = int(state["num_free"][0])
 
     def _grow(self) -> None:
-        size = len(self._actions)
+        size = len(self._slots)
         larger = max(size + _FIRST_CAPACITY, _more(size))
-        for name in _COLUMNS:
-            _lengthen(getattr(self, f"_{name}"), larger)
+        self._slots.lengthen(larger)
         _lengthen(self._free, larger)
         self._free[self._num_free : self._num_free + larger - size] = np.arange(larger - 1, size - 1, -1)
         self._num_free += larger - size
-
-
-def no_decisions(head: int, row_bytes: int, num_choices: int, *, has_costs: bool = False) -> Decisions:
-    """Return none of a head, whose masks have ``num_choices`` columns: 0 where it answers yes or no."""
-    return Decisions(
-        head=head,
-        rows=SparseRows.none(row_bytes),
-        masks=np.zeros((0, num_choices), np.uint8),
-        costs=np.zeros((0, num_choices if has_costs else 0), np.int16),
-        actions=np.zeros(0, np.int16),
-        is_overruled=np.zeros(0, np.bool_),
-        is_joint=np.zeros(0, np.bool_),
-        log_probs=np.zeros(0, np.float32),
-        versions=np.zeros(0, np.int32),
-        rewards=np.zeros(0, np.float32),
-        is_last=np.zeros(0, np.bool_),
-    )
 
 
 def _more(size: int) -> int:
@@ -289,10 +224,6 @@ def _more(size: int) -> int:
 def _lengthen(column: np.ndarray, size: int) -> None:
     """Give a column ``size`` lines in place; the system moves the pages of a large one instead of copying them."""
     column.resize((size, *column.shape[1:]), refcheck=False)
-
-
-_COLUMNS = ("rows", "masks", "costs", "actions", "is_overruled", "is_joint", "log_probs", "versions", "before")
-_STATE = (*_COLUMNS, "last", "free")
 
 
 _NONE = np.zeros(0, np.bool_)

@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 
 from suphx_platform.cluster.runs.run_manifest import RunObjects
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.cluster.api_mirror import ApiMirror
 from tests.cluster.pod_cluster import PodCluster, wait

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from suphx.experience.decisions import Decisions, concatenate, no_decisions
 from suphx.experience.observation import Observations, PolicyOutputs
-from suphx.experience.trajectory import Decisions, TrajectoryStore, concatenate, no_decisions
+from suphx.experience.trajectory import TrajectoryStore
 from suphx.games.riichi.features.head import DISCARD_HEAD
 
 ROW_BYTES = 3

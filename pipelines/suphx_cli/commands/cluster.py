@@ -320,5 +320,4 @@ def _connect(args: argparse.Namespace, console: Console) -> Launcher:
     from suphx_platform.cluster.cluster_api import ClusterApi
     from suphx_platform.cluster.runs.launcher import Launcher
 
-    api = ClusterApi(context=args.context, namespace=args.namespace, say=console.say)
-    return Launcher(api, say=console.say)
+    return Launcher(ClusterApi(context=args.context, namespace=args.namespace))

@@ -113,10 +113,10 @@ def _fetched(args: argparse.Namespace, console: Console) -> Iterator[str]:
     """Yield the address of the agent; nets that are elsewhere are copied here first."""
     with console.activity("importing"):
         from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.tracking.tracking import TrackingStore
+        from suphx_platform.tracking.mlflow_store import MlflowStore
 
     with TemporaryDirectory(prefix="suphx-agent-") as space:
-        yield AgentSource(TrackingStore(args.runs)).fetch(args.agent, Path(space) / "agent")
+        yield AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
 
 
 def _play(args: argparse.Namespace, address: str, console: Console) -> None:

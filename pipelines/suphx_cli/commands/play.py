@@ -111,11 +111,11 @@ def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]
     from suphx_pipelines.play.seated_agents import AgentLoader
     from suphx_platform.agents.agent_loading import load_any_agent
     from suphx_platform.agents.agent_source import AgentSource
-    from suphx_platform.tracking.tracking import TrackingStore
+    from suphx_platform.tracking.mlflow_store import MlflowStore
 
     with TemporaryDirectory(prefix="suphx-agent-") as space:
         with console.activity("loading the agent"):
-            address = AgentSource(TrackingStore(args.runs)).fetch(args.agent, Path(space) / "agent")
+            address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
             loader = AgentLoader(address, load_any_agent)
         yield loader
 

@@ -295,9 +295,9 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
 def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:
     """Delete metrics in the folder's MLflow store, not on a server; return the runs that had any, and a sentence."""
     from suphx_platform.tracking.client.mlflow_call import TrackingError
-    from suphx_platform.tracking.tracking import TrackingStore
+    from suphx_platform.tracking.mlflow_store import MlflowStore
 
-    store = TrackingStore(runs)
+    store = MlflowStore(runs)
     if store.is_server:
         return [], f"Figures on the MLflow server {store.uri} are kept."
     if not store.is_there:

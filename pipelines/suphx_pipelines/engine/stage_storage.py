@@ -12,7 +12,8 @@ from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage_work import StageWork, stored_work
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import BEST, FINISHED, Storage
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.stored_versions import BEST, FINISHED
 from suphx_platform.storage.upload_queue import UploadQueue
 
 # They begin with a dot: they say something of this machine's folder and are not stored themselves.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from suphx_pipelines.engine.json_file import read_json
@@ -32,15 +32,8 @@ class MonteCarloResult:
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: those of a run, and what ``match.json`` says of each opponent."""
         match = read_json(self.run.folder / match_stage.STAGE_NAME / match_stage.MATCH_FILE)
-        return {
-            "run_id": self.run.run_id,
-            "verdict": self.run.verdict.sentence if self.run.verdict else None,
-            "warnings": list(self.run.warnings),
-            "stages": {name: asdict(stage) for name, stage in self.run.stages.items()},
-            "match": match,
-            "report": str(self.report),
-            "tracking_uri": self.run.tracking_uri,
-        }
+        page = str(self.report)
+        return {**self.run.to_json(), "match": match, "report": page, "tracking_uri": self.run.tracking_uri}
 
 
 def monte_carlo_stages(game_name: str) -> list[Stage[MonteCarloRecipe]]:

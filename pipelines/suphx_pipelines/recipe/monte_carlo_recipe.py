@@ -12,7 +12,7 @@ from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistil
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.parts import reinforcement_config
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
 

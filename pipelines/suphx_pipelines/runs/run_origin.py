@@ -15,7 +15,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.provenance import digest_json, environment
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_platform.storage.storage import ORIGIN
+from suphx_platform.storage.stored_versions import ORIGIN
 
 ORIGIN_FOLDER, PROVENANCE_FILE = ORIGIN, "provenance.json"
 _LOCK = Path(__file__).parents[3] / "requirements.lock"

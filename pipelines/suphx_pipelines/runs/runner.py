@@ -49,7 +49,8 @@ from suphx_pipelines.summary.run_page import RunPage
 from suphx_pipelines.summary.stage_note import stage_note
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
-from suphx_platform.storage.storage import FINISHED, Storage
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.stored_versions import FINISHED
 from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from suphx_platform.tracking.tracking_ui import known_address
@@ -83,6 +84,15 @@ class RunResult:
     """What came out of it; None if the runner was given no way to find it."""
     warnings: tuple[str, ...] = ()
     """What is wrong with the results of its stages."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read of any run."""
+        return {
+            "run_id": self.run_id,
+            "verdict": self.verdict.sentence if self.verdict else None,
+            "warnings": list(self.warnings),
+            "stages": {name: asdict(stage) for name, stage in self.stages.items()},
+        }
 
 
 class Runner(Generic[R]):

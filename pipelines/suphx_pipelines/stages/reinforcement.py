@@ -19,9 +19,10 @@ from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
+from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts, reward_predictor
-from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
@@ -94,19 +95,17 @@ def play_and_learn(
             if context.keep_best is not None:
                 context.keep_best(first_update + updates, nets, strength)
 
-        say = context.console.say
         controller = Controller(
             *(config, play, context.folder),
-            new_backend=run_backend(config, say),
+            new_backend=run_backend(config),
             metrics=metrics,
             report=report.add,
             keep=keep,
             keep_best=None if context.keep_best is None else keep_best,
-            say=say,
             progress=report.show,
         )
         if controller.updates:
-            say(f"{context.folder.name}: continuing from update {controller.updates:,}")
+            context.console.say(f"{context.folder.name}: continuing from update {controller.updates:,}")
             progress.resume(PERCENT * controller.time_share)
         result = _run_controller(controller, context.folder.name)
         progress.reach(PERCENT)
@@ -130,7 +129,7 @@ def _self_play(
 ) -> SelfPlay:
     from suphx_platform.backend.backend import SelfPlay
     from suphx_platform.backend.carried_state import load_learner_state
-    from suphx_platform.selfplay.controller import STATE_FILE
+    from suphx_platform.selfplay.run_folder import STATE_FILE
 
     recipe = context.recipe
     return SelfPlay(

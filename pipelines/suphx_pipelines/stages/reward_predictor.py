@@ -33,9 +33,10 @@ from suphx.training.reward.reward_comparison import (
 from suphx.training.reward.reward_learning import EpochReport, RewardLearning, learn_rewards
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.records import STORE_FOLDER
-from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_pipelines.stages.supervised import RULES_VERSION
 
 STAGE_NAME = "reward_predictor"
 NUM_EXAMPLES = 3

@@ -17,22 +17,21 @@ from suphx.games.riichi import KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.data.head_data import head_data
 from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.training_watch import StoppedError, TrainingWatch
+from suphx.training.loop.training_watch import StoppedError
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
+from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.learning_check import training_end, training_warnings
 from suphx_pipelines.stages.records import STORE_FOLDER
-from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
-PERCENT = 100
 TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
 """Rare decisions first: their nets are finished early, and leave their time to the discard net."""
 _WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
@@ -70,7 +69,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     # Ray Train stops its workers itself; they resume from their last checkpoint.
     kept_signals = nullcontext() if context.recipe.data_parallel.needs_ray else stop
     with context.console.progress("%", PERCENT, name=name) as progress, kept_signals:
-        watch = _Watch(context.console, progress, stop, name)
+        watch = StageWatch(context.console, progress, stop, name, note="first steps")
         curve = CurveFile(context.folder)
 
         def report(state: HeadProgress) -> None:
@@ -121,7 +120,7 @@ def _job(context: StageContext[Recipe], head: str, num_games: int, config: Super
 
 
 def _train(
-    context: StageContext[Recipe], job: HeadTraining, report: Callable[[HeadProgress], None], watch: _Watch
+    context: StageContext[Recipe], job: HeadTraining, report: Callable[[HeadProgress], None], watch: StageWatch
 ) -> dict[str, Any]:
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
@@ -132,31 +131,6 @@ def _train(
         return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
     except StoppedError as stopped:
         raise Interrupted(f"step {stopped.step:,} of the {watch.name} net") from stopped
-
-
-class _Watch(TrainingWatch):
-    """Consumes: the progress of a training. Produces: the progress bar, messages, and requests to stop."""
-
-    def __init__(self, console: Console, progress: Progress, stop: StopRequest, name: str) -> None:
-        self.name = name
-        self.note = ""
-        self._console, self._progress, self._stop = console, progress, stop
-        self._share = 0.0
-
-    def phase(self, text: str) -> None:
-        self._progress.reach(PERCENT * self._share, text)
-
-    def resumed(self, step: int, share_done: float) -> None:
-        self._console.say(f"{self.name}: continuing from step {step:,}")
-        self._share = share_done
-        self._progress.resume(PERCENT * share_done)
-
-    def progress(self, share_done: float) -> None:
-        self._share = share_done
-        self._progress.reach(PERCENT * share_done, self.note or "first steps")
-
-    def is_stopping(self) -> bool:
-        return self._stop.is_made
 
 
 def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Where agents come from: names from outside this machine become addresses that ``load_agent`` takes.
 
->>> source = AgentSource(TrackingStore(Path("runs")))
+>>> source = AgentSource(MlflowStore(Path("runs")))
 >>> source.fetch("models:/suphx@champion", folder)  # copies the nets into the folder
 >>> source.fetch("ukeire", folder)  # "ukeire": nothing to do
 """
@@ -16,9 +16,11 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import BEST, Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import BEST
 from suphx_platform.tracking import model_registry
-from suphx_platform.tracking.tracking import TrackingStore
+from suphx_platform.tracking.mlflow_store import MlflowStore
 
 BUCKET = "s3://"
 
@@ -38,7 +40,7 @@ class FoundCheckpoint:
 class AgentSource:
     """Copies nets here from a bucket or from the model registry."""
 
-    def __init__(self, store: TrackingStore, storage: StorageConfig | None = None) -> None:
+    def __init__(self, store: MlflowStore, storage: StorageConfig | None = None) -> None:
         """``storage`` says how buckets are reached; its address does not matter."""
         self._store = store
         self._storage = storage or StorageConfig()

@@ -15,7 +15,8 @@ from suphx.games.candidate_game import CandidateGame, Player
 from suphx.suggestion import did_you_mean
 from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
 from suphx_platform.agents.agent_source import BUCKET
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 
 
 @dataclass(frozen=True, slots=True)

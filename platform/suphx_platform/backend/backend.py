@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reward.global_reward import Prediction

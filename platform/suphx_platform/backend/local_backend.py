@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi import HEAD_NAMES
 from suphx.training.loop.loss_watch import DivergedError
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, Learned, SelfPlay

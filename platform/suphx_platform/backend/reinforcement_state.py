@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.reinforcement.update.step_state import tensors_below

@@ -19,7 +19,8 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig, Size
 from suphx.models.nets.policy import PolicyNet, num_weights
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue
 
 STORAGE_PEERS = ("aws",)

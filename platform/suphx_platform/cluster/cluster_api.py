@@ -14,6 +14,7 @@ is an error within seconds: its address is probably wrong, or the cluster is not
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -56,22 +57,14 @@ _GONE = 410
 _MERGE_PATCH = "application/merge-patch+json"
 _STRICT = ("fieldValidation", "Strict")
 _WATCH_SECONDS = 240
+_log = logging.getLogger(__name__)
 
 
 class ClusterApi:
     """One namespace of one cluster, configured by the user's kubeconfig or by the pod's service account."""
 
-    def __init__(
-        self,
-        *,
-        context: str | None = None,
-        namespace: str | None = None,
-        say: Callable[[str], None] | None = None,
-    ) -> None:
-        """Configure the client without a request; ClusterError if no cluster is configured.
-
-        ``say``: receives a line when the first request has to be retried.
-        """
+    def __init__(self, *, context: str | None = None, namespace: str | None = None) -> None:
+        """Configure the client without a request; ClusterError if no cluster is configured."""
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
         configuration.retries = 0  # _call retries, with readable errors
@@ -80,7 +73,6 @@ class ClusterApi:
         client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
         self._resources = {kind: _resource(kind, client) for kind in _KINDS}
         self._has_answered = False
-        self._say = say
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
@@ -235,8 +227,8 @@ class ClusterApi:
                 is_unreachable = not self._has_answered and isinstance(_cause(error), _NO_ANSWER)
                 if attempt >= (_FIRST_ATTEMPTS if is_unreachable else _ATTEMPTS):
                     raise unreachable(self.address, _cause(error)) from error
-                if is_unreachable and self._say is not None:
-                    self._say(f"the API server {self.address} does not answer, trying again")
+                if is_unreachable:
+                    _log.info("the API server %s does not answer, trying again", self.address)
             time.sleep(pause.next())
         raise AssertionError("the last attempt returns or raises")
 

@@ -1,4 +1,7 @@
-"""What the project's own modules log, as messages of the command: redacted, in run.log, and clear of progress bars."""
+"""What the project's own modules log, as messages of the command: redacted, in run.log, and clear of progress bars.
+
+Modules log at the level INFO what is a message, and at WARNING what is a warning.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +35,13 @@ def logged_to(console: Console) -> Iterator[None]:
     """Send what this project's modules log to ``console`` while the block runs; other libraries' loggers stay."""
     handler = _ConsoleHandler(console)
     loggers = [logging.getLogger(name) for name in _PACKAGES]
+    levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        for logger in loggers:
+        for logger, level in zip(loggers, levels, strict=True):
             logger.removeHandler(handler)
+            logger.setLevel(level)

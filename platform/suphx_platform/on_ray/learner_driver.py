@@ -20,7 +20,6 @@ from suphx_platform.backend.backend import BackendState, DivergedBatchError, Lea
 from suphx_platform.on_ray.fetching_engine import with_weights
 from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.supervision.restored_learner import LearnerRules, RestoredLearner
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
@@ -73,7 +72,6 @@ class LearnerDriver:
             count_of=lambda learned: learned.number,
             diverged=DivergedBatchError,
             copy_interval=self._config.cluster.learner_copy_interval,
-            seconds=self._config.cluster.start_seconds,
         )
         self._learner = RestoredLearner(
             self._actor,
@@ -144,7 +142,7 @@ class LearnerDriver:
             self._is_taking = False
             self._simulators.replace_lost(shard, incarnation, error)
 
-        self._add(report, on_result, on_error, shard.part, shard.actor)
+        self._supervisor.call(shard.part, report, on_result, on_error)
 
     def _count(self, learned: Learned) -> None:
         self._unreported.append(learned)
@@ -193,7 +191,7 @@ class LearnerDriver:
             self._begin_server()
             self._send_to_server(weights)
 
-        self._add(self._server.publish.remote(weights), on_result, on_error, "server", self._server)
+        self._supervisor.call("server", self._server.publish.remote(weights), on_result, on_error)
 
     def _begin_server(self) -> None:
         self._server.begin.remote(self._policy_sets, self.latest, self._older)
@@ -205,9 +203,4 @@ class LearnerDriver:
         def on_error(error: Exception) -> None:
             self._supervisor.fail_unless_dead(part, error)  # it fetches the newest version when it starts again
 
-        self._add(engine.fetch.remote(), on_result, on_error, part, engine)
-
-    def _add(self, reference: Any, on_result: Any, on_error: Any, part: str, actor: Any) -> None:
-        seconds = self._config.cluster.start_seconds
-        call = InFlightCall(part=part, actor=actor, on_result=on_result, on_error=on_error, seconds=seconds)
-        self._supervisor.calls.add(reference, call)
+        self._supervisor.call(part, engine.fetch.remote(), on_result, on_error)

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import ray
 
+from suphx.experience.decisions import Decisions
 from suphx.experience.observation import PolicyOutputs
 from suphx.experience.sparse_observations import SparseObservations
-from suphx.experience.trajectory import Decisions
 from suphx_platform.on_ray.actor.ray_actor import (
     PLACE,
     Health,

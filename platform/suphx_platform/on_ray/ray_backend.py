@@ -7,6 +7,7 @@ empty them and publish versions, actor_supervisor.py knows who lives.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -29,22 +30,15 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
 
 _WAIT_SECONDS = 0.5
+_log = logging.getLogger(__name__)
 
 
 class RayBackend:
     """Consumes: answers of actors. Produces: their next tasks, and events. Waits for: the next answer."""
 
-    def __init__(
-        self,
-        config: ReinforcementConfig,
-        play: SelfPlay,
-        state: BackendState | None = None,
-        *,
-        say: Callable[[str], None] | None = None,
-    ) -> None:
-        """Have all actors placed and begin; go on from ``state``. ``say`` gets a line while places are missing."""
+    def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: BackendState | None = None) -> None:
+        """Have all actors placed and begin; go on from ``state``."""
         self._config = config
-        self._say = say if say is not None else lambda _: None
         self._stack = ExitStack()
         try:
             self._start(play, state)
@@ -140,7 +134,7 @@ class RayBackend:
         self._supervisor = ActorSupervisor(self._config.cluster, parts)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
         self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)
-        self._missing = MissingParts(parts, self._say, remedy="reduce the numbers in [reinforcement.cluster]")
+        self._missing = MissingParts(parts, _log.info, remedy="reduce the numbers in [reinforcement.cluster]")
         self._learner_driver.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
         self._simulators.begin(state)
 

@@ -29,6 +29,7 @@ with warnings.catch_warnings():
 from suphx.games.riichi import NUM_OUTPUTS
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
+from suphx.training.reinforcement.batch_columns import BatchColumns
 from suphx.training.reinforcement.update.actor_critic import new_actor
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
@@ -106,7 +107,7 @@ class PolicyGradientLearner(TorchLearner):
         self, *, module_id: str, config: AlgorithmConfig, batch: dict[str, Any], fwd_out: dict[str, Any]
     ) -> Tensor:
         """Return the loss of one head."""
-        return self.step.loss(module_id, batch, fwd_out)
+        return self.step.loss(module_id, cast(BatchColumns[Tensor], batch), fwd_out)
 
     def postprocess_gradients(self, gradients_dict: dict[Any, Tensor]) -> dict[Any, Tensor]:
         """Clip the gradients, which RLlib keeps at its parameters; return those that the optimizers use."""

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx_platform.backend.backend import BackendState
 from suphx_platform.on_ray.supervision.actor_supervisor import CALL_ERRORS, ActorSupervisor, has_lost_answer, is_death
-from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
@@ -116,7 +115,7 @@ class SimulatorGroup:
         begun = [shard.actor.begin.remote(part) for shard, part in zip(self.shards, buffers, strict=True)]
         if any(part is not None for part in buffers):
             for shard, status in zip(self.shards, begun, strict=True):
-                shard.status = self._supervisor.answer(shard.part, shard.actor, status)
+                shard.status = self._supervisor.answer(shard.part, status)
         for handle, games, fragment in zip(self._handles, simulators, held, strict=True):
             if fragment:
                 handle.pending.append(ray.put(fragment))
@@ -137,7 +136,7 @@ class SimulatorGroup:
         held: list[Decisions] = []
         for fragment in handle.pending:
             try:
-                held += self._supervisor.answer(handle.part, handle.actor, fragment)
+                held += self._supervisor.answer(handle.part, fragment)
             except ray.exceptions.ObjectLostError as error:
                 self._supervisor.fail(handle.part, error)
         return held
@@ -146,9 +145,7 @@ class SimulatorGroup:
         while True:
             incarnation = handle.incarnation
             try:
-                state: Mapping[str, np.ndarray] = self._supervisor.answer(
-                    handle.part, handle.actor, handle.actor.state.remote()
-                )
+                state: Mapping[str, np.ndarray] = self._supervisor.answer(handle.part, handle.actor.state.remote())
             except CALL_ERRORS as error:
                 self._handle_error(handle, incarnation, error)
             else:
@@ -159,7 +156,7 @@ class SimulatorGroup:
             incarnation = shard.incarnation
             try:
                 state: tuple[Mapping[str, np.ndarray], Mapping[str, Any]] = self._supervisor.answer(
-                    shard.part, shard.actor, shard.actor.state.remote()
+                    shard.part, shard.actor.state.remote()
                 )
             except CALL_ERRORS as error:
                 if not has_lost_answer(error):
@@ -242,15 +239,10 @@ class SimulatorGroup:
         self._call(handle, report, on_result, incarnation)
 
     def _call(self, handle: _SimulatorHandle, reference: Any, on_result: Any, incarnation: int) -> None:
-        seconds = self._config.cluster.start_seconds
-        call = InFlightCall(
-            part=handle.part,
-            actor=handle.actor,
-            on_result=on_result,
-            on_error=lambda error: self._handle_error(handle, incarnation, error),
-            seconds=seconds,
-        )
-        self._supervisor.calls.add(reference, call)
+        def on_error(error: Exception) -> None:
+            self._handle_error(handle, incarnation, error)
+
+        self._supervisor.call(handle.part, reference, on_result, on_error)
 
     def _handle_error(self, handle: _SimulatorHandle, incarnation: int, error: Exception) -> None:
         """Restart the games of a simulator whose call failed, unless another call of this incarnation failed before."""
@@ -286,9 +278,7 @@ class SimulatorGroup:
                 handle.pending.popleft()
             self._to_do.add(handle)
 
-        seconds = self._config.cluster.start_seconds
-        call = InFlightCall(part=shard.part, actor=shard.actor, on_result=on_result, on_error=on_error, seconds=seconds)
-        self._supervisor.calls.add(shard.actor.add.remote(decisions), call)
+        self._supervisor.call(shard.part, shard.actor.add.remote(decisions), on_result, on_error)
 
     def _look_at(self, shard: Shard) -> None:
         self._to_do.update(handle for handle in self._handles if handle.shard is shard)

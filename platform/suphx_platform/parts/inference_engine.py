@@ -39,7 +39,6 @@ from suphx_platform.parts.request_batcher import Reply, Request, RequestBatcher
 
 UNLEARNED_VERSION = -1
 """Version in outputs of weights that no learner made: of the weak policy, and of heads that do not learn."""
-_COLUMNS = ("rows", "masks", "policies", "uniforms")  # of Observations
 
 
 class PendingReply(Protocol):
@@ -259,11 +258,23 @@ def _empty_outputs(n: int) -> PolicyOutputs:
 def _joined(parts: list[Observations]) -> Observations:
     if len(parts) == 1:
         return parts[0]
-    return Observations(parts[0].head, *(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+    return Observations(
+        head=parts[0].head,
+        rows=np.concatenate([part.rows for part in parts]),
+        masks=np.concatenate([part.masks for part in parts]),
+        policies=np.concatenate([part.policies for part in parts]),
+        uniforms=np.concatenate([part.uniforms for part in parts]),
+    )
 
 
 def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
-    return Observations(observations.head, *(getattr(observations, name)[indices] for name in _COLUMNS))
+    return Observations(
+        head=observations.head,
+        rows=observations.rows[indices],
+        masks=observations.masks[indices],
+        policies=observations.policies[indices],
+        uniforms=observations.uniforms[indices],
+    )
 
 
 def _slice(outputs: PolicyOutputs, part: slice) -> PolicyOutputs:

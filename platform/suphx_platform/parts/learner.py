@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.policy import PolicyNet

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from suphx.experience.trajectory import BOOL, Decisions, concatenate
+from suphx.experience.decisions import BOOL, Decisions, concatenate
 from suphx.games.riichi import HEAD_NAMES
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suphx.experience.trajectory import Decisions, concatenate, no_decisions
+from suphx.experience.decisions import Decisions, concatenate, no_decisions
 from suphx.games.riichi import NUM_CHOICES, GroupConfig, TableGroup, find_encoder, stored_row_bytes, tenhou
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction

@@ -9,44 +9,34 @@ with, and the weak ones), ``metrics.json`` and the state from which a killed run
 
 from __future__ import annotations
 
-import json
+import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-import torch
-
-from suphx.atomic_file import write_atomically
-from suphx.games.riichi import HEAD_NAMES, find_encoder
-from suphx.models.calibration import Calibration
-from suphx.models.checkpoints.tensor_file import write_tensors
-from suphx.models.nets.policy import PolicyNet
-from suphx.selfplay.agents.agent import LEARNED_HEADS
-from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set, seeing_hidden
+from suphx.selfplay.agents.policy_set import seeing_hidden
 from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, Fault, Learned, SelfPlay
 from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.backend.reinforcement_state import Progress, damaged, load_state, save_state
-from suphx_platform.backend.self_play_match import START_FOLDER, SelfPlayMatches, match_figures
+from suphx_platform.backend.reinforcement_state import Progress, damaged
+from suphx_platform.backend.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
-from suphx_platform.parts.parameter_server import Weights
-from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
+from suphx_platform.selfplay.curve_point import COUNTS, new_point
 from suphx_platform.selfplay.measured_nets import KeepBest, MeasuredNets
 from suphx_platform.selfplay.run_backend import NewBackend
+from suphx_platform.selfplay.run_folder import RunFolder
 from suphx_platform.selfplay.time_share import TimeShare
 
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
-STATE_FILE = "reinforcement_state.safetensors"
-DIVERGED_FILE = "diverged_batch.safetensors"
+_log = logging.getLogger(__name__)
 
 
 class Controller:
@@ -63,27 +53,26 @@ class Controller:
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Callable[[int], None] | None = None,
         keep_best: KeepBest | None = None,
-        say: Callable[[str], None] | None = None,
         progress: Callable[[float, str], None] | None = None,
     ) -> None:
         """Build all parts, or continue from the state in ``folder``.
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written; ``keep_best`` gets the nets of each match against the start; ``say`` gets
-        a line for whatever breaks; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and
-        what is going on if that is not learning. Raises ValueError if the state belongs to another run.
+        updates whenever a state was written; ``keep_best`` gets the nets of each match against the start;
+        ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on if that is
+        not learning. Whatever breaks is logged. Raises ValueError if the state belongs to another run.
         """
-        folder.mkdir(parents=True, exist_ok=True)
         has_weak = play.weak is not play.start
         if config.oracle.policy:
             play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
-        self._config, self._play, self._folder = config, play, folder
-        self._report, self._keep, self._say, self._show_progress = report, keep, say, progress
+        self._config, self._play, self._folder = config, play, RunFolder(folder, config, play)
+        self._report, self._keep, self._show_progress = report, keep, progress
         state: BackendState | None = None
         self._progress = Progress()
-        if self._state_path.is_file():
-            state, self._progress = load_state(self._state_path, self._identity())
+        saved = self._folder.load_state()
+        if saved is not None:
+            state, self._progress = saved
         elif play.carried is not None:
             state = first_state(play.carried, play.start.weights(config.head_numbers))
         try:
@@ -91,7 +80,7 @@ class Controller:
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             if state is None:
                 raise
-            raise damaged(self._state_path, error) from error
+            raise damaged(self._folder.state_path, error) from error
         self._metrics = metrics
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
         self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
@@ -113,7 +102,7 @@ class Controller:
         (Ctrl-C, SIGTERM).
         """
         try:
-            self._write_start()
+            self._folder.write_start()
             if self._play.opponent is not None and self._config.evaluate_every and not self._progress.updates:
                 self._evaluate()
             with StopRequest() as stop:
@@ -147,8 +136,7 @@ class Controller:
 
     def _stop(self) -> NoReturn:
         self._process_events_of(self._backend.settle)
-        if self._say is not None:
-            self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
+        _log.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
         self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
@@ -198,38 +186,17 @@ class Controller:
         if config.evaluate_every and progress.updates % config.evaluate_every == 0 and not self.is_finished:
             self._evaluate()
         if config.oracle.policy and config.oracle.ends_step(progress.updates):
-            keep_probability = config.oracle.keep_probability_of_update(progress.updates)
-            weights = self._backend.newest().weights
-            self._write(self._folder / keep_folder(keep_probability), self._policy_set(weights), progress.updates)
+            self._folder.write_nets_of_step(self._backend.newest().weights, progress.updates)
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
-        if self._say is not None:
-            self._say(f"{fault.part} {fault.kind}: {fault.message}")
+        _log.info("%s %s: %s", fault.part, fault.kind, fault.message)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""
         progress = self._progress
-        last = progress.history[-1] if progress.history else {}
-        names = sorted({name for figures in progress.since_report for name in figures})
-        point = {name: _of_updates(name, [own[name] for own in progress.since_report if name in own]) for name in names}
+        point = new_point(progress, self._config, self._backend)
         progress.since_report = []
-        seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
-        playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
-        counts = {name: getattr(progress, name) for name in _COUNTS}
-        point |= counts | {f"{name}_decisions": count for name, count in asdict(self._backend.counts).items()}
-        point |= {f"{name}_faults": count for name, count in progress.faults.items()}
-        point |= {
-            "version": self._backend.version,
-            "hanchans_per_second": (progress.hanchans - last.get("hanchans", 0)) / seconds,
-            "decisions_per_second": (progress.decisions - last.get("decisions", 0)) / seconds,
-            "simulator_waiting_share": (progress.waiting_seconds - last.get("waiting_seconds", 0.0)) / playing,
-            "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
-            "done_share": self._config.share_done(progress.updates, progress.seconds),
-            **self._guided(progress.updates),
-            **self._backend.gauges,
-        }
-        point["learner_waiting_share"] = max(0.0, 1 - point["learning_share"])
         progress.history.append(point)
         self._show(point)
 
@@ -248,24 +215,10 @@ class Controller:
         if self._report is not None:
             self._report(point)
 
-    def _policy_set(self, weights: Weights) -> PolicySet:
-        """Return the nets that learn with ``weights``, and all others as they were at first."""
-        nets = list(self._play.start.nets)
-        for head in self._config.head_numbers:
-            net = PolicyNet(head, nets[head].num_planes, nets[head].config)
-            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[HEAD_NAMES[head]].items()}
-            net.load_state_dict(own)
-            nets[head] = net.eval()
-        calibrations = [
-            Calibration() if head in self._config.head_numbers else calibration
-            for head, calibration in enumerate(self._play.start.calibrations)
-        ]
-        return PolicySet(tuple(nets), tuple(calibrations))
-
     def _evaluate(self, *, is_final: bool = False) -> None:
         """Start the matches of the newest weights."""
         self._show_note(f"match after {count_text(self._progress.updates, 'update')}")
-        self._write_newest(self._backend.weights())
+        self._folder.write_nets(self._backend.weights(), self._progress.updates)
         if self._measured is not None:
             self._measured.note(self._progress.updates)
         self._times.begin_match()
@@ -293,18 +246,18 @@ class Controller:
         self._save()
         self._show_note("")
         metrics = {
-            **{name: getattr(self._progress, name) for name in (*_COUNTS, "faults", "history", "matches")},
+            **{name: getattr(self._progress, name) for name in (*COUNTS, "faults", "history", "matches")},
             "version": self._backend.version,
             "heads": list(self._config.heads),
             "decisions_of_buffer": asdict(self._backend.counts),
         }
-        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        self._folder.write_metrics(metrics)
         return metrics
 
     def _save(self) -> None:
         self._process_events_of(self._backend.settle)
-        self._write_newest(self._backend.weights())
-        save_state(self._state_path, self._backend.state(), self._progress, self._identity())
+        self._folder.write_nets(self._backend.weights(), self._progress.updates)
+        self._folder.write_state(self._backend.state(), self._progress)
         self._saved_at = time.monotonic()
         if self._metrics is not None:
             self._metrics.note_saved()
@@ -313,84 +266,16 @@ class Controller:
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write the batch and the last good weights; return the error that names the files."""
-        self._write_newest(self._backend.newest().weights)
-        tensors = {
-            f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
-            for head, part in error.parts.items()
-            for name, column in (part.columns() | {"rows": part.rows.dense()}).items()
-        }
-        path = self._folder / DIVERGED_FILE
-        write_tensors(path, tensors, {"kind": "diverged batch", "updates": self._progress.updates})
+        updates = self._progress.updates
+        self._folder.write_nets(self._backend.newest().weights, updates)
+        path = self._folder.write_diverged(error, updates)
         return DivergedError(
-            f"self-play diverged at update {self._progress.updates + 1} ({error}); the batch is in {path}, the weights "
-            f"of version {self._backend.version} in {self._folder}: lower learner.learning_rate "
+            f"self-play diverged at update {updates + 1} ({error}); the batch is in {path}, the weights "
+            f"of version {self._backend.version} in {self._folder.path}: lower learner.learning_rate "
             f"(now {self._config.learner.learning_rate}) or learner.gradient.max_ratio"
         )
-
-    def _write_start(self) -> None:
-        for policy_set, is_weak in ((self._play.opponent or self._play.start, False), (self._play.weak, True)):
-            self._write(self._folder / START_FOLDER, policy_set, 0, is_weak=is_weak)
-
-    def _write_newest(self, weights: Weights) -> None:
-        self._write(self._folder, self._policy_set(weights), self._progress.updates)
-
-    def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
-        heads = [HEAD_NAMES[head] for head in self._config.head_numbers]
-        save_policy_set(
-            folder,
-            policy_set,
-            find_encoder(self._play.encoder),
-            rules_version=self._play.rules_version,
-            step=step,
-            extra=self._play.extra | {"encoder": self._play.encoder, LEARNED_HEADS: heads} | self._guided(step),
-            is_weak=is_weak,
-        )
-
-    def _guided(self, step: int) -> dict[str, float]:
-        """Return the keep probability of the weights after ``step`` updates, if nets see what is hidden."""
-        oracle = self._config.oracle
-        return {"keep_probability": oracle.keep_probability_of_update(step)} if oracle.policy else {}
 
     def _tick(self) -> None:
         now = time.monotonic()
         self._progress.seconds += now - self._ticked_at
         self._ticked_at = now
-
-    @property
-    def _state_path(self) -> Path:
-        return self._folder / STATE_FILE
-
-    def _identity(self) -> dict[str, Any]:
-        """Return the settings that must not change when a run resumes, as JSON values."""
-        config = _flat_config(asdict(self._config))
-        ends = ("max_updates", "max_minutes")  # a longer run may resume a shorter one
-        kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
-        prediction = self._play.prediction
-        kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
-        nets = {HEAD_NAMES[net.head]: asdict(net.config) for net in self._play.start.nets}
-        return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
-
-
-def keep_folder(keep_probability: float) -> str:
-    """Return the folder of the checkpoints at the end of a step of the keep probability."""
-    return f"keep-{keep_probability:.3f}"
-
-
-_COUNTS = ("updates", "hanchans", "kyokus", "decisions", "rejected", "seconds", "playing_seconds", "waiting_seconds",
-           "learning_seconds")  # fmt: skip
-
-
-def _flat_config(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested tables as ``{"a.b": value}``, tuples as lists."""
-    flat: dict[str, Any] = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            flat |= _flat_config(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = list(value) if isinstance(value, tuple) else value
-    return flat
-
-
-def _of_updates(name: str, values: list[float]) -> float:
-    """Return the value of a figure in several updates: their mean, or the maximum of a maximum."""
-    return max(values) if name.endswith("_max") else sum(values) / len(values)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from suphx_platform.backend.backend import Backend, BackendState, SelfPlay
@@ -20,13 +19,13 @@ NewBackend = Callable[[ReinforcementConfig, SelfPlay, BackendState | None], Back
 """Makes a backend that begins, or continues from a state."""
 
 
-def run_backend(config: ReinforcementConfig, say: Callable[[str], None] | None = None) -> NewBackend:
-    """Return what makes the backend of ``config``; over Ray ``say`` gets a line for each fault."""
+def run_backend(config: ReinforcementConfig) -> NewBackend:
+    """Return what makes the backend of ``config``."""
     if not config.cluster.on_ray:
         return LocalBackend
     from suphx_platform.on_ray.ray_backend import RayBackend  # only a run over Ray needs it
 
-    return partial(RayBackend, say=say)
+    return RayBackend
 
 
 def run_metrics(config: ReinforcementConfig) -> RunMetrics | None:

@@ -1,5 +1,5 @@
-"""Files in a folder or in S3, uploaded in the background. The only folder that imports boto3.
+"""Files in a folder or in S3, uploaded in the background.
 
-Imports nothing of the platform.
-Start in storage.py.
+Imports nothing of the platform; the folder itself its objects/.
+Start in storage.py (saving and loading), then stored_versions.py (which versions there are).
 """

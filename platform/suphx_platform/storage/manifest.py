@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from suphx.finite_number import is_finite_number
-from suphx_platform.storage.object_store import PART_BYTES, Part
+from suphx_platform.storage.objects.object_store import PART_BYTES, Part
 
 MANIFEST = "manifest.json"
 FORMAT = 2

@@ -13,7 +13,7 @@ import socket
 import time
 import uuid
 
-from suphx_platform.storage.object_store import ObjectStore
+from suphx_platform.storage.objects.object_store import ObjectStore
 
 _FOLDER = ".writers"
 _DIGITS = 6

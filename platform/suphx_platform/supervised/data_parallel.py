@@ -25,7 +25,7 @@ from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.storage.linked_copy import copy_linked
-from suphx_platform.storage.storage import StorageConfig, s3_connection
+from suphx_platform.storage.storage_config import StorageConfig, s3_connection
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 
 if TYPE_CHECKING:

@@ -23,10 +23,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
+from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.net_digests import differences, net_digests
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.pyfunc_form import take_nets, write_pyfunc
-from suphx_platform.tracking.tracking import Tracker, TrackingStore
+from suphx_platform.tracking.tracking import Tracker
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -88,12 +89,12 @@ class RegistryConfig:
 class ModelRegistry:
     """Usage::
 
-    registry = ModelRegistry(TrackingStore(Path("runs")), RegistryConfig())
+    registry = ModelRegistry(MlflowStore(Path("runs")), RegistryConfig())
     before = registry.champion()
     version = registry.promote(folder, tracker, Promotion(digest=digest, replaces=before, night="2026-11-21"))
     """
 
-    def __init__(self, store: TrackingStore, config: RegistryConfig) -> None:
+    def __init__(self, store: MlflowStore, config: RegistryConfig) -> None:
         self._store = store
         self._config = config
 
@@ -123,7 +124,7 @@ class ModelRegistry:
         ``outcome`` is "not promoted" unless ``promote`` has made it the champion.
         """
         with self._store.call(FILES):
-            self._store.make_model(self._config.model, MODEL_NOTE)
+            self._make_model()
             wanted = f"name = '{self._config.model}' AND tags.`{DIGEST_TAG}` = '{promotion.digest}'"
             found = [
                 version
@@ -142,7 +143,7 @@ class ModelRegistry:
             return version
 
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
-        self._store.make_model(self._config.model, MODEL_NOTE)
+        self._make_model()
         if not self._claims(promotion.claim):
             self._register(folder, tracker, promotion, {CLAIM_TAG: promotion.claim, NIGHT_TAG: promotion.night})
         first, *late = self._claims(promotion.claim)
@@ -157,6 +158,16 @@ class ModelRegistry:
             self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
         self._client.set_model_version_tag(self._config.model, winner, OUTCOME_TAG, PROMOTED)
         return winner
+
+    def _make_model(self) -> None:
+        """Create the registered model unless it exists."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            self._client.create_registered_model(self._config.model, description=MODEL_NOTE)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
 
     def _register(self, folder: Path, tracker: Tracker, promotion: Promotion, own: Mapping[str, str]) -> str:
         """Make a version, with the tags ``own`` besides those of the promotion, and return its number."""
@@ -215,7 +226,7 @@ class ModelRegistry:
         return sorted(self._client.search_model_versions(wanted), key=lambda version: int(version.version))
 
 
-def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
+def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
     """Copy the nets of ``models:/NAME@ALIAS`` or ``models:/NAME/VERSION`` into ``folder`` and return their version.
 
     ValueError if the address is none of these, there is no such alias or version, or its nets are not those that were
@@ -263,6 +274,6 @@ def _check_nets(version: ModelVersion, folder: Path) -> None:
     )
 
 
-def _aliases(store: TrackingStore, model: str) -> dict[str, str]:
+def _aliases(store: MlflowStore, model: str) -> dict[str, str]:
     found = store.client.search_registered_models(f"name = '{model}'")
     return {alias: str(version) for alias, version in found[0].aliases.items()} if found else {}

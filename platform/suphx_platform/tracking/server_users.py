@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from suphx_platform.tracking.client.mlflow_call import FIRST, SERVER, TrackingError, TrackingRefusedError, mlflow_call
+from suphx_platform.tracking.client.mlflow_client import quiet_client
 from suphx_platform.tracking.client.tracking_experiment import make_experiment
 from suphx_platform.tracking.model_registry import MODEL_NOTE, RegistryConfig
-from suphx_platform.tracking.tracking import quiet_client
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

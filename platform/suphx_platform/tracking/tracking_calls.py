@@ -4,43 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from suphx_platform.tracking.client.mlflow_call import FILES, USUAL, Patience
+from suphx_platform.tracking.client.mlflow_call import FILES
 from suphx_platform.tracking.messages.message_log import Message
-
-if TYPE_CHECKING:
-    from mlflow import MlflowClient
-    from mlflow.entities import Run
-
-
-class CalledStore(Protocol):
-    """What the calls need of a store of runs; TrackingStore (tracking.py) has it."""
-
-    @property
-    def client(self) -> MlflowClient:
-        """MLflow's client, for calls inside of ``call``."""
-        ...
-
-    def call(self, patience: Patience = USUAL) -> AbstractContextManager[None]:
-        """Return a context for calls of the client: TrackingError if MLflow does not answer in time."""
-        ...
-
-    def find(self, key: str) -> Run | None:
-        """Return the run with this ``key``; None if there is none."""
-        ...
-
-    def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
-        """Start or continue a run, and return MLflow's id of it."""
-        ...
+from suphx_platform.tracking.mlflow_store import MlflowStore
 
 
 class TrackingCalls:
     """Makes the calls of messages for one store. A run is known by its key; ``run_ids`` has MLflow's ids so far."""
 
-    def __init__(self, store: CalledStore) -> None:
+    def __init__(self, store: MlflowStore) -> None:
         self._store = store
         self.run_ids: dict[str, str] = {}
         self._steps: dict[str, tuple[int, dict[str, int]]] = {}

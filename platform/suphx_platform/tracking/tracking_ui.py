@@ -17,6 +17,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 from suphx_platform.tracking.client.mlflow_call import SERVER, quiet_environment
+from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180
@@ -33,7 +34,7 @@ def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
     Raises ValueError if the folder has no store, or if a server has the runs: it has its own interface.
     """
-    store = TrackingStore(folder)
+    store = MlflowStore(folder)
     if store.is_server:
         raise ValueError(f"{SERVER} is set to {store.uri}: open that address, or unset it to see the runs of {folder}")
     if not store.is_there:
@@ -93,7 +94,7 @@ def known_address(store: TrackingStore, key: str) -> str:
     return f"{_runs_address(store, store.uri)}/{run_id}{_PAGES}"
 
 
-def page_address(store: TrackingStore, server: str, run_id: str | None = None) -> str:
+def page_address(store: MlflowStore, server: str, run_id: str | None = None) -> str:
     """Return the address, below that of a ``server``, of the list of runs or of the run ``run_id``.
 
     ValueError if there is no such run, TrackingError if MLflow does not answer.
@@ -109,7 +110,7 @@ def page_address(store: TrackingStore, server: str, run_id: str | None = None) -
     return f"{runs}/{run.info.run_id}{_PAGES}"
 
 
-def artifact_pages(store: TrackingStore, prefix: str, name: str) -> dict[str, str]:
+def artifact_pages(store: MlflowStore, prefix: str, name: str) -> dict[str, str]:
     """Return key -> address, below that of any server, of the page of the artifact ``name``, for the runs of a prefix.
 
     MLflow's pages may link to such an address, also where the server is known under several names. TrackingError if
@@ -119,5 +120,5 @@ def artifact_pages(store: TrackingStore, prefix: str, name: str) -> dict[str, st
     return {key: f"{runs}/{run_id}/artifacts/{name}{_PAGES}" for key, run_id in store.ids_of(prefix).items()}
 
 
-def _runs_address(store: TrackingStore, server: str) -> str:
+def _runs_address(store: MlflowStore, server: str) -> str:
     return f"{server.rstrip('/')}/#/experiments/{store.experiment_id()}/runs"

@@ -58,6 +58,10 @@ class OracleConfig:
         """Return the keep probability at which the update ``number`` (1, 2, …) learned; 0: that of the first nets."""
         return self.keep_probability_after(number - 1) if number else self.keep_probability
 
+    def figures_of_update(self, number: int) -> dict[str, float]:
+        """Return ``keep_probability`` of the update ``number`` for curves and checkpoints; nothing without guiding."""
+        return {"keep_probability": self.keep_probability_of_update(number)} if self.policy else {}
+
     def ends_step(self, num_updates: int) -> bool:
         """Tell whether the update number ``num_updates`` was the last one of a step."""
         return 0 < num_updates <= self.num_updates and num_updates % self.updates_per_step == 0

@@ -5,7 +5,6 @@ Everything is a pure function of a batch of decisions: what the nets say now, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +13,7 @@ from torch import Tensor
 from suphx.games.riichi import COST_POINTS
 from suphx.models.sampling import masked_logits
 from suphx.training.reinforcement.advantage import generalised_advantages
+from suphx.training.reinforcement.batch_columns import LossColumns
 from suphx.training.reinforcement.expected_cost import ExpectedCost, expected_cost
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 
@@ -115,7 +115,7 @@ def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
 def decision_loss(
     logits: Tensor,
     values: Tensor | None,
-    decisions: Mapping[str, Tensor],
+    decisions: LossColumns[Tensor],
     alpha: float,
     config: PolicyGradientConfig,
     *,
@@ -123,9 +123,8 @@ def decision_loss(
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
 
-    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, is_joint, log_probs, rewards and
-    is_last, by the names of ``Decisions``. The sum of both losses is meant for parameters that they do not share;
-    without ``learns_policy`` that of the policy counts 0.
+    ``values`` [n] of the critic, None without one. The sum of both losses is meant for parameters that they do not
+    share; without ``learns_policy`` that of the policy counts 0.
     """
     rewards = decisions["rewards"] / config.reward_unit
     cost = _expected_cost(logits, decisions, config)
@@ -160,7 +159,7 @@ def decision_loss(
 
 
 def _expected_cost(
-    logits: Tensor, decisions: Mapping[str, Tensor], config: PolicyGradientConfig
+    logits: Tensor, decisions: LossColumns[Tensor], config: PolicyGradientConfig
 ) -> ExpectedCost | None:  # fmt: skip
     """Return what the decisions cost at once, None where that is left to the sampled rewards."""
     if not config.exact_deal_in or not decisions["costs"].shape[1]:
@@ -173,7 +172,7 @@ def _advantages(
     logits: Tensor,
     values: Tensor,
     targets: Tensor,
-    decisions: Mapping[str, Tensor],
+    decisions: LossColumns[Tensor],
     cost: ExpectedCost | None,
     config: PolicyGradientConfig,
 ) -> Tensor:

@@ -11,7 +11,9 @@ from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import STARTED
 from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import FINISHED, Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import FINISHED
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_trace import work
 from tests.suphx_pipelines.runs.small_run import SmallRecipe, small_runner

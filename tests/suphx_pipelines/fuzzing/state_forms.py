@@ -18,7 +18,7 @@ from suphx.training.monte_carlo.monte_carlo_learning import learn_values
 from suphx.training.playouts import playout_run
 from suphx.training.playouts.playout_config import PlayoutConfig
 from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
-from suphx_platform.selfplay import controller
+from suphx_platform.selfplay import run_folder
 from tests.games.riichi.fuzzing import stored_damage
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
@@ -43,7 +43,7 @@ def state_forms() -> list[StoredForm]:
         StoredForm("marks of a stage", 4, lambda random: stored_damage.damaged_marks(random, ()), _read_marks),
         StoredForm("checkpoint", 4, lambda random: stored_damage.damaged_checkpoint(random, ()), _load_checkpoint),
         StoredForm("training state", 2, lambda random: stored_damage.damaged_state(random, ()), _load_training),
-        StoredForm("self-play state", 1, _damaged(controller.STATE_FILE, _play_itself), _go_on_playing),
+        StoredForm("self-play state", 1, _damaged(run_folder.STATE_FILE, _play_itself), _go_on_playing),
         StoredForm("playout state", 1, _damaged(playout_run.STATE_FILE, _play_out), _go_on_with_playouts),
         StoredForm("Deep Monte-Carlo state", 0.02, _damaged(monte_carlo_learning.STATE_FILE, _learn_values), _learn_on),
     ]

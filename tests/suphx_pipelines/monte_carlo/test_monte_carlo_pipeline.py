@@ -12,7 +12,7 @@ import torch
 
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.monte_carlo import learning_stage
+from suphx_pipelines.engine.stage_watch import StageWatch
 from suphx_pipelines.monte_carlo.report_stage import verdict
 from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
@@ -73,7 +73,7 @@ def test_a_stopped_run_continues(
     runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(learning_stage._Watch, "is_stopping", lambda watch: True)
+        patch.setattr(StageWatch, "is_stopping", lambda watch: True)
         _, error = run(capsys, runs, code=130)
     assert "Saved at step 1 of learning. Continue with: " in error
     result, error = run(capsys, runs)

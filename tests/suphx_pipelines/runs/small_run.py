@@ -17,7 +17,8 @@ from unittest import mock
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 
 KILL = "SUPHX_TEST_KILL"
 

@@ -23,7 +23,8 @@ from suphx_pipelines.recipe.recipe_lookup import find_recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
 from tests.suphx_pipelines.runs.small_run import NumbersConfig, SmallRecipe
 

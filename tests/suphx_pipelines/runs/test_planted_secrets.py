@@ -13,7 +13,8 @@ from suphx_cli import cli
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
 

@@ -13,7 +13,8 @@ from suphx_pipelines.runs import run_origin
 from suphx_pipelines.runs.run_origin import installed_packages, provenance
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.small_run import STAGES, SmallRecipe, small_runner
 

@@ -19,7 +19,7 @@ from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistil
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.stages.oracle import continued, decaying, distilling, guided
 from suphx_platform.console.console import Console
-from suphx_platform.selfplay.controller import STATE_FILE
+from suphx_platform.selfplay.run_folder import STATE_FILE
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import small_recipe
 

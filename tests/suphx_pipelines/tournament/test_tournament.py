@@ -25,7 +25,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
 )
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion

@@ -16,7 +16,8 @@ from suphx_platform.agents.agent_source import (
     fetch_stored,
     stored_checkpoints,
 )
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore

@@ -10,7 +10,8 @@ from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_platform.agents.side_agent import common_rules, load_side_agent
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 GAME = candidate_game("doudizhu")

@@ -26,6 +26,15 @@ def test_warnings_of_our_modules_are_redacted_and_in_the_log(
     assert "does not answer" in (tmp_path / "run.log").read_text()
 
 
+def test_messages_of_our_modules_are_shown_unless_the_command_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    for verbosity in ("normal", "quiet"):
+        with logged_to(Console(verbosity=verbosity)):
+            LOGGER.info("a %s command", verbosity)
+            LOGGER.debug("nobody wants to know")
+    assert capsys.readouterr().err == "a normal command\n"
+    assert not LOGGER.isEnabledFor(logging.INFO), "a program that imports us is not told"
+
+
 def test_an_output_that_is_closed_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(text: str) -> None:
         raise BrokenPipeError(text)

@@ -72,7 +72,8 @@ class Case:
         topology: Any = SimpleNamespace(
             learner=self.learner, server=self.parameter_server, engines=[], buffers=[self.buffer], simulators=[]
         )
-        self.supervisor = ActorSupervisor(config.cluster, {})
+        parts = {"learner": self.learner, "server": self.parameter_server, "buffer 0": self.buffer}
+        self.supervisor = ActorSupervisor(config.cluster, parts)
         simulators = SimulatorGroup(config, cast(Topology, topology), self.supervisor)
         simulators.note_status(simulators.shards[0], READY, has_given=False)
         self.driver = LearnerDriver(config, cast(Topology, topology), self.supervisor, simulators)

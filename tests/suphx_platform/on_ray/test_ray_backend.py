@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.selfplay.controller import STATE_FILE
+from suphx_platform.selfplay.run_folder import STATE_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
 from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights
 
@@ -76,11 +77,12 @@ def test_a_state_at_free_pace_has_the_updates_that_were_reported(tmp_path: Path)
     assert all(reported == made for reported, made in states)
 
 
-def test_many_actors_at_their_own_pace_learn(tmp_path: Path) -> None:
-    said: list[str] = []
-    metrics = new_controller(tmp_path, FREE, say=said.append).run()
+def test_many_actors_at_their_own_pace_learn(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
+    metrics = new_controller(tmp_path, FREE).run()
     assert metrics["faults"] == {}
-    assert [line for line in said if not line.startswith("waiting for ") and line != "all parts are there"] == []
+    told = [line for line in caplog.messages if not line.startswith("waiting for ") and line != "all parts are there"]
+    assert told == []
     assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12, 15, 18, 21, 24]
     last = metrics["history"][-1]
     assert metrics["updates"] == FREE.max_updates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import time
@@ -23,7 +24,8 @@ from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.selfplay.controller import DIVERGED_FILE, Controller
+from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
 from tests.suphx_platform.selfplay.small_controller import new_controller, weights
 
@@ -50,10 +52,9 @@ class Run:
 
     def __init__(self, folder: Path, config: ReinforcementConfig, act: Callable[[Run], None]) -> None:
         self.folder = folder
-        self.said: list[str] = []
         self.killed: list[int] = []
         self._act = act
-        self._controller: Controller = new_controller(folder, config, report=self._report, say=self.said.append)
+        self._controller: Controller = new_controller(folder, config, report=self._report)
 
     @property
     def backend(self) -> RayBackend:
@@ -121,8 +122,10 @@ ALL_SIMULATORS = ("simulator 0", "simulator 1")
 )
 @pytest.mark.parametrize("turn", ["first", "again"])
 def test_training_goes_on_when_a_process_is_killed(
-    tmp_path: Path, parts: tuple[str, ...], fault: dict[str, int], turn: str
+    tmp_path: Path, parts: tuple[str, ...], fault: dict[str, int], turn: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
+
     def kill(run: Run) -> None:
         run.kill(*parts)
         run.wait_until_missed(parts)
@@ -132,7 +135,7 @@ def test_training_goes_on_when_a_process_is_killed(
     run.check(FAULTY)
     assert metrics["faults"] == fault
     for part in parts:
-        assert any(line.startswith(f"{part} died: ") for line in run.said)
+        assert any(line.startswith(f"{part} died: ") for line in caplog.messages)
     assert {kind: metrics["history"][-1][f"{kind}_faults"] for kind in fault} == fault
 
 
@@ -177,12 +180,15 @@ def test_a_process_that_dies_changes_no_number_of_a_run_in_lockstep(tmp_path: Pa
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
 
 
-def test_an_engine_that_hangs_is_killed_and_its_requests_are_answered(tmp_path: Path) -> None:
+def test_an_engine_that_hangs_is_killed_and_its_requests_are_answered(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
     config = replace(FAULTY, cluster=replace(FAULTY.cluster, num_engines=1, hang_seconds=8.0))
     run = Run(tmp_path, config, lambda run: run.kill("engine 0", by=signal.SIGSTOP))
     assert run.go()["faults"] == {"engine_hung": 1}
     run.check(config)
-    assert "engine 0 hung: no answer for 8 s: it is started again" in run.said
+    assert "engine 0 hung: no answer for 8 s: it is started again" in caplog.messages
 
 
 def test_a_loss_that_is_no_number_ends_the_run_with_the_batch(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig

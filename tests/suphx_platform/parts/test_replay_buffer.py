@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_rows import SparseRows
-from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx_platform.parts.replay_buffer import ReplayBuffer
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,11 +49,9 @@ def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
     )
 
 
-def new_controller(
-    folder: Path, config: ReinforcementConfig = CONFIG, *, say: Callable[[str], None] | None = None, **arguments: Any
-) -> Controller:
-    backend, metrics = run_backend(config, say), run_metrics(config)
-    return Controller(config, new_play(config), folder, new_backend=backend, metrics=metrics, say=say, **arguments)
+def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
+    backend, metrics = run_backend(config), run_metrics(config)
+    return Controller(config, new_play(config), folder, new_backend=backend, metrics=metrics, **arguments)
 
 
 def without_times(point: Mapping[str, Any]) -> dict[str, Any]:

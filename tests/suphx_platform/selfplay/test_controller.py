@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Mapping
@@ -30,7 +31,8 @@ from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.selfplay.controller import DIVERGED_FILE, STATE_FILE, Controller
+from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
 from tests.models.small_predictor import PREDICTION, small_predictor
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
@@ -80,15 +82,16 @@ def test_the_same_seed_gives_the_same_numbers(unbroken: Run, tmp_path: Path) -> 
     np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
 
 
-def test_a_run_that_is_asked_to_stop_saves_its_state_first(unbroken: Run, tmp_path: Path) -> None:
+def test_a_run_that_is_asked_to_stop_saves_its_state_first(
+    unbroken: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     def stop(point: Mapping[str, float]) -> None:
         if point["updates"] == 6:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    said: list[str] = []
-    with pytest.raises(KeyboardInterrupt, match="update 6"):
-        new_controller(tmp_path, report=stop, say=said.append).run()
-    assert said == ["stopping: saving the state after 6 updates"]
+    with caplog.at_level(logging.INFO, "suphx_platform"), pytest.raises(KeyboardInterrupt, match="update 6"):
+        new_controller(tmp_path, report=stop).run()
+    assert caplog.messages == ["stopping: saving the state after 6 updates"]
     points: list[Mapping[str, float]] = []
     shares: list[tuple[float, str]] = []
     controller = new_controller(tmp_path, report=points.append, progress=lambda *now: shares.append(now))

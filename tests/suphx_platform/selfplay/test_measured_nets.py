@@ -6,7 +6,8 @@ from typing import Any
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx_platform.selfplay.measured_nets import MeasuredNets
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue
 
 NETS = sorted(checkpoint_name(head) for head in HEAD_NAMES)

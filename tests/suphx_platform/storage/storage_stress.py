@@ -28,7 +28,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suphx_platform.storage.storage import DamagedVersionError, Storage, StorageConfig
+from suphx_platform.storage.storage import DamagedVersionError, Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
 from tests.suphx_platform.storage import stressed_training
 from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy, refusal
@@ -243,7 +244,8 @@ def _give_up(proxy: FaultyProxy, config: StorageConfig, folder: Path, findings: 
     limited = asdict(config) | {"max_outage_hours": _GIVE_UP_SECONDS / 3600}
     script = (
         "import json, sys, time\nfrom pathlib import Path\n"
-        "from suphx_platform.storage.storage import Storage, StorageConfig\n"
+        "from suphx_platform.storage.storage import Storage\n"
+        "from suphx_platform.storage.storage_config import StorageConfig\n"
         "from suphx_platform.storage.upload_queue import UploadQueue\n"
         "queue = UploadQueue(Storage(StorageConfig(**json.loads(sys.argv[1]))))\n"
         "began = time.monotonic()\nqueue.save('given-up', Path(sys.argv[2]), number=1)\n"

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx_platform.storage.object_store import PART_BYTES
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.objects.object_store import PART_BYTES
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue
 
 NAME = "run-1/reinforcement"

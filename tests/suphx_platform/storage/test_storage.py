@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage import storage as storage_module
+from suphx_platform.storage import stored_versions
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.object_store import PART_BYTES, SMALL_BYTES, ObjectStore
-from suphx_platform.storage.storage import FINISHED, DamagedVersionError, Storage, StorageConfig
+from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES, ObjectStore
+from suphx_platform.storage.storage import DamagedVersionError, Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import FINISHED
 from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/supervised/discard"
@@ -159,7 +161,7 @@ def test_files_of_a_writer_that_may_still_be_at_work_are_not_removed(
     write(storage, left, b"its manifest is still to come", tmp_path)
     storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
     assert left in storage._store.keys(f"{NAME}/")
-    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
     storage.save(NAME, fill(tmp_path / "a", "new"), number=3)
     assert left not in storage._store.keys(f"{NAME}/")
 
@@ -202,7 +204,7 @@ def test_a_writer_that_was_replaced_stays_so_when_all_versions_were_deleted(
 def test_the_last_and_the_best_are_kept_and_the_rest_removed(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
     storage = Storage(StorageConfig(address=config.address, keep_last=2, keep_best=1))
     write(storage, f"{NAME}/000000000001.001/{'0' * 32}/state", b"its writer was killed", tmp_path)
     for number, score in ((2, 0.1), (3, 0.9), (4, 0.2), (5, 0.3), (6, None)):
@@ -235,7 +237,7 @@ def test_a_version_that_something_refers_to_stays_until_its_name_is_deleted(
     first = storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
     storage.pin(first.path, "models:/suphx/3")
     storage.pin(first.path, "models:/suphx/4")
-    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
     for number in (2, 3):
         storage.save(NAME, fill(tmp_path / "a", str(number)), number=number)
     assert [version.number for version in storage.versions(NAME)] == [1, 3]

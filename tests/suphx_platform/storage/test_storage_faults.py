@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage import bucket_store
-from suphx_platform.storage import storage as storage_module
+from suphx_platform.storage import stored_versions
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.object_store import PART_BYTES
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.objects import bucket_store
+from suphx_platform.storage.objects.object_store import PART_BYTES
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.free_port import free_port
 from tests.full_disk import files_limited_to
 from tests.repository import REPOSITORY
@@ -29,7 +30,8 @@ NAME = "run-1/reinforcement"
 SAVE = """
 import sys
 from pathlib import Path
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 address, folder, number = sys.argv[1:]
 Storage(StorageConfig(address=address, threads=1)).save("run-1/reinforcement", Path(folder), number=int(number))
 """
@@ -80,7 +82,7 @@ def test_a_writer_killed_in_the_middle_of_a_copy_leaves_the_versions_before(
     assert any(place.glob(f"{NAME}/000000000002.*/*/0*")), "nothing was under way"
     assert not list(place.glob(f"{NAME}/000000000002.*/{MANIFEST}"))
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
-    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
     second = Storage(storage.config).save(NAME, small, number=2)
     left = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
     left = {path for path in left if "/.writers/" not in path}
@@ -109,7 +111,7 @@ def test_a_writer_killed_in_the_middle_of_an_upload_leaves_the_versions_before(
     assert [version.number for version in storage.versions(NAME)] == [1], "the writer was faster"
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
     assert uploads(), "nothing was under way"
-    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
     second = Storage(config).save(NAME, small, number=2)
     assert [version.path for version in storage.versions(NAME)] == [first.path, second.path]
     assert uploads() == [], "parts of a dead writer are still stored"

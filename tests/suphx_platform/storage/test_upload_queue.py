@@ -11,8 +11,9 @@ import pytest
 from suphx.atomic_file import write_atomically
 from suphx_platform.storage import outage
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.object_store import PART_BYTES
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.objects.object_store import PART_BYTES
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server

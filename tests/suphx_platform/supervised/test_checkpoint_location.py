@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from suphx.training.supervised.supervised import HeadProgress
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.suphx_platform.storage.s3_server import S3Server

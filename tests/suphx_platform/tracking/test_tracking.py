@@ -7,7 +7,8 @@ import pytest
 
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT, PRIMARY_METRIC
-from suphx_platform.tracking.tracking import MAX_TAG_LENGTH, MAX_VALUE_LENGTH, TrackingStore
+from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, MAX_VALUE_LENGTH
+from suphx_platform.tracking.tracking import TrackingStore
 
 
 def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.training.reinforcement.batch_columns import LossColumns
 from suphx.training.reinforcement.expected_cost import expected_cost
 from suphx.training.reinforcement.policy_gradient import decision_loss
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from tests.training.reinforcement.loss_columns import loss_columns
 from tests.training.twins import expected_cost_twin as twin
 from tests.training.twins import policy_gradient_twin
 from tests.training.twins.policy_gradient_twin import F64
@@ -48,14 +50,14 @@ def test_the_policy_and_the_critic_learn_what_the_twin_says(
     is_last[-1] = True
     rewards = rng.normal(size=n)[np.cumsum(is_last) - is_last] * unit
     values = rng.normal(size=n)
-    decisions = {
-        "masks": torch.from_numpy(masks),
-        "costs": torch.from_numpy(hundreds.astype(np.int16)),
-        "actions": torch.from_numpy(actions.astype(np.int16)),
-        "log_probs": torch.from_numpy(behaviour).float(),
-        "rewards": torch.from_numpy(rewards).float(),
-        "is_last": torch.from_numpy(is_last),
-    }
+    decisions = loss_columns(
+        masks=torch.from_numpy(masks),
+        costs=torch.from_numpy(hundreds.astype(np.int16)),
+        actions=torch.from_numpy(actions.astype(np.int16)),
+        log_probs=torch.from_numpy(behaviour).float(),
+        rewards=torch.from_numpy(rewards).float(),
+        is_last=torch.from_numpy(is_last),
+    )
     config = PolicyGradientConfig(
         use_critic=use_critic,
         reward_unit=unit,
@@ -101,7 +103,7 @@ class Game:
         self.behaviour = self.logits - np.log(np.exp(self.logits).sum(axis=1, keepdims=True))
         self.values = torch.from_numpy(rng.normal(size=2)).float()
 
-    def trajectories(self) -> Iterator[tuple[float, dict[str, torch.Tensor]]]:
+    def trajectories(self) -> Iterator[tuple[float, LossColumns[torch.Tensor]]]:
         """Yield the probability of each course of the game, and its decisions."""
         for hidden, first, second in product(range(3), repeat=3):
             probability = self.hidden[hidden] * math.exp(self.behaviour[0, first])
@@ -116,14 +118,14 @@ class Game:
             n = len(actions)
             yield (
                 probability,
-                {
-                    "masks": torch.ones(n, 3),
-                    "costs": torch.from_numpy(self.costs[hidden, :n].astype(np.int16)),
-                    "actions": torch.tensor(actions),
-                    "log_probs": torch.tensor([self.behaviour[i, a] for i, a in enumerate(actions)]).float(),
-                    "rewards": torch.full((n,), reward),
-                    "is_last": torch.arange(n) == n - 1,
-                },
+                loss_columns(
+                    masks=torch.ones(n, 3),
+                    costs=torch.from_numpy(self.costs[hidden, :n].astype(np.int16)),
+                    actions=torch.tensor(actions),
+                    log_probs=torch.tensor([self.behaviour[i, a] for i, a in enumerate(actions)]).float(),
+                    rewards=torch.full((n,), reward),
+                    is_last=torch.arange(n) == n - 1,
+                ),
             )
 
     def gradients(self, config: PolicyGradientConfig) -> tuple[F64, float]:
@@ -170,14 +172,14 @@ def test_the_mean_of_the_gradient_is_the_same_and_its_variance_is_smaller(
 
 
 def test_without_costs_or_with_other_heads_nothing_changes() -> None:
-    decisions = {
-        "masks": torch.zeros(4, 0),
-        "costs": torch.zeros((4, 0), dtype=torch.int16),
-        "actions": torch.tensor([0, 1, 1, 0]),
-        "log_probs": torch.full((4,), -0.5),
-        "rewards": torch.tensor([3.0, 3.0, 1.0, 1.0]),
-        "is_last": torch.tensor([False, True, False, True]),
-    }
+    decisions = loss_columns(
+        masks=torch.zeros(4, 0),
+        costs=torch.zeros((4, 0), dtype=torch.int16),
+        actions=torch.tensor([0, 1, 1, 0]),
+        log_probs=torch.full((4,), -0.5),
+        rewards=torch.tensor([3.0, 3.0, 1.0, 1.0]),
+        is_last=torch.tensor([False, True, False, True]),
+    )
     losses = [
         decision_loss(torch.ones(4, 2), torch.zeros(4), decisions, 0.1, PolicyGradientConfig(exact_deal_in=is_exact))
         for is_exact in (False, True)

@@ -16,6 +16,7 @@ from suphx.training.reinforcement.policy_gradient import (
     policy_loss,
 )
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from tests.training.reinforcement.loss_columns import loss_columns
 from tests.training.twins import advantage_twin
 from tests.training.twins import policy_gradient_twin as twin
 
@@ -144,7 +145,7 @@ def test_figures_stay_finite_when_the_policies_have_nothing_in_common() -> None:
 
 def test_a_batch_whose_rewards_are_all_equal_has_nothing_to_explain() -> None:
     zeros = torch.zeros(4)
-    decisions = {"masks": torch.zeros(4, 0), "actions": zeros, "log_probs": zeros, "rewards": zeros}
+    decisions = loss_columns(masks=torch.zeros(4, 0), actions=zeros, log_probs=zeros, rewards=zeros)
     _, figures = decision_loss(torch.zeros(4, 2), zeros + 0.1, decisions, 0.0, PolicyGradientConfig())
     assert figures["explained_variance"].item() == 0
     assert figures["critic_loss"].item() == pytest.approx(0.01)
@@ -152,12 +153,12 @@ def test_a_batch_whose_rewards_are_all_equal_has_nothing_to_explain() -> None:
 
 def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() -> None:
     batch = Batch(12, 5)
-    decisions = {
-        "masks": torch.from_numpy(batch.masks),
-        "actions": torch.tensor(batch.actions),
-        "log_probs": torch.from_numpy(batch.behaviour).float(),
-        "rewards": torch.from_numpy(batch.advantages).float() * 1000 + 500,
-    }
+    decisions = loss_columns(
+        masks=torch.from_numpy(batch.masks),
+        actions=torch.tensor(batch.actions),
+        log_probs=torch.from_numpy(batch.behaviour).float(),
+        rewards=torch.from_numpy(batch.advantages).float() * 1000 + 500,
+    )
     logits = torch.from_numpy(batch.logits).float()
     config = PolicyGradientConfig(reward_unit=1000.0, max_ratio=1.5)
     loss, figures = decision_loss(logits, torch.full((12,), 0.5), decisions, 0.1, config)
@@ -171,13 +172,13 @@ def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() 
 def test_the_loss_of_the_policy_does_not_teach_the_critic(gae_lambda: float) -> None:
     batch, rng = Batch(8, 5), np.random.default_rng(2)
     rewards = torch.from_numpy(rng.normal(size=8)).float()
-    decisions = {
-        "masks": torch.from_numpy(batch.masks),
-        "actions": torch.tensor(batch.actions),
-        "log_probs": torch.from_numpy(batch.behaviour).float(),
-        "rewards": rewards,
-        "is_last": torch.tensor([False, False, False, True] * 2),
-    }
+    decisions = loss_columns(
+        masks=torch.from_numpy(batch.masks),
+        actions=torch.tensor(batch.actions),
+        log_probs=torch.from_numpy(batch.behaviour).float(),
+        rewards=rewards,
+        is_last=torch.tensor([False, False, False, True] * 2),
+    )
     values = torch.from_numpy(rng.normal(size=8)).float().requires_grad_()
     logits = torch.from_numpy(batch.logits).float()
     config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=gae_lambda)
@@ -206,7 +207,7 @@ def test_kl_is_zero_for_equal_policies_and_positive_for_others() -> None:
 
 def test_without_the_policy_only_the_critic_has_a_loss() -> None:
     zeros = torch.zeros(4)
-    decisions = {"masks": torch.zeros(4, 0), "actions": zeros, "log_probs": zeros, "rewards": zeros + 3}
+    decisions = loss_columns(masks=torch.zeros(4, 0), actions=zeros, log_probs=zeros, rewards=zeros + 3)
     logits = torch.randn(4, 2, requires_grad=True)
     loss, figures = decision_loss(
         *(logits, zeros, decisions, 0.5, PolicyGradientConfig(reward_unit=1.0)), learns_policy=False
@@ -236,13 +237,13 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
     rewards, values = np.repeat(rng.normal(size=2), [5, 3]), rng.normal(size=8)
     is_last = [False, False, False, False, True, False, False, True]
     logits = torch.from_numpy(batch.logits).float()
-    decisions = {
-        "masks": torch.from_numpy(batch.masks),
-        "actions": torch.tensor(batch.actions),
-        "log_probs": torch.from_numpy(batch.behaviour).float(),
-        "rewards": torch.from_numpy(rewards).float(),
-        "is_last": torch.tensor(is_last),
-    }
+    decisions = loss_columns(
+        masks=torch.from_numpy(batch.masks),
+        actions=torch.tensor(batch.actions),
+        log_probs=torch.from_numpy(batch.behaviour).float(),
+        rewards=torch.from_numpy(rewards).float(),
+        is_last=torch.tensor(is_last),
+    )
     config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=decay, max_trace_ratio=max_trace_ratio, max_ratio=0)
     _, figures = decision_loss(logits, torch.from_numpy(values).float(), decisions, 0.1, config)
     p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]

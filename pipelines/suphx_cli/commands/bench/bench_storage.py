@@ -38,7 +38,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure; ValueError for a wrong address or a peer that is not there."""
     from suphx_platform.bench.storage import bench_storage
-    from suphx_platform.storage.storage import StorageConfig
+    from suphx_platform.storage.storage_config import StorageConfig
 
     config = StorageConfig(address=args.address, endpoint_url=args.endpoint_url, threads=args.threads)
     with steps(console) as begin:

@@ -36,10 +36,10 @@ def loaded_agent(address: str, runs: Path, console: Console) -> Agent:
 
     from suphx.selfplay.agents.agent import load_agent
     from suphx_platform.agents.agent_source import AgentSource
-    from suphx_platform.tracking.tracking import TrackingStore
+    from suphx_platform.tracking.mlflow_store import MlflowStore
 
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        return load_agent(AgentSource(TrackingStore(runs)).fetch(address, Path(space) / "agent"))
+        return load_agent(AgentSource(MlflowStore(runs)).fetch(address, Path(space) / "agent"))
 
 
 def add_cost(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,8 @@ in the pool of that night, any of them can be played again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -23,7 +24,8 @@ from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage_code import library_version
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 
 LEADERBOARD = "leaderboard"
 """The stage that plays them."""
@@ -34,6 +36,7 @@ _GAME_LIBRARIES = ("numba", "numpy", "torch")
 """Those whose versions may change an answer of a net."""
 _ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 _RATING_PARTS = 3
+_log = logging.getLogger(__name__)
 """A rating and both ends of its interval."""
 
 
@@ -121,13 +124,11 @@ def _checked_night(night: Mapping[str, Any]) -> dict[str, Any]:
     return {"run": str(night["run"]), "night": str(night["night"]), "ratings": ratings}
 
 
-def earlier_nights(
-    name: str, run_id: str, runs: Path, storage: StorageConfig, say: Callable[[str], None]
-) -> EarlierNights:
+def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -> EarlierNights:
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
-    The order does not depend on where they were found. ``say`` is told of nights that were played with another version
-    of the game's code: they count. Raises OSError if the storage does not answer.
+    The order does not depend on where they were found. Nights that were played with another version of the game's code
+    count, and are told. Raises OSError if the storage does not answer.
     """
     games: set[RatedGame] = set()
     nights: list[dict[str, Any]] = []
@@ -138,7 +139,7 @@ def earlier_nights(
             played, night = read_games(path), _night(run, path)
             is_other = not is_of_this_engine(path)
         except ValueError as error:
-            say(f"the games of {run} do not count: {error}")
+            _log.info("the games of %s do not count: %s", run, error)
             return
         games.update(played)
         if is_other:
@@ -158,11 +159,11 @@ def earlier_nights(
                 if path.is_file():
                     read(stored, path)
     if others:
-        say(
-            f"{len(others)} earlier nights were played with another version of the game's code ({min(others)} to "
-            f"{max(others)}): their games count. If a rule or a baseline plays differently since, give the tournament "
-            "a new name, so that ratings begin anew"
+        text = (
+            "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If a "
+            "rule or a baseline plays differently since, give the tournament a new name, so that ratings begin anew"
         )
+        _log.info(text, len(others), min(others), max(others))
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
 
 

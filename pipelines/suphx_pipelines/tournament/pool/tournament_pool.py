@@ -119,7 +119,7 @@ def run(context: Context) -> dict[str, float]:
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))
     runs, run_id = context.folder.parents[1], context.folder.parent.name
-    earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage, context.console.say)
+    earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage)
     write_json(context.folder / HISTORY_NAME, history_json(earlier))
     pages = artifact_pages(context.tracker.store, f"{recipe.name}-", "report.html")
     write_note(context.folder, _note(earlier.nights, pages))

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import asdict
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.bench.selfplay.end_to_end import COUNTS, Together, together

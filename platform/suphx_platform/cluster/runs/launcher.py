@@ -1,6 +1,6 @@
 """Runs on a Kubernetes cluster: created, observed, stopped, resumed, resized and deleted as RayJobs of the chart.
 
->>> launcher = Launcher(ClusterApi(), say=print)
+>>> launcher = Launcher(ClusterApi())
 >>> launcher.launch(objects)
 >>> launcher.status("reinforcement-1f2e3d4c5b").state
 'starting'
@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -45,6 +46,8 @@ from suphx_platform.cluster.runs.run_store import is_kept
 from suphx_platform.cluster.runs.run_wait import RunWait
 from suphx_platform.cluster.stop_report import StopOutcome
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deletion:
@@ -68,9 +71,8 @@ class Deletion:
 class Launcher:
     """Consumes: commands. Produces: objects in the cluster. Waits for: the operator and the pods, where it has to."""
 
-    def __init__(self, api: ClusterApi, *, say: Callable[[str], None]) -> None:
+    def __init__(self, api: ClusterApi) -> None:
         self._api = api
-        self._say = say
         self._store = OneRun(api)
 
     def template(self, release: str | None) -> Object:
@@ -103,9 +105,9 @@ class Launcher:
                 self._store.put_recipe({**objects.recipe, "data": data}, job)
             return self._existing(run, job)
         if self._store.create(objects.job, objects.recipe):
-            self._say(f"Created {run} in namespace {self._api.namespace}: suphx status {run}, suphx logs {run} -f")
+            _log.info(f"Created {run} in namespace {self._api.namespace}: suphx status {run}, suphx logs {run} -f")
         else:
-            self._say(f"{run} exists already: another command created it at the same time")
+            _log.info(f"{run} exists already: another command created it at the same time")
         return self.status(run)
 
     def runs(self) -> list[RunStatus]:
@@ -113,7 +115,7 @@ class Launcher:
         source = AllRuns(self._api)
         found = {run: self._status(run, source) for run in source.runs()}
         for run in sorted(run for run, status in found.items() if status is None):
-            self._say(f"{_leftover(run)}; it is not listed")
+            _log.info(f"{_leftover(run)}; it is not listed")
         return [status for status in found.values() if status is not None]
 
     def status(self, run: str) -> RunStatus:
@@ -142,7 +144,7 @@ class Launcher:
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
         job = self._store.job(run)
         if is_ended(state) or state == "deleting":
-            self._say(f"{run} does not run, it is {state}" if not _is_rejected(job) else _rejected(run))
+            _log.info(f"{run} does not run, it is {state}" if not _is_rejected(job) else _rejected(run))
             return self.status(run)
         if job is None:
             wait.until_no_pods()
@@ -150,7 +152,7 @@ class Launcher:
         self._store.keep_recipe(run, job)  # an error comes before the first change
         report = self._end_heads(run, wait, saves=saves)
         if state_of(self._store.job(run)) == "succeeded":
-            self._say(f"{run} has succeeded before it was stopped")
+            _log.info(f"{run} has succeeded before it was stopped")
             return self.status(run)
         self._delete_job(run, job, wait)
         return self._stopped(run, report)
@@ -164,18 +166,18 @@ class Launcher:
         if state == "deleting":
             raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
         if state == "succeeded":
-            self._say(f"{run} has succeeded: there is nothing to resume")
+            _log.info(f"{run} has succeeded: there is nothing to resume")
             return self.status(run)
         if is_stop_requested(job) and not is_ended(state):
-            self._say(f"{run} is stopping: it is resumed when it has saved its state")
+            _log.info(f"{run} is stopping: it is resumed when it has saved its state")
             self.stop(run, saves=True, seconds=wait.seconds_left)
             return self.resume(run, seconds=wait.seconds_left)
         if state == "stopping":  # a new driver must never overlap the old one
-            self._say(f"{run} is stopping: waiting until its pods have terminated")
+            _log.info(f"{run} is stopping: waiting until its pods have terminated")
             wait.until_stopped()
             return self.resume(run, seconds=wait.seconds_left)
         if not is_ended(state):
-            self._say(f"{run} is {state}: there is nothing to resume")
+            _log.info(f"{run} is {state}: there is nothing to resume")
             return self.status(run)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
@@ -183,7 +185,7 @@ class Launcher:
             recipe = self._delete_job(run, job, wait)
             if not self._store.create(job_of(recipe), recipe):
                 raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
-        self._say(f"Resumed {run}: suphx status {run}")
+        _log.info(f"Resumed {run}: suphx status {run}")
         return self.status(run)
 
     def scale(self, run: str, *, simulators: int) -> RunStatus:
@@ -198,7 +200,7 @@ class Launcher:
         cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
         if cluster and self._api.get("rayclusters", cluster) is not None:
             self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
-        self._say(
+        _log.info(
             f"{run} has {simulators} simulator pods now. The driver distributes its work when it starts: stop and "
             "resume a run that is running"
         )
@@ -269,7 +271,7 @@ class Launcher:
         if status.state == "deleting":
             raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
         hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
-        self._say(f"{run} exists already ({status.state}): {hint.replace('RUN', run)}")
+        _log.info(f"{run} exists already ({status.state}): {hint.replace('RUN', run)}")
         return status
 
     def _check(self, objects: RunObjects) -> RunStatus:
@@ -279,7 +281,7 @@ class Launcher:
                 self._api.create(kind, body, is_dry=True)
             except ExistsError:
                 continue
-        self._say(f"{objects.run_id} would be created in namespace {self._api.namespace}: the server accepts it")
+        _log.info(f"{objects.run_id} would be created in namespace {self._api.namespace}: the server accepts it")
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
 
     def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
@@ -292,14 +294,14 @@ class Launcher:
             for head in heads:
                 self._api.delete("pods", head, grace=_NOW_SECONDS)
             return {}
-        self._say(f"Asked {run} to save its state")
+        _log.info(f"Asked {run} to save its state")
         reports = [wait.until_head_ended(head) for head in heads]
         return next((report for report in reports if report is not None), None)
 
     def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
         """Return the status of a run that is stopped; ClusterError if its driver did not save."""
         if report is None:
-            self._say(f"The head of {run} ended without a report: suphx status {run} shows its last checkpoint")
+            _log.info(f"The head of {run} ended without a report: suphx status {run} shows its last checkpoint")
         outcome = next(iter((report or {}).values()), "")
         if outcome in _LOSSES:
             raise ClusterError(

@@ -39,9 +39,9 @@ def _progress(run_id: str) -> dict[str, float]:
     """Return the newest metrics; none without MLFLOW_TRACKING_URI: the local store has no runs of a cluster."""
     if not os.environ.get("MLFLOW_TRACKING_URI"):
         return {}
-    from suphx_platform.tracking.tracking import TrackingStore
+    from suphx_platform.tracking.mlflow_store import MlflowStore
 
-    figures = TrackingStore(Path("runs")).newest_metrics(run_id)
+    figures = MlflowStore(Path("runs")).newest_metrics(run_id)
     return {name: figures[name] for name in SHOWN if name in figures}
 
 
@@ -50,7 +50,8 @@ def last_checkpoint(run_id: str, job: Mapping[str, Any] | None) -> str | None:
     address = setting(dict(job), "storage.address") if job is not None else ""
     if not address:
         return None
-    from suphx_platform.storage.storage import Storage, StorageConfig
+    from suphx_platform.storage.storage import Storage
+    from suphx_platform.storage.storage_config import StorageConfig
 
     return Storage(StorageConfig(address=address, max_attempts=2)).newest_path(run_id)
 

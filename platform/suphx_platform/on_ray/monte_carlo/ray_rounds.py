@@ -1,13 +1,14 @@
 """Deep Monte-Carlo over Ray: a ``RoundBackend`` whose simulators and learner are actors.
 
->>> backend = partial(RayRounds, config, layout, "doudizhu", Rules(), say=print)
+>>> backend = partial(RayRounds, config, layout, "doudizhu", Rules())
 >>> trained, progress = learn_values(config, game, Rules(), folder, new_backend=backend)
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -30,6 +31,7 @@ from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 _WAIT_SECONDS = 0.5
+_log = logging.getLogger(__name__)
 
 
 class RayRounds:
@@ -46,11 +48,9 @@ class RayRounds:
         rules: Any,
         learner: RoundLearner,
         dealt: int,
-        *,
-        say: Callable[[str], None],
     ) -> None:
-        """Have all actors placed; go on from ``learner`` with round ``dealt``. ``say`` gets a line for each fault."""
-        self._config, self._game_name, self._rules, self._say = config, game_name, rules, say
+        """Have all actors placed; go on from ``learner`` with round ``dealt``."""
+        self._config, self._game_name, self._rules = config, game_name, rules
         self._is_lockstep = layout.pace == "lockstep"
         self._num_faults = 0
         self._stack = ExitStack()
@@ -120,7 +120,7 @@ class RayRounds:
         self._stack.callback(self._end)
         parts = self._topology.parts()
         self._supervisor = ActorSupervisor(layout, parts)
-        self._missing = MissingParts(parts, self._say, remedy="reduce num_simulators in [cluster]")
+        self._missing = MissingParts(parts, _log.info, remedy="reduce num_simulators in [cluster]")
         self._buffer: RoundBuffer[BufferedRound] = RoundBuffer(layout.rounds_per_simulator * layout.num_simulators)
         self._driver = RoundLearnerDriver(
             layout, self._topology.learner, self._supervisor, self._buffer, learner, self._config.max_rounds
@@ -150,7 +150,7 @@ class RayRounds:
             if isinstance(event, Fault):
                 self._num_faults += 1
                 again = "" if event.kind == "failed" else " and is started again"
-                self._say(f"{event.part} {event.kind}{again}: {event.message}")
+                _log.info("%s %s%s: %s", event.part, event.kind, again, event.message)
         self._missing.look(self._supervisor.health)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from suphx_platform.on_ray.monte_carlo.round_actors import PlayedRound, WeightVersion
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 _AHEAD = 2
@@ -54,7 +53,7 @@ class RoundGroup:
         """Number of the next round; rounds of dead simulators are played again under their old number."""
         self.playing_seconds = 0.0
         """Of all simulators together."""
-        self._layout, self._supervisor, self._buffer = layout, supervisor, buffer
+        self._supervisor, self._buffer = supervisor, buffer
         self._handles = deque(_SimulatorHandle(part, actor) for part, actor in simulators.items())
         self._again: deque[int] = deque()
         self._ahead = 1 if layout.pace == "lockstep" else _AHEAD
@@ -92,7 +91,7 @@ class RoundGroup:
                 self._supervisor.fail(handle.part, error)
                 self._begin(handle)
 
-        self._call(handle, handle.actor.begin.remote(), on_result, on_error)
+        self._supervisor.call(handle.part, handle.actor.begin.remote(), on_result, on_error)
 
     def _play(self, handle: _SimulatorHandle, version: WeightVersion) -> None:
         if self._again:
@@ -117,14 +116,4 @@ class RoundGroup:
                 self._supervisor.fail(handle.part, error)
                 self._begin(handle)
 
-        self._call(handle, report, on_result, on_error)
-
-    def _call(self, handle: _SimulatorHandle, reference: Any, on_result: Any, on_error: Any) -> None:
-        call = InFlightCall(
-            part=handle.part,
-            actor=handle.actor,
-            on_result=on_result,
-            on_error=on_error,
-            seconds=self._layout.start_seconds,
-        )
-        self._supervisor.calls.add(reference, call)
+        self._supervisor.call(handle.part, report, on_result, on_error)

@@ -52,7 +52,6 @@ class RoundLearnerDriver:
             count_of=lambda learned: learned.number + 1,
             diverged=DivergedError,
             copy_interval=layout.learner_copy_rounds,
-            seconds=layout.start_seconds,
         )
         self._learner = RestoredLearner(
             actor,

@@ -75,19 +75,26 @@ class ActorSupervisor:
             _, part = heapq.heappop(self._due)
             self._ask(part)
 
-    def answer(self, part: str, actor: Any, reference: Any) -> Any:
-        """Return what the call ``reference`` of a part returns, and handle all other answers meanwhile.
+    def call(
+        self, part: str, reference: Any, on_result: Callable[[Any], None], on_error: Callable[[Exception], None]
+    ) -> None:
+        """Give the answer of a part, for which ``reference`` stands, to ``on_result``, or its error to ``on_error``.
 
-        Raises the error of the call. A part that does not answer within ``start_seconds`` is killed, which is an error.
+        A part that does not answer within ``start_seconds`` is killed, which is an error.
         """
-        outcome: Future[Any] = Future()
-        seconds = self._config.start_seconds
-        self.calls.add(
-            reference,
-            InFlightCall(
-                part=part, actor=actor, on_result=outcome.set_result, on_error=outcome.set_exception, seconds=seconds
-            ),
+        call = InFlightCall(
+            part=part,
+            actor=self._parts[part],
+            on_result=on_result,
+            on_error=on_error,
+            seconds=self._config.start_seconds,
         )
+        self.calls.add(reference, call)
+
+    def answer(self, part: str, reference: Any) -> Any:
+        """Return what a ``call`` gives, and handle all other answers meanwhile; raises the error of the call."""
+        outcome: Future[Any] = Future()
+        self.call(part, reference, outcome.set_result, outcome.set_exception)
         while not outcome.done():
             self.work()
             self.calls.wait(_WAIT_SECONDS)

@@ -24,7 +24,6 @@ from suphx_platform.on_ray.supervision.actor_supervisor import (
     has_lost_answer,
     is_death,
 )
-from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 
 LEARNER = "learner"
 _WAIT_SECONDS = 0.5
@@ -41,8 +40,6 @@ class LearnerRules(Generic[L]):
     """What it raises if it must not go on: the run ends with it."""
     copy_interval: int
     """Batches between two copies of its state."""
-    seconds: float
-    """Time limit of a call."""
 
 
 @dataclass(slots=True, eq=False)
@@ -117,7 +114,7 @@ class RestoredLearner(Generic[L]):
                 self._supervisor.fail(LEARNER, error)
                 self.begin()
 
-        self._add(self._actor.begin.remote(self._copy), on_result, on_error)
+        self._supervisor.call(LEARNER, self._actor.begin.remote(self._copy), on_result, on_error)
 
     def learn(self, data: Any, staleness: float) -> None:
         """Have it learn from a batch, a reference; while it is being restored, after that."""
@@ -128,7 +125,7 @@ class RestoredLearner(Generic[L]):
 
     def call(self, method: str, on_result: Callable[[Any], None], on_error: Callable[[Exception], None]) -> None:
         """Call a method without arguments. ``on_error`` gets an error; ``recover`` handles it."""
-        self._add(getattr(self._actor, method).remote(), on_result, on_error)
+        self._supervisor.call(LEARNER, getattr(self._actor, method).remote(), on_result, on_error)
 
     def answer(self, method: str) -> Any:
         """Return what ``method`` returns after all batches; if the learner dies meanwhile, that of the restored one."""
@@ -138,7 +135,7 @@ class RestoredLearner(Generic[L]):
                 self._supervisor.calls.wait(_WAIT_SECONDS)
             incarnation = self.incarnation
             try:
-                return self._supervisor.answer(LEARNER, self._actor, getattr(self._actor, method).remote())
+                return self._supervisor.answer(LEARNER, getattr(self._actor, method).remote())
             except CALL_ERRORS as error:
                 self.recover(incarnation, error)
 
@@ -161,7 +158,8 @@ class RestoredLearner(Generic[L]):
             if self.incarnation == incarnation:
                 self._handle_failure(batch, error)
 
-        self._add(self._actor.learn.remote(batch.data, batch.staleness), on_result, on_error)
+        reference = self._actor.learn.remote(batch.data, batch.staleness)
+        self._supervisor.call(LEARNER, reference, on_result, on_error)
 
     def _count(self, batch: _SentBatch, learned: L) -> None:
         """Count a batch, unless it repeats one that was counted before the learner died."""
@@ -202,9 +200,3 @@ class RestoredLearner(Generic[L]):
             self._sent = deque(batch for batch in self._sent if batch.count is None or batch.count > state[0])
 
         self.call("state", on_result, lambda error: self.recover(incarnation, error))
-
-    def _add(self, reference: Any, on_result: Callable[[Any], None], on_error: Callable[[Exception], None]) -> None:
-        call = InFlightCall(
-            part=LEARNER, actor=self._actor, on_result=on_result, on_error=on_error, seconds=self._rules.seconds
-        )
-        self._supervisor.calls.add(reference, call)

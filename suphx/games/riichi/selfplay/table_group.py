@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.opponents import OpponentConfig
 from suphx.experience.sampling_uniform import uniform_of
-from suphx.experience.trajectory import Decisions, TrajectoryStore, Unrewarded
+from suphx.experience.trajectory import TrajectoryStore, Unrewarded
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder

@@ -1,14 +1,13 @@
 """The policy net of one head and its critic, and what each of them sees of a decision.
 
 >>> actor = ActorCritic(policy_net, critic=NetConfig(size="tiny"))
->>> outputs = actor(tensors)  # of actor.seen_columns(columns)
+>>> outputs = actor(tensors)  # of actor.seen_rows(rows)
 >>> outputs["logits"].shape, outputs["values"].shape
 (torch.Size([512, 34]), torch.Size([512]))
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -20,10 +19,8 @@ from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.prediction import net_logits
+from suphx.training.reinforcement.batch_columns import SeenRows
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
-
-ROWS, CRITIC_ROWS, TEACHER_ROWS = "rows", "critic_rows", "teacher_rows"
-"""Columns of a batch: what the policy, the critic and the teacher see."""
 
 
 class ActorCritic(nn.Module):
@@ -59,24 +56,23 @@ class ActorCritic(nn.Module):
         """The net to stay near to; it is no submodule."""
         return self._fixed[1] if len(self._fixed) > 1 else None
 
-    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
-        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of a batch of ``seen_columns``."""
+    def forward(self, batch: SeenRows[Tensor]) -> dict[str, Tensor | None]:
+        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of what ``seen_rows`` returned."""
         self.policy.eval()  # BatchNorm keeps its initial statistics
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            logits = net_logits(self.policy, batch[ROWS], self.bf16)
-        values = None if self.critic is None else net_logits(self.critic, batch[CRITIC_ROWS], self.bf16).float()
+            logits = net_logits(self.policy, batch["rows"], self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, batch["critic_rows"], self.bf16).float()
         return {"logits": logits, "values": values}
 
-    def seen_columns(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return ``columns`` with the rows that each net sees in place of the stored rows."""
-        rows = columns[ROWS]
-        seen = dict(columns) | {ROWS: self.seen_by_policy(rows)}
+    def seen_rows(self, rows: np.ndarray) -> SeenRows[np.ndarray]:
+        """Return what each net sees of stored ``rows``; nets that see the same share an array."""
+        seen: SeenRows[np.ndarray] = {"rows": self.seen_by_policy(rows)}
         if self.critic is not None:
             net = self.critic.net
             is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
-            seen[CRITIC_ROWS] = seen[ROWS] if is_same else _seen_by(net, rows, sees_all=True)
+            seen["critic_rows"] = seen["rows"] if is_same else _seen_by(net, rows, sees_all=True)
         if self.teacher is not None:
-            seen[TEACHER_ROWS] = _seen_by(self.teacher, rows, sees_all=True)
+            seen["teacher_rows"] = _seen_by(self.teacher, rows, sees_all=True)
         return seen
 
     def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim import AdamW
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.models.device import uses_bf16
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer
 from suphx.training.loop.prediction import net_logits
+from suphx.training.reinforcement.batch_columns import BatchColumns, LossColumns
 from suphx.training.reinforcement.distillation import distillation_loss
 from suphx.training.reinforcement.policy_gradient import decision_loss, kl_divergence
-from suphx.training.reinforcement.update.actor_critic import ROWS, TEACHER_ROWS, ActorCritic
+from suphx.training.reinforcement.update.actor_critic import ActorCritic
 from suphx.training.reinforcement.update.gradients import (
     clip_gradients,
     copied_gradients,
@@ -87,19 +89,21 @@ class LearningStep:
             optimizer.step()
         return figures
 
-    def begin(self, step: Step) -> dict[str, dict[str, Tensor]]:
+    def begin(self, step: Step) -> dict[str, BatchColumns[Tensor]]:
         """Set learning rates, and which policies learn, for ``step``; return its batches by head name."""
-        self._step, batches = step, {}
+        batches: dict[str, BatchColumns[Tensor]] = {}
+        self._step = step
         for head, part in step.items():
             actor = self.actors[head]
             # Processes that share gradients need one of every parameter: there the loss of the policy counts 0.
             actor.is_frozen = not part.learns_policy and not self._is_distributed
             for group in self.optimizers[head, "policy"].param_groups:
                 group["lr"] = self._config.learning_rate * part.rate_share
-            batches[head] = self._on_device(actor.seen_columns(_columns(part.decisions)))
+            seen = actor.seen_rows(part.decisions.rows.dense())
+            batches[head] = self._on_device({**_loss_columns(part.decisions), **seen})
         return batches
 
-    def loss(self, head: str, batch: Mapping[str, Tensor], outputs: Mapping[str, Tensor | None]) -> Tensor:
+    def loss(self, head: str, batch: BatchColumns[Tensor], outputs: Mapping[str, Tensor | None]) -> Tensor:
         """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows.
 
         ``outputs``: of the head's ``ActorCritic`` for ``batch``.
@@ -112,12 +116,12 @@ class LearningStep:
         )
         if part.kl_coeff:
             with torch.no_grad():
-                start = net_logits(actor.start, batch[ROWS], actor.bf16)
+                start = net_logits(actor.start, batch["rows"], actor.bf16)
             divergence = kl_divergence(logits, start, masks)
             loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
         if config.distillation.weight and actor.teacher is not None:
             with torch.no_grad():
-                goal = net_logits(actor.teacher, batch[TEACHER_ROWS], actor.bf16)
+                goal = net_logits(actor.teacher, batch["teacher_rows"], actor.bf16)
             extra, distance = distillation_loss(
                 logits, goal, masks, config.distillation, lambda own: self._sum_of_learners(own * part.weight)
             )
@@ -202,19 +206,26 @@ class LearningStep:
             if not part.learns_policy or own.get("stopped_share"):
                 drop_gradients(self.actors[head].policy)
 
-    def _on_device(self, columns: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    def _on_device(self, batch: BatchColumns[np.ndarray]) -> BatchColumns[Tensor]:
+        columns = cast(dict[str, np.ndarray], batch)
         moved: dict[int, Tensor] = {}  # two nets may see the same
         for column in columns.values():
             if id(column) not in moved:
                 moved[id(column)] = self._moved(column)
-        return {name: moved[id(column)] for name, column in columns.items()}
+        return cast(BatchColumns[Tensor], {name: moved[id(column)] for name, column in columns.items()})
 
     def _moved(self, column: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.require(column, requirements="W"))  # Ray's objects are read-only
         return tensor.pin_memory().to(self.device, non_blocking=True) if self.device.type == "cuda" else tensor
 
 
-def _columns(decisions: Decisions) -> dict[str, np.ndarray]:
-    """Return what the loss needs."""
-    columns = decisions.columns() | {"rows": decisions.rows.dense()}
-    return {name: column for name, column in columns.items() if name != "versions"}
+def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
+    return {
+        "masks": decisions.masks,
+        "costs": decisions.costs,
+        "actions": decisions.actions,
+        "is_joint": decisions.is_joint,
+        "log_probs": decisions.log_probs,
+        "rewards": decisions.rewards,
+        "is_last": decisions.is_last,
+    }

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi import HEAD_NAMES
 from suphx.training.reinforcement.entropy import EntropyControl
 from suphx.training.reinforcement.update.head_batch import Figures, HeadBatch, Step

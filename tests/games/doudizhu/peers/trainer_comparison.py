@@ -67,7 +67,7 @@ def train_ours(
     os.sched_setaffinity(0, cores)
     config = MonteCarloConfig(max_minutes=minutes, threads=1 if num_simulators else len(cores), seed=seed)
     layout = RoundLayoutConfig(on_ray=True, num_simulators=max(num_simulators, 1))
-    new_backend = partial(RayRounds, config, layout, GAME.name, RULES, say=_say) if num_simulators else None
+    new_backend = partial(RayRounds, config, layout, GAME.name, RULES) if num_simulators else None
     try:
         trained, progress = learn_values(
             config, GAME, RULES, folder, report=lambda entry: _say(str(entry)), new_backend=new_backend

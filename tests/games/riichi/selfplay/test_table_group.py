@@ -6,9 +6,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from suphx.experience.decisions import Decisions, concatenate
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK
 from suphx.experience.opponents import OpponentConfig
-from suphx.experience.trajectory import Decisions, concatenate
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.bench.storage import bench_storage
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_cli.commands.bench.bench_command import bench
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from suphx_pipelines.tournament.pool.tournament_history import (
 from suphx_pipelines.tournament.pool.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.parts.small_policy_set import save_random
 
@@ -77,7 +78,8 @@ def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> No
         settle(tmp_path / "pool", runs, PoolConfig(newest=1, newest_from=str(runs)))
 
 
-def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path) -> None:
+def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
     games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
     for run, game in zip(("nightly-1", "nightly-2", "nightly-3"), games, strict=True):
         values = games_json([game], {})
@@ -85,15 +87,14 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path) ->
         path = tmp_path / run / LEADERBOARD / GAMES_NAME
         path.parent.mkdir(parents=True)
         write_json(path, values | other)
-    said: list[str] = []
-    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), said.append).games == games
-    (text,) = said
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig()).games == games
+    (text,) = caplog.messages
     assert text.startswith(
         "2 earlier nights were played with another version of the game's code (nightly-1 to nightly-3)"
     )
-    said.clear()
-    assert earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig(), said.append).games == []
-    assert said == []
+    caplog.clear()
+    assert earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig()).games == []
+    assert caplog.messages == []
 
 
 def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
@@ -112,8 +113,8 @@ def test_a_place_without_checkpoints_is_a_warning(
     assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
 
 
-def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path) -> None:
-    said: list[str] = []
+def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
     good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}) | {"night": "1"}
     damaged: list[dict[str, Any]] = [
         {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
@@ -124,7 +125,9 @@ def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path) -> None:
         folder = tmp_path / f"nightly-{number}" / LEADERBOARD
         folder.mkdir(parents=True)
         write_json(folder / GAMES_NAME, good | broken)
-    earlier = earlier_nights("nightly", "nightly-x", tmp_path, StorageConfig(), said.append)
+    earlier = earlier_nights("nightly", "nightly-x", tmp_path, StorageConfig())
     assert len(earlier.games) == 1
-    assert [line.split(":")[0] for line in said] == [f"the games of nightly-{n} do not count" for n in range(5)]
-    assert all("is damaged" in line for line in said)
+    assert [line.split(":")[0] for line in caplog.messages] == [
+        f"the games of nightly-{n} do not count" for n in range(5)
+    ]
+    assert all("is damaged" in line for line in caplog.messages)

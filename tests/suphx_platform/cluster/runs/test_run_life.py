@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import threading
 from functools import partial
 from typing import Any
@@ -150,7 +151,11 @@ def test_the_pods_of_a_failed_run_end_before_it_is_resumed(
 
 
 def test_of_two_launches_at_once_one_says_that_it_created_the_run(
-    cluster: Cluster, suphx: Command, template: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster,
+    suphx: Command,
+    template: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     from suphx_platform.cluster.cluster_api import ClusterApi
     from suphx_platform.cluster.runs.launcher import Launcher
@@ -163,20 +168,20 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
         return create(store, job, recipe)
 
     monkeypatch.setattr(RunStore, "create", at_once)
-    said: list[str] = []
+    caplog.set_level(logging.INFO, "suphx_platform")
     presets = ("small", "paper")
 
     def launch(preset: str) -> None:
         objects = run_objects(template, preset=preset, run_id="demo-1", recipe="seed = 1\n", overrides=[])
-        Launcher(ClusterApi(), say=said.append).launch(objects)
+        Launcher(ClusterApi()).launch(objects)
 
     threads = [threading.Thread(target=launch, args=(preset,)) for preset in presets]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(300)
-    assert sorted(text.split()[0] for text in said) == ["Created", "demo-1"]
-    assert any("exists already" in text for text in said)
+    assert sorted(text.split()[0] for text in caplog.messages) == ["Created", "demo-1"]
+    assert any("exists already" in text for text in caplog.messages)
     job, kept = cluster.objects["rayjobs", "demo-1"], cluster.objects["configmaps", "demo-1-recipe"]
     assert yaml.safe_load(kept["data"]["rayjob.yaml"])["spec"] == job["spec"]  # not that of the other preset
 

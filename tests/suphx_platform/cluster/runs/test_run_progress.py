@@ -7,7 +7,9 @@ import pytest
 
 from suphx_platform.cluster.runs.run_progress import with_progress
 from suphx_platform.cluster.runs.run_status import RunStatus
-from suphx_platform.storage.storage import FINISHED, Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import FINISHED
 from suphx_platform.tracking.tracking import TrackingStore
 
 pytestmark = pytest.mark.usefixtures("own_environment")

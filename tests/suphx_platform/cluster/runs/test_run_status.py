@@ -82,7 +82,7 @@ def test_every_combination_has_a_documented_state() -> None:
 
 def test_every_combination_can_be_left(cluster: Cluster, template: dict[str, Any]) -> None:
     objects = run_objects(template, preset="laptop-kind", run_id=RUN, recipe="seed = 1\n", overrides=[])
-    launcher = Launcher(ClusterApi(), say=lambda _: None)
+    launcher = Launcher(ClusterApi())
     rays = itertools.cycle(RAY)  # which Ray says is of no interest for a deletion
     for deployment, suspend, has_pods in itertools.product(DEPLOYMENTS, (False, True), (False, True)):
         case = f"{deployment or 'New'} suspend={suspend} pods={has_pods}"
@@ -98,7 +98,7 @@ def test_every_combination_can_be_left(cluster: Cluster, template: dict[str, Any
 @pytest.mark.parametrize("state", [state for state in STATES if state != "deleted"])
 def test_each_documented_command_leaves_its_state(cluster: Cluster, template: dict[str, Any], state: str) -> None:
     objects = run_objects(template, preset="laptop-kind", run_id=RUN, recipe="seed = 1\n", overrides=[])
-    launcher = Launcher(ClusterApi(), say=lambda _: None)
+    launcher = Launcher(ClusterApi())
     for command in sorted(DOCUMENTED[state]):
         operator = Operator(cluster, starts_pods=state != "starting")
         cluster.operator = operator

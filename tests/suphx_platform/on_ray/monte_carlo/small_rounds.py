@@ -51,11 +51,10 @@ class ActingWatch(TrainingWatch):
 
 
 class RayRun:
-    """A training over Ray: what it said, and its backend."""
+    """A training over Ray, and its backend."""
 
     def __init__(self, folder: Path, layout: RoundLayoutConfig, config: MonteCarloConfig = CONFIG) -> None:
         self._folder, self._layout, self._config = folder, layout, config
-        self.said: list[str] = []
         self.backend: RayRounds
 
     def go(self, act: Callable[[RayRounds], None] = lambda backend: None, after: int = 2) -> Trained:
@@ -66,7 +65,7 @@ class RayRun:
         return ActingWatch(after / self._config.max_rounds, lambda: act(self.backend))
 
     def _new_backend(self, learner: RoundLearner, dealt: int) -> RayRounds:
-        new = partial(RayRounds, self._config, self._layout, GAME.name, RULES, say=self.said.append)
+        new = partial(RayRounds, self._config, self._layout, GAME.name, RULES)
         self.backend = new(learner, dealt)
         return self.backend
 

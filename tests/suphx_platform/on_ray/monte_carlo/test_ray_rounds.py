@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -74,20 +75,26 @@ def check_same(folder: Path, alone: Path) -> None:
 
 
 @pytest.mark.parametrize("num_simulators", [1, 2])
-def test_lockstep_gives_the_numbers_of_one_process(tmp_path: Path, alone: Path, num_simulators: int) -> None:
+def test_lockstep_gives_the_numbers_of_one_process(
+    tmp_path: Path, alone: Path, num_simulators: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
     run = RayRun(tmp_path, replace(LOCKSTEP, num_simulators=num_simulators))
     run.go()
     check_same(tmp_path, alone)
-    assert not [line for line in run.said if "is started again" in line]
+    assert not [line for line in caplog.messages if "is started again" in line]
 
 
 @pytest.mark.parametrize("parts", [["simulator 0"], ["learner"], ["simulator 0", "learner"]], ids="+".join)
-def test_killed_processes_change_no_number_in_lockstep(tmp_path: Path, alone: Path, parts: list[str]) -> None:
+def test_killed_processes_change_no_number_in_lockstep(
+    tmp_path: Path, alone: Path, parts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
     run = RayRun(tmp_path, LOCKSTEP)
     run.go(lambda backend: kill(backend, parts), after=4)  # after a copy of the learner's state, and one round more
     check_same(tmp_path, alone)
     for part in parts:
-        assert any(line.startswith(f"{part} died and is started again") for line in run.said), run.said
+        assert any(line.startswith(f"{part} died and is started again") for line in caplog.messages), caplog.messages
 
 
 def test_a_killed_driver_resumes_with_the_same_numbers(tmp_path: Path, alone: Path) -> None:
@@ -116,7 +123,10 @@ def test_a_training_goes_on_in_another_shape(tmp_path: Path, alone: Path) -> Non
     check_same(tmp_path, alone)
 
 
-def test_at_free_pace_killed_processes_cost_no_more_than_their_unfinished_games(tmp_path: Path) -> None:
+def test_at_free_pace_killed_processes_cost_no_more_than_their_unfinished_games(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
     config = replace(CONFIG, max_rounds=20, evaluate_rounds=10, save_seconds=1.0)
     run = RayRun(tmp_path, FREE, config)
     _, progress = run.go(lambda backend: kill(backend, ["simulator 1", "learner"]), after=5)
@@ -124,7 +134,8 @@ def test_at_free_pace_killed_processes_cost_no_more_than_their_unfinished_games(
     assert progress.dealt >= config.max_rounds
     assert [entry["games"] for entry in progress.history][-1] == config.max_rounds * config.games
     for part in ("simulator 1", "learner"):
-        assert sum(line.startswith(f"{part} died and is started again") for line in run.said) == 1, run.said
+        deaths = [line for line in caplog.messages if line.startswith(f"{part} died and is started again")]
+        assert len(deaths) == 1, caplog.messages
     last = progress.history[-1]
     assert last["faults"] == 2
     assert 0 <= last["staleness"] <= FREE.rounds_per_simulator * FREE.num_simulators + 2

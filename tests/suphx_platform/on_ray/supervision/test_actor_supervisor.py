@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,15 @@ class Reference:
 
     def future(self) -> Future[Any]:
         return self.answer
+
+
+class SilentActor:
+    """Never answers the question of its health."""
+
+    health = SimpleNamespace(remote=Reference)
+
+    def __str__(self) -> str:
+        return "the silent actor"
 
 
 def new_supervisor() -> ActorSupervisor:
@@ -142,25 +152,25 @@ def test_a_part_that_hung_and_was_killed_is_one_fault() -> None:
 
 
 def test_answers_of_other_parts_are_handled_while_one_is_awaited() -> None:
-    supervisor = ActorSupervisor(RayLayoutConfig(), {})
+    supervisor = ActorSupervisor(RayLayoutConfig(), {"buffer 0": SilentActor()})
     heard: list[str] = []
     first, second = ask(supervisor, heard.append, lambda _: None), Reference()
     first.answer.set_result("first")
     second.answer.set_result("second")
-    assert supervisor.answer("buffer 0", None, second) == "second"
+    assert supervisor.answer("buffer 0", second) == "second"
     assert heard == ["first"]
 
 
 def test_a_part_that_does_not_answer_in_time_is_killed_and_the_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     config = RayLayoutConfig(hang_seconds=1.0, start_seconds=1.0)
-    supervisor = ActorSupervisor(config, {})
+    supervisor = ActorSupervisor(config, {"learner": SilentActor()})
     reference = Reference()
 
-    def kill(actor: str, *, no_restart: bool) -> None:
+    def kill(actor: SilentActor, *, no_restart: bool) -> None:
         assert not no_restart
         reference.answer.set_exception(ActorUnavailableError(f"{actor} was killed", None))
 
     monkeypatch.setattr("suphx_platform.on_ray.supervision.in_flight_calls.ray.kill", kill)
-    with pytest.raises(ActorUnavailableError, match="learner actor was killed"):
-        supervisor.answer("learner", "learner actor", reference)
+    with pytest.raises(ActorUnavailableError, match="the silent actor was killed"):
+        supervisor.answer("learner", reference)
     assert faults(supervisor) == ["learner_hung"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_rows import SparseRows
-from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle_row import oracle_row

@@ -10,7 +10,7 @@ from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows
 from suphx.models.nets.policy import add_oracle_planes
-from suphx.training.reinforcement.update.actor_critic import CRITIC_ROWS, ROWS, TEACHER_ROWS, new_actor
+from suphx.training.reinforcement.update.actor_critic import new_actor
 from tests.suphx_platform.parts.small_policy_set import SMALL
 from tests.training.reinforcement.update.decision_batch import CONFIG, PLAIN, decisions, small_net
 
@@ -41,8 +41,8 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
     actor = new_actor(CONFIG, small_net(net=SMALL))
     actor.train()
     actor.is_frozen = is_frozen
-    columns = actor.seen_columns({ROWS: decisions().rows.dense()})
-    outputs = actor({name: torch.from_numpy(column) for name, column in columns.items()})
+    seen = actor.seen_rows(decisions().rows.dense())
+    outputs = actor({"rows": torch.from_numpy(seen["rows"]), "critic_rows": torch.from_numpy(seen["critic_rows"])})
     assert outputs["logits"].requires_grad != is_frozen
     assert outputs["values"].requires_grad
     expected = small_net(net=SMALL).eval()(torch.from_numpy(decisions().rows.dense()))
@@ -51,18 +51,18 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
 
 def test_without_use_critic_there_is_no_critic() -> None:
     actor = new_actor(replace(CONFIG, gradient=PLAIN), small_net())
-    columns = actor.seen_columns({ROWS: decisions().rows.dense()})
-    assert set(columns) == {ROWS}
-    assert actor({ROWS: torch.from_numpy(columns[ROWS])})["values"] is None
+    seen = actor.seen_rows(decisions().rows.dense())
+    assert set(seen) == {"rows"}
+    assert actor({"rows": torch.from_numpy(seen["rows"])})["values"] is None
 
 
 def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
     teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
     actor = new_actor(replace(CONFIG, oracle_critic=True), small_net(), teacher)
     rows = decisions(sees_hidden=True).rows.dense()
-    columns = actor.seen_columns({ROWS: rows})
+    seen = actor.seen_rows(rows)
     num_planes = small_net(DISCARD_HEAD).num_planes
     everything = seen_rows(rows, num_planes, ORACLE.num_planes, sees_all=True)
-    assert np.array_equal(columns[CRITIC_ROWS], everything)
-    assert np.array_equal(columns[TEACHER_ROWS], everything)
-    assert np.array_equal(columns[ROWS], seen_rows(rows, num_planes, 0))
+    assert np.array_equal(seen["critic_rows"], everything)
+    assert np.array_equal(seen["teacher_rows"], everything)
+    assert np.array_equal(seen["rows"], seen_rows(rows, num_planes, 0))

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from suphx.experience.trajectory import Decisions
+from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.policy_gradient import decision_loss
@@ -21,6 +21,7 @@ from suphx.training.reinforcement.update.head_batch import HeadBatch
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reinforcement.update.learning_step import LearningStep
 from suphx.training.reinforcement.update.step_state import load_step_tensors, step_tensors
+from tests.training.reinforcement.loss_columns import loss_columns
 from tests.training.reinforcement.update.decision_batch import CONFIG, decisions, small_net
 
 CPU = torch.device("cpu")
@@ -56,7 +57,13 @@ def test_steps_are_those_of_torch_alone() -> None:
         own = decisions(seed=seed, length=4)
         figures = step.make({"discard": batch(own)})["discard"]
         rows = torch.from_numpy(own.rows.dense())
-        columns = {name: torch.from_numpy(column) for name, column in own.columns().items()}
+        columns = loss_columns(
+            masks=torch.from_numpy(own.masks),
+            actions=torch.from_numpy(own.actions),
+            log_probs=torch.from_numpy(own.log_probs),
+            rewards=torch.from_numpy(own.rewards),
+            is_last=torch.from_numpy(own.is_last),
+        )
         loss, expected = decision_loss(policy(rows), critic(rows), columns, 0.02, config.gradient)
         loss.backward()  # type: ignore[no-untyped-call]
         for name, net, own_optimizer in zip(("policy", "critic"), (policy, critic), optimizers, strict=True):

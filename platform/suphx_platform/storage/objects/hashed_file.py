@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import BinaryIO
 
-from suphx_platform.storage.object_store import PART_BYTES, Part
+from suphx_platform.storage.objects.object_store import PART_BYTES, Part
 
 
 class HashedFile:

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from suphx_platform.storage.time_limit import within
+from suphx_platform.storage.objects.time_limit import within
 
 
 def test_answers_and_errors_pass_through() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.storage.s3_connection import CONNECT_SECONDS, READ_SECONDS
-from suphx_platform.storage.storage import StorageConfig, s3_connection
+from suphx_platform.storage.objects.s3_connection import CONNECT_SECONDS, READ_SECONDS
+from suphx_platform.storage.storage_config import StorageConfig, s3_connection
 
 
 def arrow_options(file_system: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Connection:
-    """Settings of a server; ``storage.s3_connection`` makes them from the storage's config."""
+    """Settings of a server; ``storage_config.s3_connection`` makes them from the storage's config."""
 
     endpoint_url: str
     """Empty: what AWS_ENDPOINT_URL_S3 says, or Amazon's own."""

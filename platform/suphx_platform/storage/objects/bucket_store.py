@@ -22,8 +22,8 @@ from botocore.exceptions import (
 from s3transfer.exceptions import RetriesExceededError
 
 from suphx.credentials import without_credentials
-from suphx_platform.storage.hashed_file import HashedFile
-from suphx_platform.storage.object_store import (
+from suphx_platform.storage.objects.hashed_file import HashedFile
+from suphx_platform.storage.objects.object_store import (
     PART_BYTES,
     SMALL_BYTES,
     DamagedObjectError,
@@ -33,8 +33,8 @@ from suphx_platform.storage.object_store import (
     named_if_full,
     writable,
 )
-from suphx_platform.storage.s3_connection import S3Connection
-from suphx_platform.storage.time_limit import within
+from suphx_platform.storage.objects.s3_connection import S3Connection
+from suphx_platform.storage.objects.time_limit import within
 
 _BODY_ATTEMPTS = 5
 _ATTEMPT_SECONDS, _SLOWEST_BYTES_PER_SECOND = 60.0, 64 << 10

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from botocore.stub import Stubber
 
-from suphx_platform.storage.bucket_store import BucketStore
-from suphx_platform.storage.s3_connection import S3Connection
+from suphx_platform.storage.objects.bucket_store import BucketStore
+from suphx_platform.storage.objects.s3_connection import S3Connection
 
 
 @pytest.fixture

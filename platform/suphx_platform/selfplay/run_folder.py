@@ -1,0 +1,134 @@
+"""What self-play writes into its folder: nets, the state from which a killed run resumes, metrics, a diverged batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from suphx.atomic_file import write_atomically
+from suphx.games.riichi import HEAD_NAMES, find_encoder
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.tensor_file import write_tensors
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.agents.agent import LEARNED_HEADS
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx_platform.backend.backend import BackendState, DivergedBatchError, SelfPlay
+from suphx_platform.backend.reinforcement_state import Progress, load_state, save_state
+from suphx_platform.backend.self_play_match import START_FOLDER
+from suphx_platform.parts.parameter_server import Weights
+from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
+
+STATE_FILE = "reinforcement_state.safetensors"
+DIVERGED_FILE = "diverged_batch.safetensors"
+
+
+class RunFolder:
+    """The folder of one self-play. Every file is written whole or not at all."""
+
+    def __init__(self, path: Path, config: ReinforcementConfig, play: SelfPlay) -> None:
+        """Create the folder ``path`` if it is missing."""
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._config, self._play = config, play
+
+    @property
+    def state_path(self) -> Path:
+        """The file of the state."""
+        return self.path / STATE_FILE
+
+    def load_state(self) -> tuple[BackendState, Progress] | None:
+        """Return the saved state, None if there is none; ValueError if it belongs to another run or is damaged."""
+        return load_state(self.state_path, self._identity()) if self.state_path.is_file() else None
+
+    def write_state(self, state: BackendState, progress: Progress) -> None:
+        """Write the state from which the run resumes."""
+        save_state(self.state_path, state, progress, self._identity())
+
+    def write_start(self) -> None:
+        """Write the nets that matches are against: the first ones, and the weak ones."""
+        for policy_set, is_weak in ((self._play.opponent or self._play.start, False), (self._play.weak, True)):
+            self._write(self.path / START_FOLDER, policy_set, 0, is_weak=is_weak)
+
+    def write_nets(self, weights: Weights, updates: int) -> None:
+        """Write the nets after ``updates`` updates: the folder is an agent then."""
+        self._write(self.path, self._policy_set(weights), updates)
+
+    def write_nets_of_step(self, weights: Weights, updates: int) -> None:
+        """Keep the nets at the end of a step of the keep probability, which ``updates`` ends."""
+        keep_probability = self._config.oracle.keep_probability_of_update(updates)
+        self._write(self.path / keep_folder(keep_probability), self._policy_set(weights), updates)
+
+    def write_diverged(self, error: DivergedBatchError, updates: int) -> Path:
+        """Write the batch of the update after ``updates``, whose loss or gradient is not finite; return its file."""
+        tensors = {
+            f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
+            for head, part in error.parts.items()
+            for name, column in (part.columns() | {"rows": part.rows.dense()}).items()
+        }
+        path = self.path / DIVERGED_FILE
+        write_tensors(path, tensors, {"kind": "diverged batch", "updates": updates})
+        return path
+
+    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Write ``metrics.json``."""
+        write_atomically(self.path / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+
+    def _policy_set(self, weights: Weights) -> PolicySet:
+        """Return the nets that learn with ``weights``, and all others as they were at first."""
+        nets = list(self._play.start.nets)
+        for head in self._config.head_numbers:
+            net = PolicyNet(head, nets[head].num_planes, nets[head].config)
+            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[HEAD_NAMES[head]].items()}
+            net.load_state_dict(own)
+            nets[head] = net.eval()
+        calibrations = [
+            Calibration() if head in self._config.head_numbers else calibration
+            for head, calibration in enumerate(self._play.start.calibrations)
+        ]
+        return PolicySet(tuple(nets), tuple(calibrations))
+
+    def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
+        heads = [HEAD_NAMES[head] for head in self._config.head_numbers]
+        guided = self._config.oracle.figures_of_update(step)
+        save_policy_set(
+            folder,
+            policy_set,
+            find_encoder(self._play.encoder),
+            rules_version=self._play.rules_version,
+            step=step,
+            extra=self._play.extra | {"encoder": self._play.encoder, LEARNED_HEADS: heads} | guided,
+            is_weak=is_weak,
+        )
+
+    def _identity(self) -> dict[str, Any]:
+        """Return the settings that must not change when a run resumes, as JSON values."""
+        config = _flat_config(asdict(self._config))
+        ends = ("max_updates", "max_minutes")  # a longer run may resume a shorter one
+        kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
+        prediction = self._play.prediction
+        kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
+        nets = {HEAD_NAMES[net.head]: asdict(net.config) for net in self._play.start.nets}
+        return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
+
+
+def keep_folder(keep_probability: float) -> str:
+    """Return the folder of the checkpoints at the end of a step of the keep probability."""
+    return f"keep-{keep_probability:.3f}"
+
+
+def _flat_config(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested tables as ``{"a.b": value}``, tuples as lists."""
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat_config(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = list(value) if isinstance(value, tuple) else value
+    return flat

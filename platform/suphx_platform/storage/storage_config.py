@@ -1,0 +1,82 @@
+"""Where the results of a run are kept, and for how long: the settings of a ``Storage``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from suphx.credentials import has_credentials
+from suphx_platform.storage.objects.s3_connection import S3Connection
+
+AddressingStyle = Literal["path", "virtual"]
+Checksums = Literal["when_required", "when_supported"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageConfig:
+    """Where the results of a run are kept besides the folder of runs, so that another machine can continue it."""
+
+    address: str = ""
+    """``s3://bucket/prefix`` or a folder, such as one on a shared disk; empty = none. Credentials come from the
+    environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the machine's role."""
+    endpoint_url: str = ""
+    """Address of an S3-compatible server; empty: AWS_ENDPOINT_URL_S3 if set, else Amazon S3."""
+    addressing_style: AddressingStyle = "path"
+    """Place of the bucket in the URL: ``path``, or ``virtual`` for servers that expect it in the host name."""
+    checksums: Checksums = "when_required"
+    """When Amazon's checksums are sent: ``when_required``, or ``when_supported``, which many other servers reject."""
+    threads: int = 8
+    """Parts that are uploaded or downloaded at once."""
+    max_attempts: int = 8
+    """Attempts per request; 8 attempts take up to three minutes when a server does not answer."""
+    keep_last: int = 2
+    """Number of newest versions of an unfinished training that are kept."""
+    keep_every: int = 0
+    """Updates (steps, in supervised learning) of an unfinished training after which one more version is kept for good;
+    0: none."""
+    keep_best: int = 1
+    """Number of versions with the best scores that are kept in addition. Nets of self-play have one when a match
+    during training has measured them (``<run>/<stage>/best``); 0: these are not stored."""
+    max_waiting: int = 2
+    """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
+    max_outage_hours: float = 6.0
+    """How long the storage may fail or not answer before the run ends with an error. Until then the run goes on, and
+    uploads are tried again."""
+
+    def __post_init__(self) -> None:
+        for name in ("address", "endpoint_url"):
+            if has_credentials(getattr(self, name)):
+                raise ValueError(
+                    f"{name} contains a user or a password, which everybody could read in the recipe: remove it, set "
+                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                )
+        if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:
+            raise ValueError(f"address is {self.address!r}: use s3://bucket/prefix, or a folder")
+        if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):
+            raise ValueError(f"endpoint_url is {self.endpoint_url!r}: begin with http:// or https://")
+        for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
+        least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_every": 0, "keep_best": 0, "max_waiting": 1}
+        if not 0 <= self.max_outage_hours < math.inf:
+            raise ValueError(f"max_outage_hours is {self.max_outage_hours}: use 0 hours or more")
+        for name, smallest in least.items():
+            if getattr(self, name) < smallest:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {smallest}")
+
+    @property
+    def is_bucket(self) -> bool:
+        """Tell whether the address is that of a bucket."""
+        return self.address.startswith("s3://")
+
+
+def s3_connection(config: StorageConfig) -> S3Connection:
+    """Return how the server of a bucket is reached."""
+    return S3Connection(
+        endpoint_url=config.endpoint_url,
+        threads=config.threads,
+        max_attempts=config.max_attempts,
+        addressing_style=config.addressing_style,
+        checksums=config.checksums,
+    )

@@ -1,0 +1,174 @@
+"""Which versions a storage has: those of a name, the newest one, those that stay; and removing the others."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest
+from suphx_platform.storage.objects.folder_store import FolderStore
+from suphx_platform.storage.objects.object_store import DamagedObjectError, ObjectStore
+from suphx_platform.storage.storage_config import StorageConfig, s3_connection
+
+_DIGITS = 12
+FINISHED = 10**_DIGITS - 1
+"""Number of the version that something finished leaves: above all steps."""
+BEST = "best"
+"""Last part of the name of nets that matches have measured: ``<run>/<stage>/best``."""
+ORIGIN = "origin"
+"""Name below a run of its recipe and provenance."""
+_MAX_ATTEMPTS = 999
+_GRACE_SECONDS = 6 * 3600.0
+"""How long files without a manifest stay: another writer may still be sending them."""
+_PINNED = ".pinned"
+"""Folder below a name: a small object for each version that must stay."""
+_NOTHING = "nothing/"
+"""A prefix of no object."""
+_VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
+
+_log = logging.getLogger(__name__)
+
+
+class StoredVersions:
+    """The names and versions below one address, without their files. Every call may raise OSError that says what to do.
+
+    Only finished versions count: those that have a manifest.
+    """
+
+    def __init__(self, config: StorageConfig) -> None:
+        """Reach no server yet; ValueError without an address."""
+        self.config = config
+        self._store = _open(config)
+
+    def reach(self) -> None:
+        """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
+        self._store.keys(_NOTHING)
+
+    def names(self) -> list[str]:
+        """Return all names that have a finished version, sorted."""
+        keys = (key.removesuffix(f"/{MANIFEST}") for key in self._store.keys("") if key.endswith(f"/{MANIFEST}"))
+        paths = (key.rpartition("/") for key in keys)
+        return sorted({name for name, _, version in paths if _VERSION.fullmatch(version)})
+
+    def versions(self, name: str) -> list[CheckpointVersion]:
+        """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
+        found = (self._version(path) for path in self._finished_paths(f"{name}/"))
+        return [version for version in found if version is not None]
+
+    def newest_path(self, prefix: str) -> str | None:
+        """Return the path of the newest version below ``prefix``: of work under way before what is finished."""
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(f"{prefix}/") if key.endswith(MANIFEST)]
+        versions = [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2]) and f"/{BEST}/" not in path]
+        under_way = [path for path in versions if f"/{FINISHED:0{_DIGITS}}." not in path]
+        return max(under_way or versions, key=lambda path: path.rpartition("/")[2], default=None)
+
+    def pin(self, path: str, reason: str) -> None:
+        """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.
+
+        ``reason``: what refers to it, such as ``models:/suphx/3``.
+        """
+        name, _, number = path.rpartition("/")
+        with suppress(FileExistsError):  # it is pinned already
+            self._store.put_new(f"{name}/{_PINNED}/{number}", reason.encode())
+
+    def delete(self, name: str) -> None:
+        """Remove all versions of ``name``, also those that are pinned; names below it stay."""
+        self._store.delete(self._store.keys(f"{name}/{_PINNED}/"))
+        paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
+        keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
+        self._store.delete(sorted(keys, key=_is_content))
+
+    def _pinned_paths(self, name: str) -> set[str]:
+        prefix = f"{name}/{_PINNED}/"
+        return {f"{name}/{key.removeprefix(prefix)}" for key in self._store.keys(prefix)}
+
+    def _next_path(self, name: str, number: int) -> str:
+        """Return the first path of ``number`` that nobody has finished."""
+        finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
+        attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
+        if attempt > _MAX_ATTEMPTS:
+            raise FileExistsError(
+                f"{self.config.address}/{name} has {attempt - 1} attempts at version {number}: delete it"
+            )
+        return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
+
+    def _finished_paths(self, prefix: str) -> list[str]:
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(prefix) if key.endswith(f"/{MANIFEST}")]
+        return [
+            path
+            for path in paths
+            if _VERSION.fullmatch(path.rpartition("/")[2]) and path.count("/") == prefix.count("/")
+        ]
+
+    def _version(self, path: str) -> CheckpointVersion | None:
+        try:
+            return read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
+        except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
+            _log.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
+            return None
+
+    def _prune(self, name: str) -> None:
+        """Remove all versions but those that are kept or pinned, and what killed writers left up to the newest one.
+
+        Versions that cannot be read stay: they may be those of a later version of this program.
+        """
+        versions = self.versions(name)
+        if not versions:  # another process has removed them all
+            return
+        kept_paths = {version.path for version in kept_versions(versions, self.config)} | self._pinned_paths(name)
+        dropped = [version for version in versions if version.path not in kept_paths]
+        unreadable = set(self._finished_paths(f"{name}/")) - {version.path for version in versions}
+        owned = tuple(start for v in versions for start in _starts(v)) + tuple(f"{path}/" for path in unreadable)
+        newest = versions[-1].path
+
+        def is_left(key: str) -> bool:
+            version = key.removeprefix(f"{name}/").partition("/")[0]
+            is_version = _VERSION.fullmatch(version) is not None
+            return is_version and f"{name}/{version}" <= newest and not key.startswith(owned)
+
+        starts = tuple(start for version in dropped for start in _starts(version))
+        old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
+        # Manifests first: a version that is being removed must not look finished.
+        self._store.delete(sorted(old, key=_is_content))
+        self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
+        self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
+
+
+def kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:
+    """Return those of ``versions`` (ascending) that a save keeps: the last, the best, and one of every ``keep_every``.
+
+    The regular ones are the first in each stretch of numbers, so that a later save never makes another choice.
+    """
+    scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
+    kept = [*versions[-config.keep_last :], *scored[len(scored) - config.keep_best :]]
+    if config.keep_every:
+        stretches: dict[int, CheckpointVersion] = {}
+        for version in versions:
+            if version.number not in (0, FINISHED):
+                stretches.setdefault(version.number // config.keep_every, version)
+        kept += [version for stretch, version in stretches.items() if stretch > 0]
+    return kept
+
+
+def _starts(version: CheckpointVersion) -> tuple[str, str]:
+    """Return how the keys of a version begin."""
+    return f"{version.path}/{MANIFEST}", version.key("")
+
+
+def _open(config: StorageConfig) -> ObjectStore:
+    if not config.address:
+        raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
+    if not config.is_bucket:
+        return FolderStore(Path(config.address))
+    from suphx_platform.storage.objects.bucket_store import BucketStore  # boto3: only when somebody needs it
+
+    bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
+    prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    return BucketStore(bucket, prefix, s3_connection(config))
+
+
+def _is_content(key: str) -> bool:
+    return not key.endswith(f"/{MANIFEST}")

@@ -1,0 +1,226 @@
+"""The runs of MLflow: its client, the experiment, and calls that find, start, end and delete runs at once.
+
+A folder of runs has one store: a sqlite database and a folder of artifacts beside it. If MLFLOW_TRACKING_URI is set,
+all folders use that server instead.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from suphx_platform.tracking.client.mlflow_call import (
+    FILES,
+    FIRST,
+    USUAL,
+    Patience,
+    TrackingError,
+    mlflow_call,
+    patient,
+    quiet_environment,
+    server_address,
+)
+from suphx_platform.tracking.client.mlflow_client import quiet_client
+from suphx_platform.tracking.client.tracking_experiment import find_experiment, make_experiment, remove_empty_default
+from suphx_platform.tracking.same_settings import check_same_settings
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Run
+
+KEY_TAG = "suphx.key"
+NOTE_TAG = "mlflow.note.content"
+MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
+_MAX_PARAMS = 100  # and of one batch of parameters
+_PAGE = 1000  # runs of one answer
+
+
+class MlflowStore:
+    """The MLflow store of a folder of runs: ``mlflow.db`` and ``artifacts/``, both created at the first start.
+
+    If MLFLOW_TRACKING_URI is set, it is the store of that server instead. Each call waits for MLflow's answer.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        """The folder of runs."""
+        self._server = server_address()
+        self._client: MlflowClient | None = None
+        self._experiment: str | None = None
+
+    @property
+    def uri(self) -> str:
+        """The address that MLflow's own tools take."""
+        return self._server or f"sqlite:///{self.folder / 'mlflow.db'}"
+
+    @property
+    def client(self) -> MlflowClient:
+        """MLflow's client, connected at the first use. Make its calls inside of ``call``."""
+        if self._client is None:
+            if not self._server:
+                _make_runs(self.folder)
+            self._client = quiet_client(self.uri)
+        return self._client
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the store exists; a server's is taken to."""
+        return self.is_server or (self.folder / "mlflow.db").is_file()
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a server has the runs."""
+        return bool(self._server)
+
+    def call(self, patience: Patience = USUAL) -> AbstractContextManager[None]:
+        """Return a context for calls of the client: TrackingError if MLflow does not answer in time."""
+        return mlflow_call(self.uri, patience)
+
+    def reach(self) -> None:
+        """Check that MLflow answers; TrackingError within seconds if it does not."""
+        with self.call(FIRST):
+            self.client.search_experiments(max_results=1)
+
+    def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
+        """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
+        texts = {parameter: str(value)[:MAX_VALUE_LENGTH] for parameter, value in params.items()}
+        with self.call():
+            experiment_id = self.experiment_id()
+            found = self.client.search_runs([experiment_id], filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
+            if found:
+                check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
+                run_id: str = found[0].info.run_id
+                self.client.update_run(run_id, status="RUNNING")
+            else:
+                all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
+                run_id = self.client.create_run(experiment_id, run_name=name, tags=all_tags).info.run_id
+            self._log_params(run_id, texts)
+        return run_id
+
+    def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
+        from mlflow.entities import Param
+
+        entries = [Param(name, text) for name, text in texts.items()]
+        for first in range(0, len(entries), _MAX_PARAMS):
+            self.client.log_batch(run_id, params=entries[first : first + _MAX_PARAMS])
+
+    def find(self, key: str) -> Run | None:
+        """Return the run with this ``key``; None if there is none."""
+        with self.call(FIRST):
+            experiment = find_experiment(self.client)
+            if experiment is None:
+                return None
+            mine = f"tags.`{KEY_TAG}` = '{key}'"
+            found = self.client.search_runs([experiment.experiment_id], filter_string=mine, max_results=1)
+            return found[0] if found else None
+
+    def running(self) -> dict[str, str]:
+        """Return name -> MLflow's id of the runs that MLflow shows as running, without their stages."""
+        with self.call(FIRST):
+            found = self.client.search_runs([self.experiment_id()], filter_string="attributes.status = 'RUNNING'")
+        names = {run.data.tags.get(KEY_TAG, ""): run.info.run_id for run in found}
+        return {name: run_id for name, run_id in names.items() if name and "/" not in name}
+
+    def kill(self, key: str, description: str | None = None) -> None:
+        """Mark the run with this ``key``, and those of its stages that are running, as killed; describe the run."""
+        run = self.find(key)
+        for each in () if run is None else (*self._nested(run), run):
+            if each.info.status == "RUNNING":
+                with self.call():
+                    self.client.set_terminated(each.info.run_id, "KILLED")
+        if run is not None and description is not None:
+            with self.call():
+                self.client.set_tag(run.info.run_id, NOTE_TAG, description[:MAX_TAG_LENGTH])
+
+    def names(self) -> list[str]:
+        """Return the names of up to 1,000 runs, the newest first, without their stages."""
+        with self.call(FIRST):
+            runs = self.client.search_runs([self.experiment_id()], max_results=1000)
+        keys = [run.data.tags.get(KEY_TAG, "") for run in runs]
+        return [key for key in keys if key and "/" not in key]
+
+    def ids_of(self, prefix: str) -> dict[str, str]:
+        """Return key -> MLflow's id of the runs whose key begins with ``prefix``, without their stages."""
+        ids: dict[str, str] = {}
+        token: str | None = None
+        while token != "":
+            with self.call(FIRST):
+                mine = f"tags.`{KEY_TAG}` LIKE '{prefix}%'"
+                found = self.client.search_runs([self.experiment_id()], mine, max_results=_PAGE, page_token=token)
+            ids |= {run.data.tags[KEY_TAG]: run.info.run_id for run in found}
+            token = found.token or ""
+        return {key: run_id for key, run_id in ids.items() if key.startswith(prefix) and "/" not in key}
+
+    def newest_metrics(self, key: str) -> dict[str, float]:
+        """Return the newest figures of the run with this ``key`` and of its stages; a later stage's replace earlier."""
+        run = self.find(key)
+        figures: dict[str, float] = {}
+        for each in () if run is None else (run, *self._nested(run)):
+            figures |= each.data.metrics
+        return figures
+
+    def delete(self, key: str) -> int:
+        """Delete the run with this ``key`` and its stages; return how many. `mlflow gc` then frees their space."""
+        run = self.find(key)
+        if run is None:
+            return 0
+        every = (*self._nested(run), run)
+        with self.call():
+            for each in every:
+                self.client.delete_run(each.info.run_id)
+        return len(every)
+
+    def _nested(self, run: Run) -> list[Run]:
+        """Return the stages of a run, the oldest first."""
+        mine = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
+        with self.call(FIRST):
+            place = [run.info.experiment_id]
+            return list(self.client.search_runs(place, filter_string=mine, order_by=["attributes.start_time"]))
+
+    def experiment_id(self) -> str:
+        """Return the id of the experiment of all runs, which is created if it is missing."""
+        if self._experiment is None:
+            with self.call():
+                place = None if self._server else (self.folder / "artifacts").as_uri()
+                self._experiment = make_experiment(self.client, place)
+                if not self._server:  # others may use that of a server
+                    remove_empty_default(self.client)
+        return self._experiment
+
+    def download(self, uri: str, folder: Path) -> None:
+        """Copy the files below an artifact's address into the new ``folder``; OSError if that fails."""
+        os.environ.update(quiet_environment())
+        from mlflow.artifacts import download_artifacts
+        from mlflow.exceptions import MlflowException
+
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as space:
+            try:
+                with patient(FILES):
+                    found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
+            except (MlflowException, OSError) as error:
+                raise OSError(f"{uri} cannot be fetched from {self.uri}: {error}") from error
+            shutil.copytree(found, folder, dirs_exist_ok=True)
+
+
+def _make_runs(folder: Path) -> None:
+    """Create the folder of runs; TrackingError with what to do if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrackingError(
+            f"the folder of runs {folder} cannot be created ({error.strerror}): choose another with --runs"
+        ) from error
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return "unknown"

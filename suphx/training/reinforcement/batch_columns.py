@@ -1,0 +1,35 @@
+"""Columns of a batch of decisions by name, of numpy arrays or of tensors.
+
+Dictionaries, because RLlib hands them through its learners; with types, so that a wrong name is found before it runs.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, NotRequired, TypedDict, TypeVar
+
+A = TypeVar("A")
+
+
+class LossColumns(TypedDict, Generic[A]):
+    """What the loss of a policy and its critic needs of n decisions; shapes as in ``Decisions``."""
+
+    masks: A
+    costs: A
+    actions: A
+    is_joint: A
+    log_probs: A
+    rewards: A
+    is_last: A
+
+
+class SeenRows(TypedDict, Generic[A]):
+    """What each net sees of n decisions: bit-packed planes, uint8 [n, width]."""
+
+    rows: A
+    """Of the policy."""
+    critic_rows: NotRequired[A]
+    teacher_rows: NotRequired[A]
+
+
+class BatchColumns(LossColumns[A], SeenRows[A]):
+    """A batch."""
