@@ -8,6 +8,7 @@ number of rollouts at the start of a kyoku; with T, each later discard of a tabl
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
@@ -41,6 +42,7 @@ def split_program(address: str) -> tuple[ProgramAddress, float | None]:
     """
     match = _MJAI.fullmatch(address)
     assert match is not None, f"{address!r} is no program"
+    ways: dict[str | None, Callable[[str], ProgramAddress]]
     ways = {"-tcp": TcpAddress.parse, "-tls": TlsAddress.parse, None: CommandLine}
     program = ways[match["network"]](match["program"])
     return program, float(match["seconds"]) if match["seconds"] else None

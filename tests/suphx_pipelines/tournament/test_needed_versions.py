@@ -11,7 +11,8 @@ import pytest
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament.pool.needed_versions import needed_versions
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.lost_versions import LostVersion
 from suphx_platform.tracking.model_registry import RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore

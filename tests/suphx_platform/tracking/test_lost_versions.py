@@ -55,7 +55,9 @@ def test_only_old_losers_that_nothing_refers_to_are_deleted_with_their_models(
     for number, text in enumerate("bcdef", 2):
         lose(night, tmp_path, text, number)
     assert registry.promote(nets(tmp_path, "g"), night, promotion("g", 7)) == "7", "version 1 was a champion"
-    store.client.create_model_version("suphx", store.client.get_model_version("suphx", "2").source)  # 8, by hand
+    source = store.client.get_model_version("suphx", "2").source
+    assert source is not None
+    store.client.create_model_version("suphx", source)  # 8, by hand
     store.client.set_registered_model_alias("suphx", "favourite", "3")
     asked = []
 
