@@ -11,12 +11,13 @@ import hashlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from suphx.atomic_file import write_atomically
 from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import SEATS
@@ -48,6 +49,8 @@ class MatchOutcome:
     """Of the same agents; None if no deals were wanted."""
     records: str | None = None
     """The folder with the match's games, as seen from that of the nets; None if they were not kept."""
+    record_files: Mapping[str, bytes] = field(default_factory=dict)
+    """Of a match on another machine: the content of the files in ``records`` by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,13 +111,17 @@ class MatchOrder:
 
 
 def play_elsewhere(order: MatchOrder, files: Mapping[str, bytes]) -> MatchOutcome:
-    """Play a match with ``files`` of its folder, which itself is on another machine."""
+    """Play a match with ``files`` of its folder, which itself is on another machine, and bring its records along."""
     with tempfile.TemporaryDirectory(prefix="suphx-match-") as name:
         for path, content in files.items():
             target = Path(name, path)
             target.parent.mkdir(exist_ok=True)
             target.write_bytes(content)
-        return replace(order, folder=Path(name), keeps_games=False).play()
+        outcome = replace(order, folder=Path(name)).play()
+        if outcome.records is None:
+            return outcome
+        records = sorted(Path(name, outcome.records).iterdir())
+        return replace(outcome, record_files={path.name: path.read_bytes() for path in records})
 
 
 class MatchPlayer(Protocol):
@@ -160,7 +167,9 @@ class SelfPlayMatches:
         entries: list[dict[str, Any]] = []
         while self._open and (waits or self._open[0][3].done()):
             updates, is_final, order, future = self._open.pop(0)
-            entry = _entry(updates, order, future.result()) | {"is_final": is_final}
+            outcome = future.result()
+            _write_records(order.folder, outcome)
+            entry = _entry(updates, order, outcome) | {"is_final": is_final}
             entries.append(entry | _change(entry, [*earlier, *entries]))
         return entries
 
@@ -213,6 +222,14 @@ def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], 
         tell(text, hanchans)
 
     return add
+
+
+def _write_records(folder: Path, outcome: MatchOutcome) -> None:
+    """Write the games of a match that another machine has played."""
+    for name, content in outcome.record_files.items():
+        target = folder / str(outcome.records) / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(target, [content])
 
 
 def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, Any]:

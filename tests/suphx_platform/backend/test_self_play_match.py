@@ -146,10 +146,14 @@ def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: 
     assert len(list((tmp_path / GAMES_FOLDER).iterdir())) == 2
 
 
-def test_a_match_elsewhere_has_the_same_result(tmp_path: Path) -> None:
-    here = order(tmp_path / "run", keeps_games=True)
-    there = play_elsewhere(here, here.files())
-    assert there.match.placements == here.play().match.placements
+def test_a_match_elsewhere_has_the_same_result_and_the_same_records(tmp_path: Path) -> None:
+    match = order(tmp_path / "run", keeps_games=True)
+    there, here = play_elsewhere(match, match.files()), match.play()
+    assert there.match.placements == here.match.placements
+    assert there.records == here.records is not None
+    written = (tmp_path / "run" / here.records).iterdir()
+    assert there.record_files == {path.name: path.read_bytes() for path in written}
+    assert here.record_files == {}
 
 
 @pytest.mark.parametrize(("policy", "name"), [("argmax", "start"), ("sampled", "start_sampled")])

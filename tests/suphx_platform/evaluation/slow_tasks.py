@@ -58,7 +58,16 @@ def game_processes(session: str = "") -> list[int]:
 
 def all_end(seconds: float = 60.0) -> bool:
     """Tell whether all processes that play end by themselves in time: Ray does not wait for those that it kills."""
+    return _become(0, seconds)
+
+
+def all_begin(number: int, seconds: float = 60.0) -> bool:
+    """Tell whether ``number`` processes that play are there in time."""
+    return _become(number, seconds)
+
+
+def _become(number: int, seconds: float) -> bool:
     end = time.monotonic() + seconds
-    while game_processes() and time.monotonic() < end:
+    while len(game_processes()) != number and time.monotonic() < end:
         time.sleep(0.1)
-    return not game_processes()
+    return len(game_processes()) == number

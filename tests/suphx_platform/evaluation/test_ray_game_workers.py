@@ -29,6 +29,7 @@ from suphx_platform.on_ray.ray_session import ray_session
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.evaluation.slow_tasks import (
     TASKS,
+    all_begin,
     all_end,
     game_processes,
     load_slow,
@@ -101,7 +102,8 @@ def kill(number: int, by: int = signal.SIGKILL) -> Act:
 def test_killed_workers_cost_only_what_they_had_begun(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
     said: list[str] = []
     with closing(RayGameWorkers(4, say=said.append)) as workers:
-        play(tmp_path / "before", workers, load=load_agent)  # all processes have begun before one is killed
+        play(tmp_path / "before", workers, load=load_agent)
+        assert all_begin(4)
         assert play(tmp_path / "killed", workers, act=kill(number)) == expected
     lost = [line for line in said if "was lost: " in line]
     assert len(lost) == number

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.selfplay.agents.agent import load_agent
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
@@ -36,6 +37,12 @@ GUIDED = replace(
 OF_PROCESSES = ("memory_bytes", "versions_behind")
 
 
+def records(folder: Path) -> dict[str, bytes]:
+    """Return the files with the games of the last matches."""
+    found = (path for path in (folder / RECORDS_FOLDER).rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
 def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
@@ -49,6 +56,7 @@ def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
     over_ray = new_controller(tmp_path / "ray", replace(config, cluster=cluster)).run()
     assert same_numbers(over_ray) == same_numbers(alone)
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
+    assert records(tmp_path / "ray") == records(tmp_path / "alone") != {}
 
 
 def test_a_run_goes_on_in_another_shape(tmp_path: Path) -> None:
