@@ -19,4 +19,4 @@ def test_a_run_over_ray_has_actors() -> None:
     from suphx_platform.on_ray.ray_backend import RayBackend
 
     backend = run_backend(replace(CONFIG, cluster=replace(CONFIG.cluster, on_ray=True)))
-    assert getattr(backend, "func", None) is RayBackend
+    assert backend is RayBackend
