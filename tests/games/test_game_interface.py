@@ -1,4 +1,4 @@
-"""docs/game.md is current."""
+"""docs/riichi_interface.md is current."""
 
 from __future__ import annotations
 
