@@ -26,7 +26,7 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
             raise
     except OSError as error:
         raise OSError(error.errno, _message(path, error)) from error
-    _sync_folder(path.parent)
+    sync(path.parent)  # so that the new name itself survives a power cut
 
 
 def _message(path: Path, error: OSError) -> str:
@@ -39,9 +39,9 @@ def _message(path: Path, error: OSError) -> str:
     return f"cannot write {path}: {error.strerror}; {remedy}; nothing was changed"
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name itself survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Return when the disk has a file, or the names in a folder."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

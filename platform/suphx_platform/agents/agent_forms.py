@@ -55,6 +55,11 @@ def split_wrapper(address: str) -> tuple[str, str]:
     return address.removesuffix(nets), nets
 
 
+def follows_whole_games(address: str) -> bool:
+    """Tell whether the agent must see a game from its start: a program, or nets that adapt to each kyoku."""
+    return is_program(address) or bool(split_wrapper(address)[0])
+
+
 def check_agent(address: str) -> None:
     """Raise ValueError if no agent can have this name, such as a mistyped baseline or a folder without nets.
 

@@ -20,8 +20,9 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, write_manifest
-from suphx_platform.storage.objects.folder_sync import sync, sync_tree
+from suphx_platform.storage.objects.folder_sync import sync_tree
 from suphx_platform.storage.objects.object_store import DamagedObjectError
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import StoredVersions

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
+from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.model_registry import (
     DIGEST_TAG,
     MODEL_TAG,
@@ -20,7 +21,6 @@ from suphx_platform.tracking.model_registry import (
     RegistryConfig,
 )
 from suphx_platform.tracking.promotion import TOURNAMENT_TAG
-from suphx_platform.tracking.tracking import TrackingStore
 
 if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion
@@ -49,7 +49,7 @@ class DeletedVersions:
 
 
 def delete_lost_versions(
-    store: TrackingStore, config: RegistryConfig, is_needed: Callable[[LostVersion], bool]
+    store: MlflowStore, config: RegistryConfig, is_needed: Callable[[LostVersion], bool]
 ) -> DeletedVersions:
     """Delete the versions that were not promoted, but for the newest ``config.max_lost_versions``.
 
@@ -88,7 +88,7 @@ def _lost(version: ModelVersion) -> LostVersion:
     )
 
 
-def _delete_model(store: TrackingStore, model_id: str) -> bool:
+def _delete_model(store: MlflowStore, model_id: str) -> bool:
     """Delete a model of a run, before its version so that none is forgotten; False if this user must not."""
     from mlflow.exceptions import MlflowException
 

@@ -30,10 +30,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "evaluate",
         parents=[options],
         help="play a match between two agents and report who is stronger",
-        description="Play a match of one candidate against three copies of a baseline. Every wall is played four "
-        "times, with the candidate at each seat once, so that the luck of the draw counts less. In a game of two "
-        f"sides, such as doudizhu, every deck is played twice, with the sides swapped. AGENT: {AGENT_FORMS}; for "
-        "doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
+        description="Play a match of one candidate against three copies of another agent, the baseline. Every wall is "
+        "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
+        f"of two sides, such as doudizhu, every deck is played twice, with the sides swapped. AGENT: {AGENT_FORMS}; "
+        "for doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
             "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 200",
             "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
@@ -123,8 +123,8 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
         "--sequential",
         type=float,
         metavar="DIFFERENCE",
-        help="stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 places), or "
-        "after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is",
+        help="stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 in average "
+        "placement), or after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is",
     )
     parser.add_argument(
         "--error",
@@ -137,7 +137,7 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
         "--decides",
         choices=get_args(MeasureName),
         default="placement",
-        help="with --sequential: what DIFFERENCE is in, places or points per hanchan; both are reported",
+        help="with --sequential: unit of DIFFERENCE, average placement or points per hanchan; both are reported",
     )
     parser.add_argument(
         "--points",
@@ -151,8 +151,8 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
         "--seating",
         choices=get_args(SeatingChoice),
         default="1v3",
-        help="candidates against baselines at a table (default: 1v3). all: a match of --hanchans games in each of the "
-        "three; with --sequential 1v3 decides, and after a pass each is played on new walls",
+        help="number of candidates and of baselines at a table (default: 1v3). all: a match of --hanchans games in "
+        "each of the three; with --sequential 1v3 decides, and after a pass each is played on new walls",
     )
 
 

@@ -28,10 +28,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.evaluation.match_workers import match_workers
         from suphx_platform.kernels.kernel_warmup import compile_kernels
-        from suphx_platform.tracking.tracking import TrackingStore
+        from suphx_platform.tracking.mlflow_store import MlflowStore
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    source = AgentSource(TrackingStore(args.runs))
+    source = AgentSource(MlflowStore(args.runs))
     try:
         with match_workers(args.workers, on_ray=args.ray, say=console.say) as workers:
             started = time.perf_counter()

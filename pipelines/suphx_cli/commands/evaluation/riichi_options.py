@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
-from suphx_platform.agents.agent_forms import check_agent, is_program, split_wrapper
+from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
     from suphx.evaluation.sequential.sequential_config import SequentialConfig
@@ -68,5 +68,5 @@ def _check_deals(num_deals: int, agent: str) -> None:
     """Raise ValueError for a number of deals, or an agent, that cannot be compared deal by deal."""
     if num_deals < MIN_DEALS:
         raise ValueError(f"--deals is {num_deals}: use at least {MIN_DEALS}")
-    if is_program(agent) or split_wrapper(agent)[0]:
+    if follows_whole_games(agent):
         raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")

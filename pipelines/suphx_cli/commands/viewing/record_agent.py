@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import positive
-from suphx_platform.agents.agent_forms import check_agent, is_program, split_wrapper
+from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
     from suphx.evaluation.decision_cost import CostJudge
@@ -24,7 +24,7 @@ def check_record_agent(record: Path, address: str | None) -> None:
     if address is None:
         return
     check_agent(address)
-    if is_program(address) or split_wrapper(address)[0]:
+    if follows_whole_games(address):
         raise ValueError(
             f"{address!r} must follow whole games and cannot be asked about a record: name a scripted agent or nets"
         )

@@ -36,8 +36,8 @@ _GAME_LIBRARIES = ("numba", "numpy", "torch")
 """Those whose versions may change an answer of a net."""
 _ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 _RATING_PARTS = 3
-_log = logging.getLogger(__name__)
 """A rating and both ends of its interval."""
+_log = logging.getLogger(__name__)
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from suphx_platform.storage.objects.folder_sync import make_folder, sync
+from suphx.atomic_file import sync
+from suphx_platform.storage.objects.folder_sync import make_folder
 from suphx_platform.storage.objects.object_store import (
     PART_BYTES,
     Part,

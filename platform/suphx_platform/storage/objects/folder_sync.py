@@ -5,14 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-
-def sync(path: Path) -> None:
-    """Return when the disk has a file, or the names in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+from suphx.atomic_file import sync
 
 
 def make_folder(folder: Path) -> None:
