@@ -15,6 +15,7 @@ import json
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +26,7 @@ from websockets.sync.client import connect
 from tests.pictures.screenshot import find_chromium
 
 _SECONDS = 30.0
+_PRESSES = 3
 _OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
@@ -81,17 +83,26 @@ class Browser:
         page.call("Page.navigate", url=address)
         return page
 
-    def opened(self, part: str) -> Page:
-        """Return the tab that a click has opened, by a part of its address; TimeoutError if there is none soon."""
-        end = time.monotonic() + _SECONDS
-        while time.monotonic() < end:
-            with urlopen(f"http://127.0.0.1:{self._port}/json/list", timeout=_SECONDS) as answer:
-                for target in json.load(answer):
-                    if target["type"] == "page" and part in target["url"]:
-                        self._pages.append(Page(target["webSocketDebuggerUrl"]))
-                        return self._pages[-1]
-            time.sleep(0.05)
-        raise TimeoutError(f"no tab with {part} in its address after {_SECONDS:g} s")
+    def opened(self, part: str, press: Callable[[], bool]) -> Page:
+        """Return the tab that ``press`` opens, by a part of its address; TimeoutError if there is none in time.
+
+        A page that still loads may move below the mouse: it is pressed again after a while.
+        """
+        for _ in range(_PRESSES):
+            press()
+            end = time.monotonic() + _SECONDS
+            while time.monotonic() < end:
+                if address := self._tab(part):
+                    self._pages.append(Page(address))
+                    return self._pages[-1]
+                time.sleep(0.05)
+        raise TimeoutError(f"no tab with {part} in its address after {_PRESSES * _SECONDS:g} s")
+
+    def _tab(self, part: str) -> str | None:
+        """Return the address of the debugger of the first tab with ``part`` in its own address."""
+        with urlopen(f"http://127.0.0.1:{self._port}/json/list", timeout=_SECONDS) as answer:
+            tabs = [target for target in json.load(answer) if target["type"] == "page" and part in target["url"]]
+        return tabs[0]["webSocketDebuggerUrl"] if tabs else None
 
     def _find_port(self, path: Path) -> int:
         end = time.monotonic() + _SECONDS
