@@ -5,13 +5,13 @@ import signal
 from dataclasses import dataclass
 from multiprocessing import parent_process
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from suphx import play_match as play_here
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx_platform.backend.self_play_match import MatchOutcome
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import play_match
 
@@ -33,11 +33,11 @@ class Order:
 
     folder: Path
     wish: Path
-    keeps_games: bool = False
 
-    def play(self) -> Any:
+    def play(self) -> MatchOutcome:
         rules, agent = tonpuu(), f"ukeire@{self.wish}"
-        return play_here(agent, "tsumogiri", num_hanchans=400, seed=1, workers=2, rules=rules, load=load_or_die)
+        match = play_here(agent, "tsumogiri", num_hanchans=400, seed=1, workers=2, rules=rules, load=load_or_die)
+        return MatchOutcome(match, None)
 
 
 def test_a_match_beside_self_play_is_played_anew_when_one_of_its_processes_dies(tmp_path: Path) -> None:
@@ -46,6 +46,6 @@ def test_a_match_beside_self_play_is_played_anew_when_one_of_its_processes_dies(
     wish = tmp_path / "wish"
     wish.touch()
     with ray_session(num_cpus=1, resources={"simulator": 1}):
-        report = ray.get(play_match.remote(Order(tmp_path, wish), {}))
+        outcome = ray.get(play_match.remote(Order(tmp_path, wish), {}))
     assert not wish.exists()
-    assert report.hanchans == 400
+    assert outcome.match.hanchans == 400
