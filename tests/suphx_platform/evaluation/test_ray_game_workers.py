@@ -102,8 +102,8 @@ def kill(number: int, by: int = signal.SIGKILL) -> Act:
 def test_killed_workers_cost_only_what_they_had_begun(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
     said: list[str] = []
     with closing(RayGameWorkers(4, say=said.append)) as workers:
-        play(tmp_path / "before", workers, load=load_agent)
-        assert all_begin(4)
+        play(tmp_path / "before", workers, act=lambda: all_begin(4))
+        assert len(game_processes()) == 4  # those that had not begun when the tasks were finished would be gone
         assert play(tmp_path / "killed", workers, act=kill(number)) == expected
     lost = [line for line in said if "was lost: " in line]
     assert len(lost) == number
