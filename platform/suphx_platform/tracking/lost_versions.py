@@ -118,12 +118,11 @@ def mark_needed(store: MlflowStore, tournament: str, night: str, addresses: Coll
     tag = f"{_NEEDED_BY}{tournament}"
     wanted = {(match[1], match[2]) for address in addresses if (match := _VERSION.fullmatch(address))}
     with store.call():
-        marked = store.client.search_model_versions(f"tags.`{tag}` LIKE '%'")
-        for version in marked:
-            if (version.name, str(version.version)) not in wanted:
-                store.client.delete_model_version_tag(version.name, str(version.version), tag)
         for name, number in sorted(wanted):
             _mark(store, name, number, tag, night)
+        for version in store.client.search_model_versions(f"tags.`{tag}` LIKE '%'"):
+            if (version.name, str(version.version)) not in wanted:
+                store.client.delete_model_version_tag(version.name, str(version.version), tag)
 
 
 def _mark(store: MlflowStore, name: str, number: str, tag: str, night: str) -> None:
@@ -158,7 +157,7 @@ def _lost(version: ModelVersion) -> LostVersion:
 
 
 def _num_versions(store: MlflowStore, model_id: str) -> int:
-    """Return how many versions, of all registered models, were made from a model of a run."""
+    """Return how many versions, of all registered models that this user may see, were made from a model of a run."""
     return len(store.client.search_model_versions(f"tags.`{MODEL_TAG}` = '{model_id}'"))
 
 
