@@ -61,13 +61,16 @@ def nobody(version: LostVersion) -> bool:
 class Owner:
     """A tournament."""
 
-    needs: Callable[[LostVersion], bool] = nobody
+    is_needed: Callable[[LostVersion], bool] = nobody
     name: str = "nightly"
     error: str = ""
     released: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     def owns(self, version: LostVersion) -> bool:
         return version.tournament.rpartition("-")[0] == self.name
+
+    def needs(self, version: LostVersion) -> bool:
+        return self.is_needed(version)
 
     def release(self, version: LostVersion) -> None:
         if self.error:
