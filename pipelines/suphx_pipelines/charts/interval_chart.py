@@ -16,7 +16,8 @@ _ROW, _BARE_ROW, _EDGE, _FOOT = 38.0, 26.0, 14.0, 36.0
 class Row:
     """One value; ``low`` and ``high`` are the ends of its interval, None where there is none."""
 
-    value: float
+    value: float | None
+    """None: only the interval is drawn."""
     name: str = ""
     low: float | None = None
     high: float | None = None
@@ -87,6 +88,8 @@ def _row(row: Row, scale: Scale, top: float, down: float) -> list[str]:
         parts.append(svg.words(WIDTH - _EDGE, top + 14, row.note, "end", "soft note"))
     if row.low is not None and row.high is not None:
         parts.append(svg.path([(scale.at(row.low), y), (scale.at(row.high), y)], f"bar thick {colour}"))
+    if row.value is None:
+        return parts
     place = {"cx": scale.at(row.value), "cy": y, "r": 4.5}
     parts.append(svg.element("circle", svg.hint(f"{row.name} {row.note}".strip()), **place, class_=f"dot {colour}"))
     return parts

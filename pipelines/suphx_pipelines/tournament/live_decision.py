@@ -27,8 +27,10 @@ _ROWS: Mapping[MeasureName, tuple[str, int]] = {
 
 _NOTE = (
     "Below zero the candidate is better: at −0.100 one candidate among three opponents comes 2.400th on average. The "
-    "95 % interval holds at all times of the match together. The mean of a match that stops when the candidate looks "
-    "good is too good: it is not published."
+    "95 % interval holds at all times of the match together."
+)
+_NO_MEAN = (
+    " The mean of these games is not shown: a match that stops when the candidate looks good has one that is too good."
 )
 
 
@@ -104,7 +106,8 @@ def match_section(
         body += report_page.paragraph(text)
     if outcome is None or not outcome.walls:
         return body
-    return body + report_page.figure(_picture(outcome), "Difference of the average placement", _NOTE) + _table(outcome)
+    note = _NOTE if outcome.decision == "undecided" else _NOTE + _NO_MEAN
+    return body + report_page.figure(_picture(outcome), "Difference of the average placement", note) + _table(outcome)
 
 
 def words_of_test(test: SequentialConfig, outcome: SequentialOutcome | None, *, is_over: bool) -> str:
@@ -127,8 +130,10 @@ def words_of_test(test: SequentialConfig, outcome: SequentialOutcome | None, *, 
 
 def _picture(outcome: SequentialOutcome) -> str:
     found = outcome.intervals["placement"]
-    note = f"{difference(_middle(found))} ({interval([found.low, found.high], 3)})"
-    row = Row(value=_middle(found), low=found.low, high=found.high, colour=2 if found.high < 0 else 0, note=note)
+    mean = _middle(found) if outcome.decision == "undecided" else None
+    bounds = interval([found.low, found.high], 3)
+    note = bounds if mean is None else f"{difference(mean)} ({bounds})"
+    row = Row(value=mean, low=found.low, high=found.high, colour=2 if found.high < 0 else 0, note=note)
     return interval_chart(
         [row], "The deciding match so far", axis_title="difference of the average placement", zero=0.0,
         sides=("better", "worse"),
@@ -139,8 +144,10 @@ def _table(outcome: SequentialOutcome) -> str:
     rows = []
     for name, (title, digits) in _ROWS.items():
         found = outcome.intervals[name]
-        rows.append((title, difference(_middle(found), digits), interval([found.low, found.high], digits)))
-    return report_page.table(("difference", "so far", "always-valid 95 % interval"), rows)
+        mean = (difference(_middle(found), digits),) if outcome.decision == "undecided" else ()
+        rows.append((title, *mean, interval([found.low, found.high], digits)))
+    columns = ("so far",) if outcome.decision == "undecided" else ()
+    return report_page.table(("difference", *columns, "always-valid 95 % interval"), rows)
 
 
 def _middle(found: Interval) -> float:

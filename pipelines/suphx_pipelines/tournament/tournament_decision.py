@@ -51,6 +51,8 @@ def run(context: Context) -> dict[str, float]:
         "other_seatings": {match.seating: match.to_json() | names for match in report.other_seatings},
         "is_won": report.outcome.decision == "better",
     }
+    for seating in tournament_report.contrary_seatings(decision):
+        context.warn(f"{best} passes, but in {seating} it is worse than {decision['opponent']}: see the report")
     write_json(context.folder / tournament_report.DECISION_NAME, decision)
     return {"is_won": decision["is_won"]} | _figures(report)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
-from suphx_pipelines.tournament.pool.needed_versions import needed_versions
+from suphx_pipelines.tournament.pool.needed_versions import NightVersions
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, Pool, read_pool
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.tracking.lost_versions import delete_lost_versions
 from suphx_platform.tracking.model_registry import ModelRegistry
-from suphx_platform.tracking.promotion import TOURNAMENT_TAG, Promotion
+from suphx_platform.tracking.promotion import STORED_TAG, TOURNAMENT_TAG, Promotion
 from suphx_platform.tracking.tracking import Tracker
 
 
@@ -62,11 +62,11 @@ def _register(
 
 def _delete_lost(context: Context, pool: Path) -> None:
     """Delete old versions of candidates that lost; what cannot be deleted now is left to the next night."""
-    config = context.recipe.registry
+    config, store = context.recipe.registry, context.tracker.store
+    source, runs = AgentSource(store, context.recipe.storage), context.folder.parents[1]
     try:
-        result = delete_lost_versions(
-            context.tracker.store, config, needed_versions(context.recipe, context.folder.parents[1], pool)
-        )
+        owner = NightVersions(context.recipe, runs, pool, source, context.console.warn)
+        result = delete_lost_versions(store, config, owner)
     except OSError as error:
         context.console.warn(f"old versions of candidates that lost are not deleted tonight: {error}")
         return
@@ -127,7 +127,7 @@ def promotion_of(
         why = f"Not promoted: another promotion of this night was first, or the alias was moved. {why}"
     now = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
     stored = next(entrant.stored for entrant in pool.entrants if entrant.name == candidate)
-    tags |= {"stored": " ".join(stored)} if stored else {}
+    tags |= {STORED_TAG: " ".join(stored)} if stored else {}
     texts = [
         why,
         f"{'Promoted' if is_promoted else 'Registered'} at {now} by the tournament `{tournament}` "

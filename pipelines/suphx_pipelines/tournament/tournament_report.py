@@ -78,10 +78,28 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
         return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
     won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
     decided = "" if test is None else f"decided after {number(test['hanchans'])} hanchans"
-    figures = "" if test is None else f": {_fresh_text(decision['match'])}; {decided}"
+    figures = "" if test is None else f": {_fresh_text(decision['match'])}; {decided}{_contrary_text(decision)}"
     if is_promoted:
         return f"new champion: {won}{figures}"
     return f"no promotion, another promotion of this night was first or the alias was moved; {won}{figures}"
+
+
+def contrary_seatings(decision: Mapping[str, Any]) -> list[str]:
+    """Return the other seatings in which a candidate that has passed is worse: the whole 95 % interval says so.
+
+    ``decision``: what the decision stage has left; the measure is the one that decided.
+    """
+    is_placement = decision["test"]["decides"] == "placement"
+    bounds = {
+        seating: match["paired_difference" if is_placement else "points_difference"]["interval"]
+        for seating, match in decision.get("other_seatings", {}).items()  # an earlier version had none
+    }
+    return [seating for seating, (low, high) in bounds.items() if (low > 0 if is_placement else high < 0)]
+
+
+def _contrary_text(decision: Mapping[str, Any]) -> str:
+    seatings = contrary_seatings(decision)
+    return f"; but it is worse than {decision['opponent']} in {' and '.join(seatings)}" if seatings else ""
 
 
 def _fresh_text(match: Mapping[str, Any]) -> str:

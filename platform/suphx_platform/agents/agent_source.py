@@ -70,8 +70,18 @@ class AgentSource:
 
     def pin(self, stored: str, reason: str) -> None:
         """Have a version that ``fetch`` has copied stay in its bucket (Storage.pin)."""
+        storage, path = self._place(stored)
+        storage.pin(path, reason)
+
+    def unpin(self, stored: str, reason: str) -> None:
+        """Take ``pin`` back (Storage.unpin)."""
+        storage, path = self._place(stored)
+        storage.unpin(path, reason)
+
+    def _place(self, stored: str) -> tuple[Storage, str]:
+        """Return the bucket of a version that ``fetch`` has copied, and the version's path in it."""
         bucket, _, path = stored.removeprefix(BUCKET).partition("/")
-        Storage(replace(self._storage, address=BUCKET + bucket)).pin(path, reason)
+        return Storage(replace(self._storage, address=BUCKET + bucket)), path
 
     def check(self, location: str) -> None:
         """Raise ValueError if ``location`` is no folder, OSError if it is a storage that does not answer."""

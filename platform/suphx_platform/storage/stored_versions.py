@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 from collections.abc import Sequence
@@ -24,7 +25,11 @@ _MAX_ATTEMPTS = 999
 _GRACE_SECONDS = 6 * 3600.0
 """How long files without a manifest stay: another writer may still be sending them."""
 _PINNED = ".pinned"
-"""Folder below a name: a small object for each version that must stay."""
+"""Folder below a name: a small object for each version that must stay and each reason for it."""
+_OUTLIVED = ".outlived"
+"""Folder below a name: a small object for each version that saves would have removed but for its pins."""
+_REASON = "-"
+"""Between the number of a pinned version and the digest of the reason."""
 _NOTHING = "nothing/"
 """A prefix of no object."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
@@ -68,22 +73,44 @@ class StoredVersions:
     def pin(self, path: str, reason: str) -> None:
         """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.
 
-        ``reason``: what refers to it, such as ``models:/suphx/3``.
+        ``reason``: what refers to it, such as ``models:/suphx/3``. Each reason is a pin of its own.
         """
-        name, _, number = path.rpartition("/")
         with suppress(FileExistsError):  # it is pinned already
-            self._store.put_new(f"{name}/{_PINNED}/{number}", reason.encode())
+            self._store.put_new(_pin_key(path, reason), reason.encode())
+
+    def unpin(self, path: str, reason: str) -> None:
+        """Remove the pin for ``reason``; without a pin left, remove the version too if saves keep it no more.
+
+        The same call again does the rest after a kill, and otherwise nothing.
+        """
+        name = path.rpartition("/")[0]
+        self._store.delete([_pin_key(path, reason)])
+        if path in self._marked(name, _PINNED) or path not in self._marked(name, _OUTLIVED):
+            return
+        self._store.delete(sorted(self._store.keys(f"{path}/"), key=_is_content))
+        self._store.delete([_mark_key(path, _OUTLIVED)])
 
     def delete(self, name: str) -> None:
         """Remove all versions of ``name``, also those that are pinned; names below it stay."""
-        self._store.delete(self._store.keys(f"{name}/{_PINNED}/"))
+        for marks in (_PINNED, _OUTLIVED):
+            self._store.delete(self._store.keys(f"{name}/{marks}/"))
         paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
         keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
         self._store.delete(sorted(keys, key=_is_content))
 
-    def _pinned_paths(self, name: str) -> set[str]:
-        prefix = f"{name}/{_PINNED}/"
-        return {f"{name}/{key.removeprefix(prefix)}" for key in self._store.keys(prefix)}
+    def _marked(self, name: str, marks: str) -> set[str]:
+        """Return the paths of the versions that have an object in one of the folders of marks."""
+        prefix = f"{name}/{marks}/"
+        numbers = (key.removeprefix(prefix).partition(_REASON)[0] for key in self._store.keys(prefix))
+        return {f"{name}/{number}" for number in numbers}
+
+    def _note_outlived(self, name: str, paths: set[str]) -> None:
+        """Note for ``unpin`` that only their pins keep these versions of ``name``, and no others."""
+        noted = self._marked(name, _OUTLIVED)
+        for path in sorted(paths - noted):
+            with suppress(FileExistsError):
+                self._store.put_new(_mark_key(path, _OUTLIVED), b"")
+        self._store.delete([_mark_key(path, _OUTLIVED) for path in sorted(noted - paths)])
 
     def _next_path(self, name: str, number: int) -> str:
         """Return the first path of ``number`` that nobody has finished."""
@@ -118,8 +145,12 @@ class StoredVersions:
         versions = self.versions(name)
         if not versions:  # another process has removed them all
             return
-        kept_paths = {version.path for version in kept_versions(versions, self.config)} | self._pinned_paths(name)
-        dropped = [version for version in versions if version.path not in kept_paths]
+        kept_paths = {version.path for version in kept_versions(versions, self.config)}
+        pinned = self._marked(name, _PINNED)
+        outdated = [version for version in versions if version.path not in kept_paths]
+        if pinned:
+            self._note_outlived(name, {version.path for version in outdated if version.path in pinned})
+        dropped = [version for version in outdated if version.path not in pinned]
         unreadable = set(self._finished_paths(f"{name}/")) - {version.path for version in versions}
         owned = tuple(start for v in versions for start in _starts(v)) + tuple(f"{path}/" for path in unreadable)
         newest = versions[-1].path
@@ -151,6 +182,16 @@ def kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) 
                 stretches.setdefault(version.number // config.keep_every, version)
         kept += [version for stretch, version in stretches.items() if stretch > 0]
     return kept
+
+
+def _mark_key(path: str, marks: str) -> str:
+    """Return the key of the object in a folder of marks for the version at ``path``."""
+    name, _, number = path.rpartition("/")
+    return f"{name}/{marks}/{number}"
+
+
+def _pin_key(path: str, reason: str) -> str:
+    return f"{_mark_key(path, _PINNED)}{_REASON}{hashlib.sha256(reason.encode()).hexdigest()[:16]}"
 
 
 def _starts(version: CheckpointVersion) -> tuple[str, str]:

@@ -2,13 +2,17 @@
 
 Only versions with the tag ``outcome`` = "not promoted" are deleted, so never one that was a champion by a promotion,
 one that somebody has registered by hand, or one of a program before that tag.
+
+Several tournaments may use one registered model. Each deletes only versions of its own candidates, and leaves those
+that another one has marked as named in its recipe (``mark_needed``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
 from suphx_platform.tracking.mlflow_store import MlflowStore
@@ -20,10 +24,16 @@ from suphx_platform.tracking.model_registry import (
     PREFIX,
     RegistryConfig,
 )
-from suphx_platform.tracking.promotion import TOURNAMENT_TAG
+from suphx_platform.tracking.promotion import STORED_TAG, TOURNAMENT_TAG
 
 if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion
+
+_NEEDED_BY = "suphx.needed_by."
+"""First part of a tag of versions; then the name of a tournament whose recipe names this version."""
+_VERSION = re.compile(rf"{re.escape(PREFIX)}([^/@]+)/([1-9][0-9]*)")
+_BETWEEN = re.compile(r" (?=s3://)")
+"""Addresses; a name in a bucket may have spaces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +46,29 @@ class LostVersion:
     """Of its nets."""
     tournament: str
     """The run in which it was the candidate."""
+    stored: tuple[str, ...] = ()
+    """Versions in a bucket that its nets were copied from."""
+
+
+class VersionOwner(Protocol):
+    """The tournament that deletes its old versions. Each verb may raise OSError, which ends the deleting for now."""
+
+    @property
+    def name(self) -> str:
+        """Of the tournament."""
+        ...
+
+    def owns(self, version: LostVersion) -> bool:
+        """Tell whether the version was a candidate of this tournament."""
+        ...
+
+    def needs(self, version: LostVersion) -> bool:
+        """Tell whether the version must stay."""
+        ...
+
+    def release(self, version: LostVersion) -> None:
+        """Free what was kept because of the version, which is deleted next."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +81,12 @@ class DeletedVersions:
     """MLflow's ids of their models, with the files, which this user must not delete."""
 
 
-def delete_lost_versions(
-    store: MlflowStore, config: RegistryConfig, is_needed: Callable[[LostVersion], bool]
-) -> DeletedVersions:
-    """Delete the versions that were not promoted, but for the newest ``config.max_lost_versions``.
+def delete_lost_versions(store: MlflowStore, config: RegistryConfig, owner: VersionOwner) -> DeletedVersions:
+    """Delete the owner's versions that were not promoted, but for its newest ``config.max_lost_versions``.
 
-    Those that an alias names or that are ``is_needed`` stay. The model of the run that a version was made from is
-    deleted with it unless another version has the same; ``mlflow gc`` then frees its files. TrackingError if MLflow
-    does not answer; a later call does the rest.
+    Those stay that an alias names, that another tournament has marked, or that the owner needs. The model of the run
+    that a version was made from is deleted with it unless another version has the same; ``mlflow gc`` then frees its
+    files. TrackingError if MLflow does not answer, OSError of the owner; a later call does the rest.
     """
     result = DeletedVersions()
     if not config.max_lost_versions:
@@ -63,21 +94,57 @@ def delete_lost_versions(
     with store.call():
         versions = store.client.search_model_versions(f"name = '{config.model}'")
     lost = [version for version in versions if version.tags.get(OUTCOME_TAG) == NOT_PROMOTED]
+    lost = [version for version in lost if owner.owns(_lost(version))]
     lost.sort(key=lambda version: int(version.version), reverse=True)
-    models = [version.tags.get(MODEL_TAG) for version in versions]
     for version in lost[config.max_lost_versions :]:
-        number, told, model = str(version.version), _lost(version), version.tags.get(MODEL_TAG)
-        if is_needed(told):
+        told, model = _lost(version), version.tags.get(MODEL_TAG)
+        if owner.needs(told) or _is_held(store, config.model, str(version.version), owner.name):
             continue
+        owner.release(told)
         with store.call():
-            if store.client.get_model_version(config.model, number).aliases:
-                continue
-            if model and models.count(model) == 1 and not _delete_model(store, model):
+            if model and _num_versions(store, model) == 1 and not _delete_model(store, model):
                 result.left_models.append(model)
-            store.client.delete_model_version(config.model, number)
-        models.remove(model)
+            store.client.delete_model_version(config.model, str(version.version))
         result.deleted.append(told.address)
     return result
+
+
+def mark_needed(store: MlflowStore, tournament: str, night: str, addresses: Collection[str]) -> None:
+    """Mark the versions ``models:/NAME/VERSION`` as needed by a tournament, and take the mark from all others.
+
+    No other tournament deletes them. An address of a version that does not exist is passed over. TrackingError if
+    MLflow does not answer, or refuses.
+    """
+    tag = f"{_NEEDED_BY}{tournament}"
+    wanted = {(match[1], match[2]) for address in addresses if (match := _VERSION.fullmatch(address))}
+    with store.call():
+        for name, number in sorted(wanted):
+            _mark(store, name, number, tag, night)
+        for version in store.client.search_model_versions(f"tags.`{tag}` LIKE '%'"):
+            if (version.name, str(version.version)) not in wanted:
+                store.client.delete_model_version_tag(version.name, str(version.version), tag)
+
+
+def _mark(store: MlflowStore, name: str, number: str, tag: str, night: str) -> None:
+    from mlflow.exceptions import MlflowException
+
+    try:
+        store.client.set_model_version_tag(name, number, tag, night)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+
+
+def _is_held(store: MlflowStore, model: str, number: str, tournament: str) -> bool:
+    """Tell whether an alias names a version now, or another tournament has marked it."""
+    with store.call():
+        version = store.client.get_model_version(model, number)
+    return bool(version.aliases) or _is_marked(version.tags, tournament)
+
+
+def _is_marked(tags: Mapping[str, str], tournament: str) -> bool:
+    marks = (name.removeprefix(_NEEDED_BY) for name in tags if name.startswith(_NEEDED_BY))
+    return any(name != tournament for name in marks)
 
 
 def _lost(version: ModelVersion) -> LostVersion:
@@ -85,7 +152,13 @@ def _lost(version: ModelVersion) -> LostVersion:
         address=f"{PREFIX}{version.name}/{version.version}",
         digest=version.tags.get(DIGEST_TAG, ""),
         tournament=version.tags.get(TOURNAMENT_TAG, ""),
+        stored=tuple(filter(None, _BETWEEN.split(version.tags.get(STORED_TAG, "")))),
     )
+
+
+def _num_versions(store: MlflowStore, model_id: str) -> int:
+    """Return how many versions, of all registered models that this user may see, were made from a model of a run."""
+    return len(store.client.search_model_versions(f"tags.`{MODEL_TAG}` = '{model_id}'"))
 
 
 def _delete_model(store: MlflowStore, model_id: str) -> bool:

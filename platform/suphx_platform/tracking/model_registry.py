@@ -66,9 +66,9 @@ class RegistryConfig:
     """Alias of this model that names the candidate of the last night, also if it lost; empty: only winners are
     registered."""
     max_lost_versions: int = 30
-    """Most versions of candidates that were not promoted (tag ``outcome``). Older ones are deleted after each night,
-    except those that an alias or ``pool.agents`` names, and those whose nets a stored game needs and no pool has any
-    more; 0: no limit."""
+    """Most versions of this tournament's candidates that were not promoted (tag ``outcome``). Older ones are deleted
+    after each night, except those that an alias or the ``pool.agents`` of any tournament names, and those whose nets a
+    stored game needs and no pool has any more; 0: no limit."""
 
     def __post_init__(self) -> None:
         for name in ("model", "alias", "candidate_alias"):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 TOURNAMENT_TAG = "tournament"
 """The run of the tournament in which a version was the candidate."""
+STORED_TAG = "stored"
+"""Versions of checkpoints in a bucket (``s3://…``) that the nets were copied from, with spaces between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,15 +6,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
-from suphx_platform.tracking.lost_versions import delete_lost_versions
+from suphx_platform.tracking.lost_versions import LostVersion, delete_lost_versions, mark_needed
 from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig, fetch_model
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.promotion import TOURNAMENT_TAG, Promotion
 from suphx_platform.tracking.server_users import Login, set_up_users
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from tests.helm.everything import Render, find, pods
@@ -118,6 +119,23 @@ def test_only_the_tournament_moves_the_champion(
     assert "server_users: " in wrong.stderr
 
 
+@dataclass(frozen=True)
+class Nightly:
+    """The tournament; it needs the version with these nets."""
+
+    needed: str = ""
+    name: str = "nightly"
+
+    def owns(self, version: LostVersion) -> bool:
+        return version.tournament.startswith("nightly-")
+
+    def needs(self, version: LostVersion) -> bool:
+        return version.digest == self.needed
+
+    def release(self, version: LostVersion) -> None:
+        assert version.stored == ()
+
+
 def check_old_candidates(
     registry: ModelRegistry, night: Tracker, nets: Path, login: Callable[[str], None], users: pytest.MonkeyPatch
 ) -> None:
@@ -127,18 +145,24 @@ def check_old_candidates(
     login("nightly")
     store, kept = night.store, RegistryConfig(max_lost_versions=1)
     for number in ("2", "3", "4"):
-        registry.nominate(nets, night, Promotion(digest=number, replaces="1", night=number))
+        lost = Promotion(digest=number, replaces="1", night=number, tags={TOURNAMENT_TAG: f"nightly-{number}"})
+        registry.nominate(nets, night, lost)
     models = {number: store.client.get_model_version("suphx", number).tags[MODEL_TAG] for number in ("2", "3", "4")}
     login("head")
     with pytest.raises(Exception, match="Permission denied"):
         store.client.delete_logged_model(models["4"])
+    with pytest.raises(TrackingRefusedError):
+        mark_needed(store, "head", "1", {"models:/suphx/2"})
     login("nightly")
-    deleted = delete_lost_versions(store, kept, lambda version: version.digest == "3")
+    mark_needed(store, "weekly", "1", {"models:/suphx/2"})
+    assert delete_lost_versions(store, kept, Nightly(needed="3")).deleted == []
+    mark_needed(store, "weekly", "2", set())
+    deleted = delete_lost_versions(store, kept, Nightly(needed="3"))
     assert (deleted.deleted, deleted.left_models) == (["models:/suphx/2"], [])
     be_admin(users)  # for a server that does not let the tournament delete models
     AuthServiceClient(store.uri).revoke_user_permission("tournament", "logged_model", "*")
     login("nightly")
-    deleted = delete_lost_versions(store, kept, lambda version: False)
+    deleted = delete_lost_versions(store, kept, Nightly())
     assert (deleted.deleted, deleted.left_models) == (["models:/suphx/3"], [models["3"]])
     left = {model.model_id for model in store.client.search_logged_models([store.experiment_id()])}
     assert left & set(models.values()) == {models["3"], models["4"]}

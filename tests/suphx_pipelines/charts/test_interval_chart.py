@@ -15,6 +15,14 @@ def test_each_row_has_its_dot_its_interval_and_its_words() -> None:
     assert "a &amp; b" in drawn
 
 
+def test_a_row_without_a_value_has_only_its_interval() -> None:
+    drawn = interval_chart([Row(value=None, low=-0.4, high=0.2, note="-0.4 to 0.2")], "match", axis_title="difference")
+    ElementTree.fromstring(drawn)
+    assert "<circle" not in drawn
+    assert drawn.count("bar thick") == 1
+    assert "-0.4 to 0.2" in drawn
+
+
 def test_the_axis_includes_zero_and_names_its_sides() -> None:
     row = Row(value=-0.3, low=-0.4, high=-0.2)
     drawn = interval_chart([row], "verdict", axis_title="difference", zero=0.0, sides=("better", "worse"))

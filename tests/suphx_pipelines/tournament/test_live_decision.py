@@ -64,14 +64,27 @@ def test_a_match_that_is_not_decided_shows_difference_interval_and_what_is_left(
     assert "more hanchans would be needed" in shown(outcome, is_over=True)
 
 
+def check_without_mean(outcome: SequentialOutcome) -> None:
+    """The mean of a match that was stopped is neither in the words nor in the picture; the interval is."""
+    page, text = match_section(CONFIG, outcome, played=96, fresh=0, is_over=True), shown(outcome)
+    low, high = outcome.intervals["placement"].low, outcome.intervals["placement"].high
+    assert f"{low:.3f} to {high:.3f}".replace("-", "−") in text
+    assert f"{(low + high) / 2:+.3f}".replace("-", "−") not in text
+    assert "so far" not in text.replace("The deciding match so far", "")
+    assert "<circle" not in page
+    assert "The mean of these games is not shown" in text
+
+
 def test_a_decision_is_said_in_words_and_then_the_games_on_new_walls_count() -> None:
     better = outcome_of(*(12 * GOOD))
     assert better.decision == "better"
     text = shown(better, fresh=37.6)
     assert f"Decided after {better.hanchans} hanchans: the candidate is better" in text
     assert "37 of 100 hanchans have been played on new walls" in text
+    check_without_mean(better)
     worse = outcome_of(*(12 * BAD))
     assert worse.decision == "not_better"
     text = shown(worse)
     assert f"Decided after {worse.hanchans} hanchans: it is not true that the candidate is better by 0.3 places" in text
     assert "new walls" not in text
+    check_without_mean(worse)

@@ -230,23 +230,6 @@ def test_the_first_version_of_every_stretch_stays(config: StorageConfig, tmp_pat
     assert [version.number for version in storage.versions(NAME)] == [130, 250, 420, FINISHED]
 
 
-def test_a_version_that_something_refers_to_stays_until_its_name_is_deleted(
-    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0))
-    first = storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
-    storage.pin(first.path, "models:/suphx/3")
-    storage.pin(first.path, "models:/suphx/4")
-    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
-    for number in (2, 3):
-        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number)
-    assert [version.number for version in storage.versions(NAME)] == [1, 3]
-    storage.load(first, tmp_path / "b")
-    assert text_of(tmp_path / "b") == "first"
-    storage.delete(NAME)
-    assert storage._store.keys("") == []
-
-
 def test_the_best_version_is_loaded_whatever_came_later(config: StorageConfig, tmp_path: Path) -> None:
     storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=1))
     assert storage.load_best(NAME, tmp_path / "b") is None

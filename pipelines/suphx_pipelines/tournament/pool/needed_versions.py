@@ -1,4 +1,4 @@
-"""Which versions of the model registry a tournament still needs, so that they are not deleted.
+"""Which versions of the model registry a tournament still needs, so that they are not deleted, and what goes with them.
 
 A stored game names its agents by the digests of their nets, and is played again with the nets in the pool of its night
 (``suphx runs replay``). A version whose nets are gone from there may be the last copy.
@@ -7,39 +7,62 @@ A stored game names its agents by the digests of their nets, and is played again
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
-from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, read_history
+from suphx_pipelines.tournament.pool.named_versions import named_versions
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_night_of, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, POOL_NAME, Entrant, pool_of
+from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import Storage
 from suphx_platform.tracking.lost_versions import LostVersion
 
 _POOL = "pool"
 
 
-def needed_versions(recipe: TournamentRecipe, runs: Path, pool: Path) -> Callable[[LostVersion], bool]:
-    """Return what says of a version whether the recipe names it, or whether a stored game needs its nets.
+class NightVersions:
+    """The versions of a tournament's candidates, as ``delete_lost_versions`` asks for them."""
 
-    ``runs``: folder of runs. ``pool``: folder of tonight's pool, which has the games of earlier nights. OSError, when
-    it is asked, if the storage does not answer.
-    """
-    agents = {agent for game in read_history(pool / HISTORY_NAME).games for agent in game.seats}
-    nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None)
+    def __init__(
+        self, recipe: TournamentRecipe, runs: Path, pool: Path, source: AgentSource, warn: Callable[[str], None]
+    ) -> None:
+        """``runs``: folder of runs. ``pool``: of tonight; it has the games of earlier nights. ``source``: buckets."""
+        self._recipe = recipe
+        self._source = source
+        self._warn = warn
+        self._agents = {agent for game in read_history(pool / HISTORY_NAME).games for agent in game.seats}
+        self._nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None)
 
-    def is_needed(version: LostVersion) -> bool:
-        named = re.compile(rf"{re.escape(version.address)}(?![0-9])")
-        if any(named.search(agent) for agent in recipe.pool.agents):
+    @property
+    def name(self) -> str:
+        """Of the tournament."""
+        return self._recipe.name
+
+    def owns(self, version: LostVersion) -> bool:
+        """Tell whether the version was a candidate of this tournament."""
+        return is_night_of(self._recipe.name, version.tournament)
+
+    def needs(self, version: LostVersion) -> bool:
+        """Tell whether the recipe names the version, or a stored game needs its nets. OSError of the storage."""
+        if version.address in named_versions(self._recipe.pool.agents):
             return True
-        if not version.digest or nights.has_nets(version):
+        if not version.digest or self._nights.has_nets(version):
             return False
-        return nights.has_games(version.tournament) or any(version.digest in agent for agent in agents)
+        return self._nights.has_games(version.tournament) or any(version.digest in agent for agent in self._agents)
 
-    return is_needed
+    def release(self, version: LostVersion) -> None:
+        """Let the storage remove the checkpoints that the version was made from; OSError if it does not answer.
+
+        A refusal is only a warning: it would be the same every night.
+        """
+        for stored in version.stored:
+            try:
+                self._source.unpin(stored, version.address)
+            except PermissionError as error:
+                self._warn(f"{stored} is still marked as used by {version.address}, which is deleted: {error}")
 
 
 class _Nights:

@@ -8,6 +8,7 @@ in the pool of that night, any of them can be played again.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -124,6 +125,11 @@ def _checked_night(night: Mapping[str, Any]) -> dict[str, Any]:
     return {"run": str(night["run"]), "night": str(night["night"]), "ratings": ratings}
 
 
+def is_night_of(name: str, run: str) -> bool:
+    """Tell whether a run is a night of the tournament called ``name``, not of one whose name begins with it."""
+    return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{10}}", run) is not None
+
+
 def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -> EarlierNights:
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
@@ -149,7 +155,7 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
     for run, path in sorted(found.items()):
-        if run != run_id:
+        if run != run_id and is_night_of(name, run):
             read(run, path)
     for stored in _stored_runs(name, storage):
         if stored not in found and stored != run_id:
@@ -185,7 +191,7 @@ def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
         return
     for stored in Storage(storage).names():
         run, _, stage = stored.partition("/")
-        if run.startswith(f"{name}-") and stage == LEADERBOARD:
+        if is_night_of(name, run) and stage == LEADERBOARD:
             yield run
 
 

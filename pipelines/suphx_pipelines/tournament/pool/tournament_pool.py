@@ -22,6 +22,7 @@ from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -118,6 +119,7 @@ def run(context: Context) -> dict[str, float]:
     champion = names.index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))
+    mark_named(context.tracker.store, recipe, context.console.warn)
     runs, run_id = context.folder.parents[1], context.folder.parent.name
     earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage)
     write_json(context.folder / HISTORY_NAME, history_json(earlier))

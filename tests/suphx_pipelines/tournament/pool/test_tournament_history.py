@@ -1,12 +1,18 @@
-"""What a tournament keeps of its games besides their results: which code has decided them."""
+"""What a tournament keeps of its games besides their results, and which nights are its own."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
+import pytest
+
+from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.kernel import source_closure
-from suphx_pipelines.tournament.pool.tournament_history import game_sources
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, game_sources, games_json
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
 
 DECIDING = (
@@ -34,3 +40,19 @@ def test_changed_code_is_another_engine_only_if_it_decides_games(tmp_path: Path)
     after = game_sources(roots)
     assert {name for name, digest in after.items() if digest != before[name]} == set(DECIDING)
     assert set(after) == set(before)
+
+
+@pytest.mark.parametrize("place", ["runs", "storage"])
+def test_games_of_a_tournament_whose_name_is_longer_do_not_count(place: str, tmp_path: Path) -> None:
+    storage = StorageConfig(address=str(tmp_path / "storage"))
+    for number, run in enumerate(("nightly-0123456789", "nightly-small-0123456789", "nightly-000000000a"), 1):
+        folder = tmp_path / place / run / "leaderboard"
+        if place == "storage":
+            folder = tmp_path / "saved" / run
+        folder.mkdir(parents=True)
+        game = RatedGame(number, ("a", "b", "c", "d"), (1, 2, 3, 4))
+        write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games_json([game], {})})
+        if place == "storage":
+            Storage(storage).save(f"{run}/leaderboard", folder, number=1)
+    found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage)
+    assert [game.wall for game in found.games] == [1]

@@ -30,6 +30,7 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(baseline=""))
 BASELINES = RECIPE.pool.agents
+NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
 
 
 def settle(folder: Path, runs: Path, pool: PoolConfig) -> Pool:
@@ -81,19 +82,19 @@ def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> No
 def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "suphx_pipelines")
     games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
-    for run, game in zip(("nightly-1", "nightly-2", "nightly-3"), games, strict=True):
+    for run, game in zip(NIGHTS, games, strict=True):
         values = games_json([game], {})
-        other = {} if run == "nightly-2" else {"engine": "0" * 64}
+        other = {} if run == NIGHTS[1] else {"engine": "0" * 64}
         path = tmp_path / run / LEADERBOARD / GAMES_NAME
         path.parent.mkdir(parents=True)
         write_json(path, values | other)
     assert earlier_nights("nightly", "", tmp_path, StorageConfig()).games == games
     (text,) = caplog.messages
     assert text.startswith(
-        "2 earlier nights were played with another version of the game's code (nightly-1 to nightly-3)"
+        f"2 earlier nights were played with another version of the game's code ({NIGHTS[0]} to {NIGHTS[2]})"
     )
     caplog.clear()
-    assert earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig()).games == []
+    assert earlier_nights("nightly", NIGHTS[2], tmp_path / "none", StorageConfig()).games == []
     assert caplog.messages == []
 
 
@@ -122,12 +123,12 @@ def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pyt
     ]
     damaged += [{"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]}, {"games": 5}, {"agents": [{}]}, {"rules": good["rules"]}]
     for number, broken in enumerate(damaged):
-        folder = tmp_path / f"nightly-{number}" / LEADERBOARD
+        folder = tmp_path / f"nightly-{number:010}" / LEADERBOARD
         folder.mkdir(parents=True)
         write_json(folder / GAMES_NAME, good | broken)
-    earlier = earlier_nights("nightly", "nightly-x", tmp_path, StorageConfig())
+    earlier = earlier_nights("nightly", "", tmp_path, StorageConfig())
     assert len(earlier.games) == 1
     assert [line.split(":")[0] for line in caplog.messages] == [
-        f"the games of nightly-{n} do not count" for n in range(5)
+        f"the games of nightly-{n:010} do not count" for n in range(5)
     ]
     assert all("is damaged" in line for line in caplog.messages)

@@ -1,0 +1,56 @@
+"""The sentence of a promotion, when the seatings do not agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from suphx_pipelines.tournament.tournament_report import contrary_seatings, reason
+
+Ends = list[float]
+
+
+def match(placement: Ends, points: Ends) -> dict[str, Any]:
+    """Return a match on new walls with these 95 % intervals."""
+    return {
+        "hanchans": 1000,
+        "paired_difference": {"average_placement": sum(placement) / 2, "interval": placement},
+        "points_difference": {"per_hanchan": sum(points) / 2, "interval": points},
+    }
+
+
+def decision(decides: str, **others: dict[str, Any]) -> dict[str, Any]:
+    """Return a decision that the candidate has won, with matches in other seatings."""
+    return {
+        "candidate": "a-1/reinforcement",
+        "opponent": "ukeire",
+        "is_won": True,
+        "test": {"decides": decides, "hanchans": 400},
+        "match": match([-0.2, -0.1], [4.0, 9.0]),
+        "other_seatings": {f"{name[1]}v{name[2]}": each for name, each in others.items()},
+    }
+
+
+BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3.0, 3.0]), match([0.1, 0.2], [-9, -1])
+
+
+def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
+    told = reason(decision("placement", _22=WORSE, _31=WORSE), is_promoted=True)
+    assert told.startswith("new champion: a-1/reinforcement beat ukeire: average placement")
+    assert told.endswith("; but it is worse than ukeire in 2v2 and 3v1")
+    assert reason(decision("placement", _22=BETTER, _31=WORSE), is_promoted=True).endswith("than ukeire in 3v1")
+
+
+def test_seatings_that_agree_or_show_nothing_are_not_named() -> None:
+    told = reason(decision("placement", _22=BETTER, _31=UNCLEAR), is_promoted=True)
+    assert told.endswith("decided after 400 hanchans")
+    without = decision("placement")
+    del without["other_seatings"]  # of an earlier version
+    assert contrary_seatings(without) == []
+
+
+@pytest.mark.parametrize(("decides", "seatings"), [("placement", ["2v2"]), ("points", ["3v1"])])
+def test_the_measure_that_decides_says_what_is_worse(decides: str, seatings: list[str]) -> None:
+    by_placement, by_points = match([0.1, 0.2], [-3.0, 3.0]), match([-0.1, 0.1], [-9.0, -1.0])
+    assert contrary_seatings(decision(decides, _22=by_placement, _31=by_points)) == seatings

@@ -1,0 +1,113 @@
+"""Versions that something refers to, in a folder and in a real bucket: how long they stay, and what frees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.storage.objects.object_store import ObjectStore
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import FINISHED
+from tests.suphx_platform.storage.s3_server import BUCKET
+
+NAME = "run-1/reinforcement"
+THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
+
+
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.slow)])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    if request.param == "folder":
+        return Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=1, keep_best=0))
+    request.getfixturevalue("server")
+    return Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}", keep_last=1, keep_best=0))
+
+
+def save(storage: Storage, tmp_path: Path, *numbers: int) -> list[str]:
+    """Save versions, and return their paths."""
+    folder = tmp_path / "nets"
+    folder.mkdir(exist_ok=True)
+    (folder / "net").write_text("a net")
+    return [storage.save(NAME, folder, number=number).path for number in numbers]
+
+
+def numbers(storage: Storage) -> list[int]:
+    return [version.number for version in storage.versions(NAME)]
+
+
+def test_a_version_stays_until_all_that_refer_to_it_are_gone(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    for reason in (THREE, FOUR, FOUR):
+        storage.pin(first, reason)
+    save(storage, tmp_path, 2, FINISHED)
+    assert numbers(storage) == [1, FINISHED]
+    storage.unpin(first, "models:/suphx/33")
+    storage.unpin(first, THREE)
+    storage.unpin(first, THREE)
+    assert numbers(storage) == [1, FINISHED]
+    storage.unpin(first, FOUR)
+    assert numbers(storage) == [FINISHED], "the training is over: no later save would remove it"
+    rest = {key.split("/")[2] for key in storage._store.keys("")}
+    assert rest == {f"{FINISHED:012}.001", ".writers"}, "nothing of it is left"
+
+
+def test_without_its_pin_a_version_that_saves_keep_stays(storage: Storage, tmp_path: Path) -> None:
+    (newest,) = save(storage, tmp_path, 1)
+    storage.pin(newest, THREE)
+    storage.unpin(newest, THREE)
+    assert numbers(storage) == [1]
+    save(storage, tmp_path, 2)
+    assert numbers(storage) == [2]
+
+
+def test_the_settings_of_the_newest_save_count(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin(first, THREE)
+    save(storage, tmp_path, 2)
+    keeps_more = Storage(replace(storage.config, keep_last=5))
+    save(keeps_more, tmp_path, 3)
+    storage.unpin(first, THREE)
+    assert numbers(storage) == [1, 2, 3], "the last save has kept it"
+
+
+class Broken:
+    """A store whose connection breaks at a deletion."""
+
+    def __init__(self, store: ObjectStore, deletion: int) -> None:
+        self._store, self._left = store, deletion
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            if self._left == 0:
+                raise OSError("the connection broke")
+            self._left -= 1
+            self._store.delete([key])
+
+
+@pytest.mark.parametrize("deletion", range(4))  # the pin, the manifest, the net, the note
+def test_freeing_a_version_is_completed_after_an_error(deletion: int, storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin(first, THREE)
+    save(storage, tmp_path, 2)
+    sound, storage._store = storage._store, Broken(storage._store, deletion)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="the connection broke"):
+        storage.unpin(first, THREE)
+    storage._store = sound
+    assert [version.number for version in storage.versions(NAME)][-1] == 2
+    storage.unpin(first, THREE)
+    assert numbers(storage) == [2]
+    assert [key for key in storage._store.keys("") if first.rpartition("/")[2] in key] == []
+
+
+def test_a_deleted_name_leaves_no_pins(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin(first, THREE)
+    save(storage, tmp_path, 2)
+    storage.delete(NAME)
+    assert storage._store.keys("") == []
