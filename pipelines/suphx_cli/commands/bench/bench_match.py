@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive, seconds
 from suphx_cli.arguments.steps import steps
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -41,7 +41,7 @@ def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "match-memory",
         parents=[options],
         help="measure the memory of a long match after each tenth of its games",
-        description=f"Play a match and measure the memory of its processes. AGENT: {AGENT_FORMS}.",
+        description=f"Play a match and measure the memory of its processes. {AGENT_HELP}",
     )
     for side in ("candidate", "baseline"):
         memory.add_argument(f"--{side}", default="ukeire", metavar="AGENT", help=f"the {side} (default: ukeire)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive
 from suphx_cli.arguments.steps import steps
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -25,7 +25,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         help="simulate how many hanchans suphx evaluate --sequential takes, and how often it is wrong",
         description="Play a match between two agents of similar strength. From the results of its walls, simulate many "
         "matches between agents that are equal, that differ by DIFFERENCE and by twice as much, each until it is "
-        f"decided. AGENT: {AGENT_FORMS}.",
+        f"decided. {AGENT_HELP}",
     )
     parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent at one seat")
     parser.add_argument("--baseline", required=True, metavar="AGENT", help="the agent at the three other seats")
