@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive, seconds
-from suphx_cli.arguments.steps import steps
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
@@ -63,14 +62,14 @@ def execute_match(args: argparse.Namespace, console: Console) -> dict[str, objec
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "nets", "scripted games", "net games", "self-play")
-    with steps(console) as begin:
+    with console.progress("hanchans", args.hanchans) as progress:
         return bench_match(
             args.agent,
             num_hanchans=args.hanchans,
             seconds=args.seconds,
             seed=args.seed,
             workers=args.workers,
-            say=begin,
+            progress=progress.advance,
         )
 
 
