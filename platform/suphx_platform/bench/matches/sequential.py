@@ -35,7 +35,8 @@ def measure_walls(
     runner = GameRunner(workers=workers, load=load_any_agent, progress=progress)
     report = play_match(MatchSetup(candidate, baseline, seed=seed), num_hanchans, runner=runner)
     placements = np.array(report.placements, np.int64).reshape(-1, SEATS)
-    return placements.sum(axis=1) - sum(PLACEMENT.by_place)
+    sums: I64 = placements.sum(axis=1)
+    return sums - sum(PLACEMENT.by_place)
 
 
 def bench_sequential(
