@@ -12,7 +12,7 @@ from suphx_cli.completion.installation import SHELLS, InstallCompletion
 
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
-    ("evaluate", ("evaluate", "tournament", "adapt")),
+    ("evaluate", ("agents", "evaluate", "tournament", "adapt")),
     ("play and records", ("play", "mjai", "records", "view", "review")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
     ("measure", ("bench", "warmup")),
@@ -31,6 +31,7 @@ def command_modules() -> Sequence[Command]:
     """Return all modules of commands, in the order of the help."""
     from suphx_cli.commands import (
         adapt,
+        agents,
         cluster,
         mjai,
         play,
@@ -57,6 +58,7 @@ def command_modules() -> Sequence[Command]:
         records,
         view,
         review,
+        agents,
         evaluate,
         tournament,
         adapt,

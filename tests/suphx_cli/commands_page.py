@@ -95,6 +95,7 @@ JSON_KEYS = {
     "view": "game deals decisions agreement page",
     "review": "games decisions held_out{run,games,test_games} agreement groups[group,decisions,agreement] page",
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
+    "agents": "agents[name,about] nets[]",
     "evaluate": (
         "candidate baseline hanchans seed placements[4] average_placement stable_rank "
         "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics "

@@ -37,7 +37,7 @@ def heavy_imports(*arguments: str, folder: Path) -> tuple[int, str, set[str]]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["--version"], ["recipes"], [], ["run", "--help"], ["bench", "selfplay", "--help"]],
+    [["--help"], ["--version"], ["recipes"], ["agents"], [], ["run", "--help"], ["bench", "selfplay", "--help"]],
     ids=" ".join,
 )
 def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:

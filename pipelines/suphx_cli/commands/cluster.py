@@ -35,21 +35,23 @@ _TEXTS = {
     ),
     "stop": (
         "save a run on a cluster and stop it",
-        "Save the state of a run, then delete its RayJob and its pods; its recipe is kept. The command returns when "
-        "all pods have terminated, and fails if the run did not save. `suphx resume` continues the run.",
+        "Save the state of a run on a cluster, then delete its RayJob and its pods; its recipe is kept. The command "
+        "returns when all pods have terminated, and fails if the run did not save. `suphx resume` continues the run. "
+        "For a run on this machine: `suphx runs stop`.",
     ),
     "resume": (
         "resume a stopped or failed run on a cluster",
         "Resume a stopped or failed run from its last checkpoint, after all pods of the last attempt have terminated.",
     ),
     "scale": (
-        "change the number of simulator pods of a run",
+        "change the number of simulator pods of a run on a cluster",
         "Change the number of simulator pods of a run. A driver that is already running uses new pods only after "
         "`suphx stop` and `suphx resume`.",
     ),
     "delete": (
         "delete a run from a cluster",
-        "Delete the RayJob, the pods and the recipe of a run. Its checkpoints and metrics are kept.",
+        "Delete the RayJob, the pods and the recipe of a run. Its checkpoints and metrics are kept. For a run on this "
+        "machine: `suphx runs delete`.",
     ),
 }
 """Command -> its line in the list of commands, and the description in its own help."""
@@ -62,7 +64,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: the context's namespace)")
     parents = [options, place]
     _add_launch(commands, parents)
-    jobs = commands.add_parser("jobs", parents=parents, help="list the runs in a namespace of a cluster")
+    jobs = commands.add_parser(
+        "jobs",
+        parents=parents,
+        help="list the runs on a cluster",
+        description="List the runs in a namespace of a cluster, each of which is a RayJob. For runs on this machine: "
+        "`suphx runs list`.",
+    )
     jobs.set_defaults(execute=execute_jobs)
     _add(commands, parents, "status", execute_status)
     logs = _add(commands, parents, "logs", execute_logs)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from suphx_cli.arguments.parsing import add_runs, examples
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -33,7 +33,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         description="Play in another program's games. The command reads events of the mjai protocol from standard "
         "input, one JSON object or a list of them per line, and answers every line with one JSON object on standard "
         'output: a legal move, or {"type":"none"}. With --tcp or --websocket it connects to a server instead. '
-        f"AGENT: {AGENT_FORMS}; not mjai:.",
+        f"{AGENT_HELP}",
         epilog=examples(
             "suphx mjai --agent runs/RUN/supervised 2",
             "suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire",
@@ -41,7 +41,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx mjai --agent runs/RUN/supervised --pack bot.zip",
         ),
     )
-    parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent that plays")
+    parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent that plays; not mjai:")
     parser.add_argument(
         "seat", nargs="?", type=int, choices=(0, 1, 2, 3), metavar="SEAT",
         help="the agent's seat, 0 to 3, for arenas whose start_game has no id",

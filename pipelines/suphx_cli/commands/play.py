@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_runs, any_port, examples, not_negative
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -29,7 +29,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
         "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
         "finished games are saved, and games that are not finished go on at the next start with the same agent, seat "
-        f"and length. AGENT: {AGENT_FORMS}.",
+        f"and length. {AGENT_HELP}",
         epilog=examples(
             "suphx play",
             "suphx play --agent runs/RUN/supervised --length tonpuu",

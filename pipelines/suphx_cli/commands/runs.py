@@ -31,7 +31,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``runs`` with its sub-commands."""
     parser = commands.add_parser(
         "runs",
-        help="list, show, compare, stop or delete runs, or replay games of a tournament",
+        help="list, show, compare, stop or delete runs on this machine, or replay games of a tournament",
+        description="Work with the folders of runs on this machine, which `suphx run` and `suphx tournament` write. "
+        "For runs that `suphx launch` started on a cluster: `suphx jobs`, status, logs, stop, resume, scale, delete.",
         epilog=examples(
             "suphx runs list",
             "suphx runs show laptop-1f2e3d4c5b",
@@ -43,7 +45,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    listing = verbs.add_parser("list", parents=[options], help="list all runs, newest first")
+    listing = verbs.add_parser(
+        "list",
+        parents=[options],
+        help="list the runs on this machine, newest first",
+        description="List the runs in the folder of runs on this machine, newest first. For runs on a cluster: "
+        "`suphx jobs`.",
+    )
     listing.set_defaults(execute=execute_list)
 
     show = verbs.add_parser("show", parents=[options], help="show one run: stages, metrics, report, next command")
@@ -60,9 +68,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     delete = verbs.add_parser(
         "delete",
         parents=[options],
-        help="delete runs: their folders and their metrics in MLflow",
+        help="delete runs on this machine: their folders and their metrics in MLflow",
         description="Delete the folders of runs and their metrics in the MLflow store of --runs. Stages that other "
-        "runs reuse are kept there. Checkpoints in a bucket and metrics on an MLflow server are not deleted.",
+        "runs reuse are kept there. Checkpoints in a bucket and metrics on an MLflow server are not deleted. For a run "
+        "on a cluster: `suphx delete`.",
     )
     delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
@@ -96,8 +105,8 @@ def _add_stop(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse.A
         "stop",
         parents=[options],
         help="save a run on this machine and stop it",
-        description="Ask the process that works on a run to save and end (SIGTERM), and wait for that. The command "
-        "that started the run continues it. For runs on a cluster: `suphx stop`.",
+        description="Ask the process on this machine that works on a run to save and end (SIGTERM), and wait for that. "
+        "The command that started the run continues it. For a run on a cluster: `suphx stop`.",
     )
     stop.add_argument("run", metavar="RUN", help=_RUN_HELP)
     stop.add_argument(
@@ -368,6 +377,7 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     commands = [shlex.join(["suphx", "ui", entry.run_id, *place])]
     agent = _agent(entry)
     if agent is not None and entry.state == "finished":
+        commands.append(shlex.join(["suphx", "play", "--agent", str(agent)]))
         commands.append(shlex.join(["suphx", "evaluate", "--candidate", str(agent), "--baseline", "ukeire"]))
     return commands
 

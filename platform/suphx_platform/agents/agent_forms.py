@@ -17,15 +17,33 @@ from suphx.suggestion import did_you_mean
 from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress
 from suphx_platform.agents.mjai.program_tls import TlsAddress
 
-AGENT_FORMS = (
-    "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/RUN/supervised, or the s3:// address of one; "
-    "models:/NAME@ALIAS or models:/NAME/VERSION; any of these nets with :weak, :matched or :sampled at the end; "
-    "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts per kyoku, T seconds per later discard); "
-    "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move); "
-    "mjai-tcp:HOST:PORT or mjai-tcp-S:HOST:PORT (an external program that listens there), mjai-tls: for one with TLS"
+AGENT_FORMS: tuple[tuple[str, str], ...] = (
+    ("ukeire", "scripted: plays for shanten and ukeire, with defence"),
+    ("tsumogiri", "scripted: discards the tile just drawn, and wins when it can"),
+    ("random", "scripted: chooses among the legal actions at random"),
+    ("FOLDER", "the five nets in a folder, such as runs/RUN/supervised"),
+    ("s3://BUCKET/PREFIX/RUN/STAGE", "the newest nets that a run has stored there"),
+    ("models:/NAME@ALIAS", "nets in MLflow's model registry; models:/suphx@champion: the tournament's champion"),
+    ("models:/NAME/VERSION", "one version of them"),
+    ("NETS:weak", "any of these nets, as supervised learning saved them early"),
+    ("NETS:matched", "riichi and calls as often as in the records"),
+    ("NETS:sampled", "every action sampled from the probabilities of the nets"),
+    ("adapt:NETS", "nets that adapt to each kyoku (run-time adaptation, pMCPA)"),
+    ("adapt-K:NETS", "the same with K rollouts (default: 1,024)"),
+    ("adapt-K+Ts:NETS", "the same, and for T more seconds at each later discard"),
+    ("mjai:COMMAND LINE", "an external program that speaks mjai; mjai-S: allows it S seconds for each move"),
+    ("mjai-tcp:HOST:PORT", "an external program that listens there; mjai-tcp-S: likewise"),
+    ("mjai-tls:HOST:PORT", "the same over TLS; mjai-tls-S: likewise"),
 )
+"""Each form of a name, and the agent that it names."""
+AGENT_HELP = (
+    "AGENT is ukeire, tsumogiri, random, a folder of nets such as runs/RUN/supervised, or another name: `suphx agents` "
+    "lists them."
+)
+"""The sentence about these names in the help of each command that takes one."""
 _MJAI = re.compile(r"mjai(?P<network>-tcp|-tls)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
+_SOME_NAMES = f"use {', '.join(BASELINES)} or a folder of nets; `suphx agents` lists all names"
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
 
@@ -109,7 +127,7 @@ def _missing(address: str, folder: Path) -> str:
     """Return the message for a folder that does not exist, which may have been meant as another kind of agent."""
     if len(folder.parts) < 2:
         near = [*BASELINES, *(each.name for each in Path().iterdir() if each.is_dir())]
-        return f"{address!r} is no agent: {did_you_mean(address, near) or 'use ' + AGENT_FORMS}".rstrip()
+        return f"{address!r} is no agent: {did_you_mean(address, near) or _SOME_NAMES}".rstrip()
     missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
     parent = missing.parent
     names = [each.name for each in parent.iterdir() if each.is_dir()] if parent.is_dir() else []

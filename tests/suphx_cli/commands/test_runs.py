@@ -15,6 +15,7 @@ from suphx_cli import cli
 from suphx_cli.commands import runs as runs_command
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.run_folder import running, write_run
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 @pytest.fixture
@@ -75,6 +76,15 @@ def test_one_run_is_shown_with_its_stages_and_what_comes_next(runs: Path, capsys
     (evaluation,) = [line for line in text if line.startswith("evaluation")]
     assert evaluation.split(maxsplit=4)[-1] == "paired difference -0.25"
     assert text[-1] == f"Next: suphx ui laptop-1 --runs {runs}"
+
+
+def test_a_finished_run_with_nets_can_be_played_against(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nets = save_random(runs / "laptop-1" / "supervised")
+    assert answer(runs, capsys, "show", "laptop-1")["next"] == [
+        f"suphx ui laptop-1 --runs {runs}",
+        f"suphx play --agent {nets}",
+        f"suphx evaluate --candidate {nets} --baseline ukeire",
+    ]
 
 
 @pytest.mark.parametrize(("status", "run_state", "shown"), [

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive, seconds
-from suphx_cli.arguments.steps import steps
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -41,7 +40,7 @@ def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "match-memory",
         parents=[options],
         help="measure the memory of a long match after each tenth of its games",
-        description=f"Play a match and measure the memory of its processes. AGENT: {AGENT_FORMS}.",
+        description=f"Play a match and measure the memory of its processes. {AGENT_HELP}",
     )
     for side in ("candidate", "baseline"):
         memory.add_argument(f"--{side}", default="ukeire", metavar="AGENT", help=f"the {side} (default: ukeire)")
@@ -63,14 +62,14 @@ def execute_match(args: argparse.Namespace, console: Console) -> dict[str, objec
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "nets", "scripted games", "net games", "self-play")
-    with steps(console) as begin:
+    with console.progress("hanchans", args.hanchans) as progress:
         return bench_match(
             args.agent,
             num_hanchans=args.hanchans,
             seconds=args.seconds,
             seed=args.seed,
             workers=args.workers,
-            say=begin,
+            progress=progress.advance,
         )
 
 

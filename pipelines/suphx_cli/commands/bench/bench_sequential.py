@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive
-from suphx_cli.arguments.steps import steps
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -25,7 +24,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         help="simulate how many hanchans suphx evaluate --sequential takes, and how often it is wrong",
         description="Play a match between two agents of similar strength. From the results of its walls, simulate many "
         "matches between agents that are equal, that differ by DIFFERENCE and by twice as much, each until it is "
-        f"decided. AGENT: {AGENT_FORMS}.",
+        f"decided. {AGENT_HELP}",
     )
     parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent at one seat")
     parser.add_argument("--baseline", required=True, metavar="AGENT", help="the agent at the three other seats")
@@ -68,19 +67,27 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             SequentialConfig(difference=difference, error=error)
     for agent in (args.candidate, args.baseline):
         check_agent(agent)
-    from suphx_platform.bench.matches.sequential import bench_sequential
+    from suphx_platform.bench.matches.sequential import EFFECTS, bench_sequential, measure_walls
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    with steps(console) as begin:
-        return bench_sequential(
+    match = {"candidate": args.candidate, "baseline": args.baseline, "hanchans": args.hanchans, "seed": args.seed}
+    with console.progress("hanchans", args.hanchans) as played:
+        values = measure_walls(
             args.candidate,
             args.baseline,
-            differences=args.difference,
-            errors=args.error,
             num_hanchans=args.hanchans,
-            matches=args.matches,
             seed=args.seed,
             workers=args.workers,
-            say=begin,
+            progress=played.advance,
+        )
+    num_tests = len(args.difference) * len(args.error) * len(EFFECTS)
+    with console.progress("simulated matches", num_tests * args.matches) as simulated:
+        return match | bench_sequential(
+            values,
+            differences=args.difference,
+            errors=args.error,
+            matches=args.matches,
+            seed=args.seed,
+            progress=simulated.advance,
         )

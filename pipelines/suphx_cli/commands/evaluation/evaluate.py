@@ -12,7 +12,7 @@ from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_neg
 from suphx_cli.commands.evaluation import riichi_evaluation
 from suphx_cli.commands.monte_carlo import side_evaluation
 from suphx_cli.commands.monte_carlo.side_evaluation import DECKS
-from suphx_platform.agents.agent_forms import AGENT_FORMS
+from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -32,8 +32,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="play a match between two agents and report who is stronger",
         description="Play a match of one candidate against three copies of another agent, the baseline. Every wall is "
         "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
-        f"of two sides, such as doudizhu, every deck is played twice, with the sides swapped. AGENT: {AGENT_FORMS}; "
-        "for doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
+        f"of two sides, such as doudizhu, every deck is played twice, with the sides swapped. {AGENT_HELP} "
+        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
             "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 200",
             "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",

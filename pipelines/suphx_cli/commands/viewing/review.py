@@ -18,7 +18,7 @@ from suphx_cli.commands.viewing.record_agent import (
     cost_judge,
     loaded_agent,
 )
-from suphx_platform.agents.agent_forms import AGENT_FORMS
+from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
     from suphx.evaluation.review import ReviewedDecision, ReviewedGame
@@ -43,7 +43,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="compare the decisions of recorded games with those of an agent",
         description="Ask an agent at each decision of recorded games, and write where it differs from what was played. "
         "FOLDER gets review.html, review.json with the probabilities of all legal moves, and the viewer's pages of the "
-        f"first {_NUM_PAGES} games. AGENT: {AGENT_FORMS}; not adapt: and mjai:, which must follow whole games.",
+        f"first {_NUM_PAGES} games. {AGENT_HELP}",
         epilog=examples(
             "suphx review game.mjlog --agent runs/RUN/supervised --player Anna",
             "suphx review records --agent runs/RUN/supervised --held-out --games 200 --out review-of-records",

@@ -16,7 +16,7 @@ from suphx_cli.commands.viewing.record_agent import (
     cost_judge,
     loaded_agent,
 )
-from suphx_platform.agents.agent_forms import AGENT_FORMS
+from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
     from suphx.games.riichi import GameLog
@@ -31,8 +31,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="show a game record in the browser",
         description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
-        f"network. With --agent it also shows what the agent would do at each decision. AGENT: {AGENT_FORMS}; "
-        "not adapt: and mjai:, which must follow whole games.",
+        f"network. With --agent it also shows what the agent would do at each decision. {AGENT_HELP}",
         epilog=examples(
             "suphx view game.mjlog",
             "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",

@@ -35,21 +35,20 @@ def bench_match(
     seconds: float,
     seed: int,
     workers: int,
-    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[float, str], object] = lambda hanchans, note: None,
 ) -> dict[str, Any]:
     """Play a match of the nets in ``folder`` with themselves, then self-play with them; return both rates.
 
     ``ratio``: decisions a second of the match, between ``_FIRST_SHARE`` and ``_LAST_SHARE`` of its games, over those
     of ``suphx bench selfplay`` with ``workers`` simulators and engines, for ``seconds``. A decision is a table at which
-    a net is asked, in both. ``whole_match``: the rate over the whole time, with the start of the processes. ValueError
-    for a folder without nets.
+    a net is asked, in both. ``whole_match``: the rate over the whole time, with the start of the processes.
+    ``progress`` gets played hanchans and a note. ValueError for a folder without nets.
     """
     agent = load_agent(str(folder))
     if not isinstance(agent, NetAgent):
         raise ValueError(f"{folder} has no nets: give a folder of checkpoints, such as runs/RUN/supervised")
-    say(f"a match of {num_hanchans:,} hanchans")
-    match = _play_match(folder, num_hanchans, seed, workers)
-    say("self-play of the same nets")
+    match = _play_match(folder, num_hanchans, seed, workers, lambda hanchans: progress(hanchans, ""))
+    progress(0, f"self-play of the same nets for {seconds:g} s")
     case = SelfplayCase(
         encoder=agent.encoder.name,
         size="tiny",  # of untrained nets, which are not used
@@ -83,12 +82,14 @@ class _Clock:
     """When which share of the games had been played."""
 
     num_games: int
+    progress: Callable[[float], object]
     games: float = 0.0
     marks: list[tuple[float, float]] = field(default_factory=list)
     """(games, seconds) after each report between the two shares."""
 
     def advance(self, games: float) -> None:
         self.games += games
+        self.progress(games)
         if _FIRST_SHARE <= self.games / self.num_games <= _LAST_SHARE:
             self.marks.append((self.games, time.perf_counter()))
 
@@ -108,8 +109,10 @@ class _Measured:
     """Decisions a second without the start and the end."""
 
 
-def _play_match(folder: Path, num_hanchans: int, seed: int, workers: int) -> _Measured:
-    clock = _Clock(num_hanchans)
+def _play_match(
+    folder: Path, num_hanchans: int, seed: int, workers: int, progress: Callable[[float], object]
+) -> _Measured:
+    clock = _Clock(num_hanchans, progress)
     started = time.perf_counter()
     setup = MatchSetup(str(folder), str(folder), seed=seed)
     runner = GameRunner(workers=workers, progress=clock.advance)

@@ -31,7 +31,9 @@ def test_matches_are_simulated_from_the_walls_of_a_real_one(tmp_path: Path, caps
 def test_agents_that_are_too_far_apart_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     agents = ["--candidate", "tsumogiri", "--baseline", "random", "--hanchans", "40", "--workers", "1"]
     assert cli.main(["bench", "sequential", *agents]) == 1
-    assert "cannot have the mean +0.000: measure agents of similar strength" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "40 of 40 hanchans in " in shown, "the match has a progress bar"
+    assert "cannot have the mean +0.000: measure agents of similar strength" in shown
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,10 @@ def test_the_champion_plays_under_its_name(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nobody", "'nobody' is no agent: use random, tsumogiri or ukeire; a folder"),
+        (
+            "nobody",
+            "'nobody' is no agent: use random, tsumogiri, ukeire or a folder of nets; `suphx agents` lists all names",
+        ),
         ("models:/nobody@champion", "it has no models yet"),
         ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
         ("ukeire:weak,matched,sampled", "has two ways to answer"),

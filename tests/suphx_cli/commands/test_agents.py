@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from suphx_cli import cli
+from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+from tests.repository import REPOSITORY
+from tests.suphx_cli.commands_page import leaves
+from tests.suphx_platform.parts.small_policy_set import save_random
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder of runs with nets of two runs, those of laptop-1 newer."""
+    for run, saved in (("laptop-1", 2000), ("laptop-2", 1000)):
+        for file in save_random(tmp_path / run / "supervised").iterdir():
+            os.utime(file, (saved, saved))
+    return tmp_path
+
+
+def test_people_get_the_names_and_the_nets_in_their_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["agents", "--runs", str(runs)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["agent", "what", "plays"]
+    assert [line.split("  ")[0] for line in lines[1 : len(AGENT_FORMS) + 1]] == [name for name, _ in AGENT_FORMS]
+    assert lines[-2:] == [f"  {runs}/laptop-1/supervised", f"  {runs}/laptop-2/supervised"]
+
+
+def test_scripts_get_both_as_lists(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["agents", "--runs", str(runs), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(each["name"], each["about"]) for each in found["agents"]] == list(AGENT_FORMS)
+    assert found["nets"] == [f"{runs}/laptop-1/supervised", f"{runs}/laptop-2/supervised"]
+
+
+def test_without_runs_the_list_says_how_to_get_nets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["agents", "--runs", str(tmp_path / "runs")]) == 0
+    assert "`suphx run laptop` trains some" in capsys.readouterr().out.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", [name for name, _ in AGENT_FORMS])
+def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: Path) -> None:
+    examples = {"FOLDER": "NETS", "NETS": str(save_random(tmp_path)), "-K": "-256", "+Ts": "+0.5s", "PORT": "7001"}
+    address = name
+    for word, example in examples.items():
+        address = address.replace(word, example)
+    check_agent(address)
+    page = (REPOSITORY / "docs" / "agents.md").read_text(encoding="utf-8")
+    form = name.removeprefix("NETS:").replace("s3://BUCKET/PREFIX/RUN/STAGE", "s3://").replace("FOLDER", "folder")
+    assert form in page
+
+
+def test_the_help_of_a_command_names_the_list_instead_of_repeating_it() -> None:
+    commands = dict(leaves(cli.build_parser()))
+    for name in ("play", "mjai", "view", "review", "evaluate", "bench sequential", "bench match-memory"):
+        text = commands[name].description or ""
+        assert text.count("`suphx agents` lists them.") == 1, name
+        assert "mjai-tcp" not in text, name
