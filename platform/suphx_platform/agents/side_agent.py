@@ -49,10 +49,10 @@ def load_side_player(game_name: str, address: str) -> Player:
 def find_side_nets(
     address: str, game: CandidateGame, folder: Path, storage: StorageConfig | None = None
 ) -> Path | None:
-    """Return the folder of the nets at ``address``, None of a scripted agent; nets in a bucket are copied to ``folder``.
+    """Return the folder of the nets at ``address``; None of a scripted agent.
 
-    ``storage`` says how buckets are reached; its address does not matter. ValueError if there is no agent of ``game``;
-    the error says what is missing.
+    Nets in a bucket are copied to ``folder``. ``storage`` says how buckets are reached; its address does not matter.
+    ValueError if there is no agent of ``game``; the error says what is missing.
     """
     if address in game.agents:
         return None

@@ -57,8 +57,8 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     rows = table["agents"]
     text = (
         f"Pairs of agents played {number(table['decks'])} decks tonight, each twice, with the sides swapped. The "
-        f"ratings are from these games and from {number(table['earlier_games'])} games of earlier nights. {names[0]} has the "
-        "highest rating."
+        f"ratings are from these games and from {number(table['earlier_games'])} games of earlier nights. "
+        f"{names[0]} has the highest rating."
     )
     sides = list(rows[0]["sides"])
     figures = [f"{measure} as {side}" for side in sides for measure in ("WP", "ADP")]
