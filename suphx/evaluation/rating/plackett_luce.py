@@ -101,7 +101,8 @@ def covariance_of(information: F64, anchor: int | None) -> F64:
 def differences_of(agent: int, covariance: F64) -> F64:
     """Return the variance of the difference of each strength to that of ``agent``, float64 [agents]."""
     variances = np.diag(covariance) + covariance[agent, agent] - 2 * covariance[agent]
-    return np.maximum(variances, 0.0)
+    positive: F64 = np.maximum(variances, 0)
+    return positive
 
 
 def free_agents(num_agents: int, anchor: int | None) -> I64:

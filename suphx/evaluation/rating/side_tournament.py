@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -116,7 +116,7 @@ class SideRunner:
     """Processes that play."""
     kept: KeptResults | None = None
     """What it has of the same blocks is not played again; it gets each block that is finished."""
-    progress: Callable[[float], None] = field(default=lambda games: None)
+    progress: Callable[[float], None] = lambda games: None
     """Called with numbers of finished games; what was kept counts too."""
 
     def play(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Iterator[tuple[int, Summary]]:

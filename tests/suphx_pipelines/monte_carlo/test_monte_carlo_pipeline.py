@@ -86,7 +86,7 @@ def test_what_has_no_meaning_is_refused(runs: Path, tmp_path: Path, capsys: pyte
         (["run", "doudizhu", "--records", str(tmp_path)], "--records has no meaning for doudizhu"),
         (["run", "doudizhu", "--set", 'game="chess"'], "game"),
         (["run", "doudizhu", "--set", 'match.opponents=["expert"]'], "opponents is ['expert']: name one or more of"),
-        (["tournament", "doudizhu"], "is a recipe for doudizhu: only suphx run and suphx launch take it"),
+        (["tournament", "doudizhu"], "is a recipe of another command, as it has the key learning"),
     ):
         assert cli.main([*words, "--runs", str(runs)]) == 1
         assert message in capsys.readouterr().err

@@ -58,5 +58,5 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
     assert [found.name for found in stored] == ["c-1/learning", "b-1/learning"]
     place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c")
     assert place is not None
-    assert sorted(path.name for path in place.iterdir()) == sorted(file_names(GAME))
+    assert {path.name for path in place.iterdir()} >= set(file_names(GAME))
     assert find_side_nets("rule", GAME, tmp_path / "none") is None

@@ -52,13 +52,17 @@ def run(context: SideContext) -> dict[str, float]:
 
 
 def verdict(table: Mapping[str, Any]) -> Verdict:
-    """Return who has the highest rating."""
-    first = table["agents"][0]
-    sentence = (
-        f"{first['name']} has the highest rating: {number(first['rating'])} (95 % interval "
-        f"{interval(first['interval'], 0)}), where {table['anchor']} has 1,000."
-    )
+    """Return who has the highest rating; that of the anchor is always the same, so the next one is named too."""
+    first, second, *_ = table["agents"]
+    if first["name"] == table["anchor"]:
+        sentence = f"The highest rating: {first['name']} (always 1,000), then {_rated(second)}."
+    else:
+        sentence = f"The highest rating: {_rated(first)}, where {table['anchor']} has 1,000."
     return Verdict(outcome="none", sentence=sentence)
+
+
+def _rated(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} with {number(row['rating'])} (95 % interval {interval(row['interval'], 0)})"
 
 
 def _csv(table: Mapping[str, Any]) -> str:

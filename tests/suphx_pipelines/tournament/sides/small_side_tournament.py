@@ -15,7 +15,9 @@ from suphx_pipelines.recipe.side_tournament_recipe import SideLeaderboardConfig,
 from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
 from suphx_platform.console.console import Console
 
-SMALL = SideTournamentRecipe(name="cards", night="1", workers=1, leaderboard=SideLeaderboardConfig(decks=80))
+SMALL = SideTournamentRecipe(name="nightly", night="1", workers=1, leaderboard=SideLeaderboardConfig(decks=80))
+LONGER = replace(SMALL, leaderboard=SideLeaderboardConfig(decks=160))
+"""It goes on for a while when its first games are kept."""
 
 
 def save_nets(folder: Path, seed: int, rules: Rules | None = None) -> Path:
@@ -32,4 +34,4 @@ def play(runs: Path, recipe: SideTournamentRecipe = SMALL) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    play(Path(sys.argv[1]), replace(SMALL, workers=int(sys.argv[2])))
+    play(Path(sys.argv[1]), replace(LONGER, workers=int(sys.argv[2])))

@@ -7,17 +7,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from suphx.evaluation.rating.side_tournament import BLOCK_DECKS
 from tests.repository import REPOSITORY
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
+from tests.suphx_pipelines.tournament.kept_files import kept_walls, when_games_come
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import LONGER, play, save_nets
 
 pytestmark = pytest.mark.slow
-BLOCKS = SMALL.leaderboard.decks // BLOCK_DECKS
+BLOCKS = LONGER.leaderboard.decks // BLOCK_DECKS
 
 
 def start_driver(runs: Path, workers: int) -> subprocess.Popen[bytes]:
@@ -27,33 +27,24 @@ def start_driver(runs: Path, workers: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=REPOSITORY, env=environment)
 
 
-def kept_blocks(runs: Path) -> list[Path]:
-    return list(runs.glob("cards-*/leaderboard/games/*.json"))
-
-
 def results(runs: Path) -> dict[str, bytes]:
     """Return what is kept of the games and computed of them, by path."""
-    paths = [
-        *kept_blocks(runs),
-        *runs.glob("cards-*/leaderboard/games.json"),
-        *runs.glob("cards-*/leaderboard/table.json"),
-    ]
-    return {str(path.relative_to(runs)): path.read_bytes() for path in sorted(paths)}
+    computed = [path for name in ("games", "table") for path in runs.glob(f"nightly-*/leaderboard/{name}.json")]
+    return {str(path.relative_to(runs)): path.read_bytes() for path in sorted([*kept_walls(runs), *computed])}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: Path, workers: int) -> None:
-    save_nets(runs / "a-1" / "learning", seed=1)
+    for seed in (1, 2):
+        save_nets(runs / f"a-{seed}" / "learning", seed)
     other = shutil.copytree(runs, tmp_path / "other")
-    play(runs)
+    play(runs, LONGER)
     expected = results(runs)
     assert len(expected) == BLOCKS + 2
     driver = start_driver(other, workers)
-    while not kept_blocks(other) and driver.poll() is None:
-        time.sleep(0.001)  # until the first block is kept: there is no event to wait for in another process
-    driver.kill()
-    assert driver.wait(300) == -signal.SIGKILL
-    assert 0 < len(kept_blocks(other)) < BLOCKS
-    assert not list(other.glob("cards-*/leaderboard/done.json"))
+    with when_games_come(other, driver.kill):
+        assert driver.wait(300) == -signal.SIGKILL
+    assert 0 < len(kept_walls(other)) < BLOCKS
+    assert not list(other.glob("nightly-*/leaderboard/done.json"))
     assert start_driver(other, workers).wait(300) == 0
     assert results(other) == expected

@@ -59,11 +59,11 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     table = read_json(folder / "leaderboard" / "table.json")
     assert (table["decks"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
     page = Path(second["report"]).read_text(encoding="utf-8")
-    for text in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "rule has the highest rating", "WP as landlord"):
+    for text in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "rating: rule (always 1,000)", "WP as landlord"):
         assert text in page
     assert f"../../{first['run_id']}/report/report.html" in page
     live = (folder / "leaderboard" / "live.html").read_text(encoding="utf-8")
-    assert "160 of tonight's 160 games" in live
+    assert "160 games have been played" in live
     with (folder / "report" / "leaderboard.csv").open(encoding="utf-8") as file:
         assert [row["name"] for row in csv.DictReader(file)] == list(second["agents"])
     metrics = TrackingStore(runs).newest_metrics(second["run_id"])
