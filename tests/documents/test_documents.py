@@ -31,11 +31,7 @@ EVERY_RECIPE = (
     MonteCarloRecipe(name="-"),
     SideTournamentRecipe(name="-"),
 )
-KEYS = {
-    key
-    for recipe in EVERY_RECIPE
-    for key in flatten(to_table(recipe))
-}
+KEYS = {key for recipe in EVERY_RECIPE for key in flatten(to_table(recipe))}
 
 
 def parsers(words: list[str]) -> Iterator[argparse.ArgumentParser]:

@@ -84,7 +84,7 @@ def test_every_deck_is_played_on_both_sides_as_in_a_match() -> None:
         assert sum(block.points["digest of random"][other] for block in blocks) == -points
 
 
-def test_games_are_those_of_any_order_of_players_and_any_number_of_processes(tmp_path: Path) -> None:
+def test_games_are_those_of_any_order_of_players() -> None:
     expected = play(None, "rule", "random", "last")
     assert play(None, "last", "rule", "random") == expected
     assert {agent for game in expected for agent in game.seats} == {
@@ -92,6 +92,11 @@ def test_games_are_those_of_any_order_of_players_and_any_number_of_processes(tmp
         "digest of random",
         "digest of last",
     }
+
+
+@pytest.mark.slow
+def test_games_are_those_of_any_number_of_processes(tmp_path: Path) -> None:
+    expected = play(tmp_path / "one", "rule", "random", "last")
     assert play(tmp_path / "two", "rule", "random", "last", workers=2) == expected
 
 

@@ -184,7 +184,8 @@ def newest_from(context: StageContext[Any]) -> str:
     """Return the folder or storage in which checkpoints are looked for."""
     recipe = context.recipe
     own = recipe.storage.address if recipe.storage.address.startswith(BUCKET) else str(context.folder.parents[1])
-    return recipe.pool.newest_from or own
+    location: str = recipe.pool.newest_from or own
+    return location
 
 
 def _enter(source: AgentSource, folder: Path, number: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
