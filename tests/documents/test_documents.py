@@ -15,6 +15,7 @@ from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
+from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.pictures.system_picture import pictures
 from tests.repository import REPOSITORY
@@ -24,11 +25,13 @@ DOCUMENTS = sorted(
 )
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^\$? ?|`)((?:\.venv/bin/)?suphx [a-z][^`\n]*)", re.MULTILINE)
-KEYS = {
-    key
-    for recipe in (Recipe(name="-"), TournamentRecipe(name="-"), MonteCarloRecipe(name="-"))
-    for key in flatten(to_table(recipe))
-}
+EVERY_RECIPE = (
+    Recipe(name="-"),
+    TournamentRecipe(name="-"),
+    MonteCarloRecipe(name="-"),
+    SideTournamentRecipe(name="-"),
+)
+KEYS = {key for recipe in EVERY_RECIPE for key in flatten(to_table(recipe))}
 
 
 def parsers(words: list[str]) -> Iterator[argparse.ArgumentParser]:

@@ -54,8 +54,9 @@ _RECIPES = """\
 ## Recipes
 
 `suphx run NAME` (or `make train RECIPE=NAME`) runs a shipped recipe from any folder, `suphx run FILE.toml` a recipe of
-your own; the recipe `nightly` is for `suphx tournament`. With `--records DIR` (`make train RECORDS=DIR`) a run learns
-from your own [game records](records.md). Without it, the agent `records.player` plays the games to learn from.
+your own; the recipes `nightly` and `doudizhu_tournament` are for `suphx tournament`. With `--records DIR`
+(`make train RECORDS=DIR`) a run learns from your own [game records](records.md). Without it, the agent
+`records.player` plays the games to learn from.
 The times are for two idle cores.
 
 | recipe | needs records | time | what it does |

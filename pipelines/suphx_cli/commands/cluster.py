@@ -201,10 +201,17 @@ def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
 
 def _check_recipe(args: argparse.Namespace) -> None:
-    from suphx_pipelines.recipe.recipe_kind import check_kind
+    from suphx_pipelines.recipe.recipe_file import read_table
+    from suphx_pipelines.recipe.recipe_kind import GAME_KEY, check_kind, is_of_another_game
 
     is_tournament = _is_tournament(args)
-    check_kind(args.recipe, "tournament" if is_tournament else "run", any_game=not is_tournament)
+    check_kind(args.recipe, "tournament" if is_tournament else "run")
+    table = read_table(args.recipe)
+    if is_tournament and is_of_another_game(table):
+        raise ClusterError(
+            f"{args.recipe} is a tournament of {table[GAME_KEY]}, which one pod or machine plays: give the recipe to "
+            "the chart as nightly.recipe with nightly.workers=0, or use suphx tournament"
+        )
     if is_tournament and args.preset:
         raise ClusterError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
 

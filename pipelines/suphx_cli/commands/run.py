@@ -70,7 +70,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     from suphx_pipelines.recipe.recipe_file import read_table
     from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
 
-    check_kind(args.recipe, "run", any_game=True)
+    check_kind(args.recipe, "run")
     if is_of_another_game(read_table(args.recipe)):
         return show(monte_carlo_run.run(args, console), args.runs, console)
     recipe = load_recipe(args.recipe, args.overrides)

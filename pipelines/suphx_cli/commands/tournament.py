@@ -10,6 +10,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, add_wait, examples
+from suphx_cli.commands.monte_carlo import side_tournament_run
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
@@ -25,8 +26,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="rate many agents and promote a clear winner to champion",
         description="Play the tournament of a recipe: the newest checkpoints, the champion and the recipe's agents. "
         "One tournament is played per night: repeating the command resumes it, or prints its result if it has "
-        "finished.",
-        epilog=examples("suphx tournament nightly", "suphx tournament nightly --set night=second --set pool.newest=5"),
+        "finished. In a game of two sides, such as doudizhu, agents are rated in the same way, and there is no "
+        "champion.",
+        epilog=examples(
+            "suphx tournament nightly",
+            "suphx tournament nightly --set night=second --set pool.newest=5",
+            "suphx tournament doudizhu_tournament",
+        ),
     )
     add_recipe(parser)
     add_runs(parser)
@@ -37,10 +43,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the tournament; ValueError for a bad recipe or unknown agents."""
-    from suphx_pipelines.recipe.recipe_kind import check_kind
+    from suphx_pipelines.recipe.recipe_file import read_table
+    from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
     from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
 
     check_kind(args.recipe, "tournament")
+    if is_of_another_game(read_table(args.recipe)):
+        return side_tournament_run.run(args, console)
     recipe = load_tournament_recipe(args.recipe, args.overrides)
     for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.baseline])):
         check_agent(agent)

@@ -22,7 +22,7 @@ _SAME_KEYS = ("cluster.on_ray", "cluster.num_simulators", "cluster.gpus_per_lear
 
 def load_run_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> RunRecipe:
     """Read a recipe with overrides; ValueError names the file, the key and what is allowed."""
-    check_kind(path, "run", any_game=True)
+    check_kind(path, "run")
     if is_of_another_game(read_table(path)):
         return load_monte_carlo_recipe(path, overrides)
     return load_recipe(path, overrides)

@@ -28,10 +28,7 @@ class PoolConfig:
     tournament's own storage if that is a bucket, else its folder of runs."""
 
     def __post_init__(self) -> None:
-        if len(set(self.agents)) < len(self.agents):
-            raise ValueError(f"agents is {list(self.agents)}: name each once")
-        if self.newest < 0:
-            raise ValueError(f"newest is {self.newest}: use 0 or more")
+        check_pool(self.agents, self.newest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +105,7 @@ class TournamentRecipe:
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
     def __post_init__(self) -> None:
-        if self.workers < 1:
-            raise ValueError(f"workers is {self.workers}: use 1 or more")
-        if "/" in self.night or "'" in self.night:
-            raise ValueError(f"night is {self.night!r}: use a date such as 2026-11-21, or another name without / and '")
+        check_night(self.night, self.workers)
 
     @property
     def free_keys(self) -> tuple[str, ...]:
@@ -122,4 +116,25 @@ class TournamentRecipe:
 def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:
     """Read a recipe with ``("a.b", "value")`` overrides, its night settled; ValueError names the file and the key."""
     recipe = load_config(TournamentRecipe, path, overrides)
-    return recipe if recipe.night else replace(recipe, night=f"{datetime.now(UTC):%Y-%m-%d}")
+    return recipe if recipe.night else replace(recipe, night=tonight())
+
+
+def tonight() -> str:
+    """Return the name of a night that the recipe does not name: today's date (UTC)."""
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def check_pool(agents: Sequence[str], newest: int) -> None:
+    """Raise ValueError for participants that no tournament has."""
+    if len(set(agents)) < len(agents):
+        raise ValueError(f"agents is {list(agents)}: name each once")
+    if newest < 0:
+        raise ValueError(f"newest is {newest}: use 0 or more")
+
+
+def check_night(night: str, workers: int) -> None:
+    """Raise ValueError for a name of a night or a number of processes that no tournament has."""
+    if workers < 1:
+        raise ValueError(f"workers is {workers}: use 1 or more")
+    if "/" in night or "'" in night:
+        raise ValueError(f"night is {night!r}: use a date such as 2026-11-21, or another name without / and '")

@@ -41,6 +41,9 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     path = run / LEADERBOARD / GAMES_NAME
     if not path.is_file():
         raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
+    other_game = read_json(path).get("game")
+    if other_game is not None:
+        raise ValueError(f"{run.name} is a tournament of {other_game}: only games of riichi can be replayed")
     games, pool = _by_wall(read_games(path)), read_pool(run / _POOL)
     if not games:
         raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")

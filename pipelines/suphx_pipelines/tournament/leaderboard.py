@@ -52,11 +52,11 @@ def run(context: Context) -> dict[str, float]:
     write_json(context.folder / TABLE_NAME, table)
     live.write_last(table)
     rows = table["agents"]
-    ratings = zip(_metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
+    ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {"hanchans": num_games, "earlier_hanchans": table["earlier_hanchans"]} | dict(ratings)
 
 
-def _metric_names(names: list[str]) -> list[str]:
+def metric_names(names: list[str]) -> list[str]:
     """Return names of metrics that MLflow accepts: paths without empty parts and dots, short, none twice."""
     clean = [re.sub(r"[^\w. /-]", "_", name).split("/") for name in names]
     paths = ["/".join(part for part in parts if part.strip("."))[-_LONGEST_METRIC:].strip("/") for parts in clean]

@@ -7,10 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx_pipelines.charts.figure import Figure, files
-from suphx_pipelines.charts.interval_chart import Row as Line
-from suphx_pipelines.charts.interval_chart import interval_chart
-from suphx_pipelines.charts.line_chart import Curve, line_chart
-from suphx_pipelines.charts.pairing_chart import pairing_chart
 from suphx_pipelines.charts.placement_chart import placement_chart
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
@@ -18,10 +14,16 @@ from suphx_pipelines.report.report_match import PLACE_LEGEND
 from suphx_pipelines.report.report_name import short_names
 from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent, stable_rank
 from suphx_pipelines.tournament.leaderboard_table import STYLE
+from suphx_pipelines.tournament.rating_figures import (
+    MOST_LINES,
+    Row,
+    nights_figure,
+    nights_section,
+    pairings_figure,
+    ratings_figure,
+    titled,
+)
 
-Row = Mapping[str, Any]
-_MOST_LINES = 6
-"""Agents in a chart with a colour for each."""
 _SPOKES = (
     Spoke(name="wins", inner=0.0, outer=0.35),
     Spoke(name="few deal-ins", inner=0.25, outer=0.0),
@@ -29,7 +31,6 @@ _SPOKES = (
     Spoke(name="calls", inner=0.0, outer=0.6),
     Spoke(name="early wins", inner=16.0, outer=8.0),
 )
-_PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
 
 
 def sections(table: Mapping[str, Any], *, has_links: bool = True) -> list[tuple[str, str]]:
@@ -41,8 +42,8 @@ def sections(table: Mapping[str, Any], *, has_links: bool = True) -> list[tuple[
     names = short_names([row["name"] for row in rows])
     return [
         ("Leaderboard", _leaderboard(table, names)),
-        ("Nights", _nights(table, names, has_links=has_links)),
-        ("Pairings", report_page.figure(*_pairings_figure(table, names))),
+        ("Nights", nights_section(table, names, has_links=has_links)),
+        ("Pairings", report_page.figure(*pairings_figure(table, names))),
         ("Style", _style(rows, names)),
     ]
 
@@ -53,27 +54,12 @@ def pictures(table: Mapping[str, Any]) -> dict[str, bytes]:
     names = short_names([row["name"] for row in rows])
     return files(
         {
-            "leaderboard.svg": _ratings_figure(rows, names, table["anchor"]),
-            "nights.svg": _nights_figure(table, names),
-            "pairings.svg": _pairings_figure(table, names),
+            "leaderboard.svg": ratings_figure(rows, names, table["anchor"]),
+            "nights.svg": nights_figure(table, names),
+            "pairings.svg": pairings_figure(table, names),
             "style.svg": _style_figure(_styles(rows, names)),
         }
     )
-
-
-def _ratings_figure(rows: Sequence[Row], names: Sequence[str], anchor: str) -> Figure:
-    lines = [
-        Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
-             colour=_PART_COLOURS[_part(row)], note=f"{number(row['rating'])} ({interval(row['interval'], 0)})")
-        for name, row in zip(names, rows, strict=True)
-    ]  # fmt: skip
-    note = (
-        f"{anchor} has 1,000 points in all nights. 100 points more than another agent: "
-        "comes before it in 64 of 100 games. "
-        "95 % intervals by bootstrap over walls: about 1 in 20 misses the true value."
-    )
-    picture = interval_chart(lines, "Ratings of the agents", axis_title="rating")
-    return Figure(picture, "Ratings", note, _rating_legend(rows))
 
 
 def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -87,7 +73,7 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
         [(name, row["placements"]) for name, row in zip(names, rows, strict=True)], "Placements of the agents"
     )
     body = report_page.paragraph(text) + report_page.side_by_side(
-        report_page.figure(*_ratings_figure(rows, names, table["anchor"])),
+        report_page.figure(*ratings_figure(rows, names, table["anchor"])),
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
     columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",
@@ -103,53 +89,9 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
         about += "They count as last place."
     return body + report_page.table(
         ("agent", *(columns[key] for key in shown)),
-        [(name, *(row[key] for key in shown)) for name, row in zip(_titled(rows, names), cells, strict=True)],
+        [(name, *(row[key] for key in shown)) for name, row in zip(titled(rows, names), cells, strict=True)],
         about=about,
     )
-
-
-def _nights(table: Mapping[str, Any], names: Sequence[str], *, has_links: bool) -> str:
-    """Return the ratings as they were published night by night; empty in the first night."""
-    nights = table["nights"]
-    if len(nights) < 2:
-        return ""
-    shown = [_night_link(night) if has_links else report_page.escape(night["night"]) for night in nights[:-1]]
-    where = "" if has_links else ". The description of this run in MLflow has links to their reports."
-    return report_page.figure(*_nights_figure(table, names)) + f"<p>Earlier nights: {' · '.join(shown)}{where}</p>\n"
-
-
-def _nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
-    nights, title = table["nights"], "Ratings over the nights"
-    if not nights:
-        return Figure("", title)
-    curves = _night_curves(table, names)
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves if len(curve.points) > 1]
-    note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
-    return Figure(line_chart(curves, title, x_title="night"), title, note, legend)
-
-
-def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]:
-    """Return a curve for each of the strongest agents."""
-    curves = []
-    for colour, (name, row) in enumerate(zip(names[:_MOST_LINES], table["agents"], strict=False)):
-        known = [(index, night["ratings"][row["digest"]]) for index, night in enumerate(table["nights"], 1)
-                 if row["digest"] in night["ratings"]]  # fmt: skip
-        points = [(float(index), rating) for index, (rating, _, _) in known]
-        bounds = [(low, high) for _, (_, low, high) in known]
-        curves.append(Curve(name=name, points=points, intervals=bounds, colour=colour, has_dots=True))
-    return curves
-
-
-def _night_link(night: Row) -> str:
-    address = report_page.escape(f"../../{night['run']}/report/report.html")
-    return f'<a href="{address}">{report_page.escape(night["night"])}</a>'
-
-
-def _pairings_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
-    title = "Who comes before whom"
-    note = "How many of 100 common games the agent of the row came before that of the column, in all nights."
-    legend = [("k2", "before more often"), ("k1", "behind more often")]
-    return Figure(pairing_chart(table["pairings"], names, title), title, note, legend)
 
 
 def _style(rows: Sequence[Row], names: Sequence[str]) -> str:
@@ -172,9 +114,9 @@ def _style_figure(styles: Sequence[tuple[str, Row]]) -> Figure:
     """Return the picture of the strongest agents."""
     title = "How the agents play"
     edges = "Tonight's deals. Edge: 35 % wins, no deal-ins, 40 % riichi, 60 % calls, wins after 8 discards."
-    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles[:_MOST_LINES])]
+    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles[:MOST_LINES])]
     drawn = [(name, [math.nan if style[key] is None else style[key] for key in STYLE]) for name, style in styles]
-    return Figure(radar_chart(_SPOKES, drawn[:_MOST_LINES], title), title, edges, legend)
+    return Figure(radar_chart(_SPOKES, drawn[:MOST_LINES], title), title, edges, legend)
 
 
 def _cells(row: Row) -> dict[str, str]:
@@ -188,25 +130,3 @@ def _cells(row: Row) -> dict[str, str]:
         "forfeits": number(row["forfeits"]) if row["forfeits"] else "–",
         "champion": f"{difference(against['difference'])} ({interval(against['interval'], 3)})" if against else "–",
     }
-
-
-def _titled(rows: Sequence[Row], names: Sequence[str]) -> list[report_page.Titled]:
-    """Return short names with their part in the tournament; the mouse shows the full name."""
-    return [
-        report_page.Titled(f"{name} ({part})" if (part := _part(row)) else name, row["name"])
-        for row, name in zip(rows, names, strict=True)
-    ]
-
-
-def _part(row: Row) -> str:
-    return "champion" if row["is_champion"] else "candidate" if row["is_candidate"] else ""
-
-
-def _rating_legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Return a key for the parts that agents of this tournament have; none where nobody has one."""
-    parts = {_part(row) for row in rows}
-    return (
-        [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts]
-        if parts - {""}
-        else []
-    )

@@ -72,7 +72,7 @@ class Leaderboard:
                     "digest": entrant.digest,
                     "rating": rating.rating,
                     "interval": [rating.interval.low, rating.interval.high],
-                    "hanchans": rating.hanchans,
+                    "hanchans": rating.games,
                     **self._results(entrant, games),
                     "style": self._style(entrant),
                     **lost.get(entrant.name, {"forfeits": 0}),

@@ -14,6 +14,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.tournament import PlayedWall
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
+from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import number
 from suphx_pipelines.tournament import leaderboard_page
@@ -39,8 +40,8 @@ class LivePage:
     thread of the tracker sends it: games never wait for it. While MLflow is away no copies are queued.
     """
 
-    def __init__(self, context: Context, about: str) -> None:
-        """``about``: what the page shows, for the console."""
+    def __init__(self, context: StageContext[Any], about: str) -> None:
+        """``context``: of a tournament of any game; ``about``: what the page shows, for the console."""
         self._path = context.folder / LIVE_NAME
         self._copy = context.folder / TRACKED_FOLDER / LIVE_NAME
         self._copy.parent.mkdir(exist_ok=True)

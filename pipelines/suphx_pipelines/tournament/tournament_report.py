@@ -17,6 +17,7 @@ from suphx.evaluation.match_config import chosen_seatings
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
+from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_game, report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
@@ -31,8 +32,8 @@ REPORT_NAME = "report.html"
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 """The page without links, for MLflow."""
 DECISION_NAME, PROMOTION_NAME = "decision.json", "promotion.json"
-_CSV_NAME = "leaderboard.csv"
-PICTURES = ("*.svg", _CSV_NAME)
+CSV_NAME = "leaderboard.csv"
+PICTURES = ("*.svg", CSV_NAME)
 """The tables and pictures of the page as files."""
 
 Row = Mapping[str, Any]
@@ -55,8 +56,8 @@ def run(context: Context) -> dict[str, float]:
             *([("Decision", _decision(decision))] if decision["test"] else []),
             *leaderboard_page.sections(table, has_links=has_links),
             ("Games to look at", _games(games, has_game=has_game, has_links=has_links)),
-            ("Left out", _left_out(pool["left_out"])),
-            ("Settings", _settings(context)),
+            ("Left out", left_out_table(pool["left_out"])),
+            ("Settings", settings_section(context)),
         ]
         title = f"Suphx: {context.recipe.name}"
         page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections).encode()
@@ -65,7 +66,7 @@ def run(context: Context) -> dict[str, float]:
         size = max(size, len(page))
     for name, picture in leaderboard_page.pictures(table).items():
         write_atomically(context.folder / name, [picture])
-    write_atomically(context.folder / _CSV_NAME, [_csv(table["agents"]).encode()])
+    write_atomically(context.folder / CSV_NAME, [_csv(table["agents"]).encode()])
     return {"bytes": size}
 
 
@@ -215,12 +216,14 @@ def _game(*, has_links: bool) -> str:
     return report_page.paragraph(f"{text}: open {night_game.PAGE_FILE} beside this page.")
 
 
-def _settings(context: Context) -> str:
+def settings_section(context: StageContext[Any]) -> str:
+    """Return where the tournament was played, and its recipe."""
     recipe = report_page.folded("The whole recipe", report_page.preformatted(to_toml(context.recipe)))
     return report_page.facts(environment()) + recipe
 
 
-def _left_out(reasons: Mapping[str, str]) -> str:
+def left_out_table(reasons: Mapping[str, str]) -> str:
+    """Return the agents that did not play, with the reasons; empty if all played."""
     rows = list(reasons.items())
     return report_page.table(("did not play", "reason"), rows, is_text=True) if rows else ""
 

@@ -7,16 +7,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from suphx.games.candidate_game import CandidateGame, Player
+from suphx.games.registry import candidate_game
 from suphx.suggestion import did_you_mean
 from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
-from suphx_platform.agents.agent_source import BUCKET
+from suphx_platform.agents.agent_source import BUCKET, FoundCheckpoint
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import BEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +32,31 @@ class SideAgent:
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
 
 
-def load_side_agent(address: str, game: CandidateGame, folder: Path) -> SideAgent:
-    """Return the agent at ``address``; what is in a bucket is copied into ``folder``.
+def load_side_agent(address: str, game: CandidateGame, folder: Path, storage: StorageConfig | None = None) -> SideAgent:
+    """Return the agent at ``address``; arguments and errors as for ``find_side_nets``."""
+    place = find_side_nets(address, game, folder, storage)
+    if place is None:
+        return SideAgent(address, game.scripted_player(address), None)
+    trained = load_value_nets(place)
+    return SideAgent(address, trained.player(), trained.rules)
 
-    ValueError if there is none of ``game``; the error says what is missing.
+
+def load_side_player(game_name: str, address: str) -> Player:
+    """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
+    return load_side_agent(address, candidate_game(game_name), Path(address)).player
+
+
+def find_side_nets(
+    address: str, game: CandidateGame, folder: Path, storage: StorageConfig | None = None
+) -> Path | None:
+    """Return the folder of the nets at ``address``; None of a scripted agent.
+
+    Nets in a bucket are copied to ``folder``. ``storage`` says how buckets are reached; its address does not matter.
+    ValueError if there is no agent of ``game``; the error says what is missing.
     """
     if address in game.agents:
-        return SideAgent(address, game.scripted_player(address), None)
-    place = _fetched(address, folder) if address.startswith(BUCKET) else Path(address)
+        return None
+    place = _fetched(address, folder, storage or StorageConfig()) if address.startswith(BUCKET) else Path(address)
     if not place.is_dir():
         hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}, or a folder of nets"
         raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
@@ -46,8 +66,7 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path) -> SideAgen
             f"{address!r} has no nets for {game.name} ({', '.join(missing)} missing): name a folder such as "
             "runs/RUN/learning of a finished run"
         )
-    trained = load_value_nets(place)
-    return SideAgent(address, trained.player(), trained.rules)
+    return place
 
 
 def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
@@ -62,9 +81,43 @@ def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
     return learned[0].rules
 
 
-def _fetched(address: str, folder: Path) -> Path:
+def newest_side_nets(
+    game: CandidateGame, location: str, count: int, storage: StorageConfig | None = None
+) -> list[FoundCheckpoint]:
+    """Return the newest ``count`` nets of ``game``, newest first, of a folder of runs or of the storage ``s3://…``.
+
+    Only nets of finished trainings are found: a training that goes on has no files of them yet.
+    """
+    if location.startswith(BUCKET):
+        found = list(_stored_nets(game, replace(storage or StorageConfig(), address=location.rstrip("/"))))
+    else:
+        found = list(_nets_of_runs(game, Path(location)))
+    return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
+
+
+def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
+    """Yield the stages ``<run id>/<stage>`` that have the nets of all seats."""
+    names = file_names(game)
+    for folder in sorted({path.parent for path in runs.glob(f"*/*/{names[0]}")}):
+        files = [folder / name for name in names]
+        if all(file.is_file() for file in files):
+            saved = max(file.stat().st_mtime for file in files)
+            yield FoundCheckpoint(folder.relative_to(runs).as_posix(), str(folder), saved)
+
+
+def _stored_nets(game: CandidateGame, config: StorageConfig) -> Iterator[FoundCheckpoint]:
+    """Yield the names of a storage whose newest version has the nets of all seats."""
+    storage = Storage(config)
+    for name in storage.names():
+        versions = storage.versions(name) if name.rpartition("/")[2] != BEST else []
+        if versions and all(file in versions[-1].files for file in file_names(game)):
+            yield FoundCheckpoint(name, f"{config.address}/{name}", versions[-1].saved)
+
+
+def _fetched(address: str, folder: Path, config: StorageConfig) -> Path:
     bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
-    storage = Storage(replace(StorageConfig(), address=BUCKET + bucket))
+    storage = Storage(replace(config, address=BUCKET + bucket))
+    folder.parent.mkdir(parents=True, exist_ok=True)
     if not name or storage.load_newest(name, folder) is None:
         raise ValueError(
             f"{address} has no checkpoint: use what `storage.address` of a run was, its id and a stage, such as "

@@ -14,10 +14,10 @@ import numpy as np
 
 from suphx.evaluation.rating.plackett_luce import (
     Derivatives,
+    covariance_of,
+    differences_of,
     expected_information,
     fit_strengths,
-    free_agents,
-    with_prior,
 )
 from suphx.evaluation.rating.rated_games import Four, RatedGame, game_table
 from suphx.evaluation.stable_rank import F64
@@ -58,9 +58,5 @@ def choose_lineups(games: Iterable[RatedGame], agents: Sequence[str], num_walls:
 
 def deviations_from(agent: int, information: F64, anchor: int | None) -> F64:
     """Return the standard deviation of the difference of each strength to that of ``agent``, float64 [agents]."""
-    free = free_agents(len(information), anchor)
-    covariance = np.zeros(information.shape)
-    covariance[np.ix_(free, free)] = np.linalg.inv(with_prior(information)[np.ix_(free, free)])
-    variances = np.diag(covariance) + covariance[agent, agent] - 2 * covariance[agent]
-    deviations: F64 = np.sqrt(np.maximum(variances, 0))
+    deviations: F64 = np.sqrt(differences_of(agent, covariance_of(information, anchor)))
     return deviations

@@ -29,8 +29,8 @@ class Rating:
     rating: float
     interval: Interval
     """95 %: what other walls would have given."""
-    hanchans: int
-    """Games that the rating rests on."""
+    games: int
+    """That the rating rests on."""
 
 
 def rate_agents(

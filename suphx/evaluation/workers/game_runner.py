@@ -98,7 +98,7 @@ class GameRunner:
         if not isinstance(workers, int):
             yield from workers.play(plan, tasks, progress)
         elif min(workers, len(tasks)) == 1:
-            with _one_thread():
+            with one_thread():
                 yield from plan.play_tasks(agents, iter(enumerate(tasks)), progress)
         else:
             yield from run_tasks(
@@ -117,7 +117,7 @@ def _played(index: int, summary: Summary) -> PlayedTask:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """Keep torch on one thread: small batches gain little from more, and lose much when others want the cores."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -46,7 +46,7 @@ def test_twenty_agents_are_rated_within_ten_thousand_hanchans() -> None:
     alike = uncertainty_of_the_second(play_all_alike(names, strengths, 2500))
     assert uncertainty_of_the_second(games) < 0.7 * alike, "with games for all alike: twice as many are needed"
     best = names[-3:]
-    counts = {name: ratings[name].hanchans for name in names}
+    counts = {name: ratings[name].games for name in names}
     assert min(counts.values()) > 400, "nobody is unknown"
     assert min(counts[name] for name in best) > 2 * max(counts[name] for name in names[:10])
 

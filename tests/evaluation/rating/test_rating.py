@@ -47,7 +47,7 @@ def test_the_anchor_has_always_the_same_rating_and_the_others_are_found() -> Non
         interval = ratings[name].interval
         assert interval.low < ANCHOR_RATING + POINTS * strength < interval.high
         assert interval.high - interval.low < 150
-    assert sum(rating.hanchans for rating in ratings.values()) == 4 * len(GAMES)
+    assert sum(rating.games for rating in ratings.values()) == 4 * len(GAMES)
 
 
 def test_without_the_anchor_the_mean_is_fixed() -> None:

@@ -68,7 +68,7 @@ def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: lis
     assert all(ratings[name].interval.low > worse for name in ("ukeire", "second", "third"))
     for name in ("second", "third"):
         assert abs(ratings[name].rating - 1000) < 150, "they are the same agent"
-    assert len(placements_of(games, "random")) == ratings["random"].hanchans
+    assert len(placements_of(games, "random")) == ratings["random"].games
 
 
 def test_the_order_of_the_players_changes_nothing(tmp_path: Path) -> None:

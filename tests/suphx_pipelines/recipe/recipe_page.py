@@ -16,6 +16,7 @@ from typing import Any
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain, type_name
+from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.repository import REPOSITORY
 
@@ -67,6 +68,7 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
 def page() -> str:
     """Return the whole page."""
     run, tournament, other_game = Recipe(name="-"), TournamentRecipe(name="-"), MonteCarloRecipe(name="-")
+    side_tournament = SideTournamentRecipe(name="-")
     return "\n".join(
         [
             _HEAD,
@@ -76,6 +78,9 @@ def page() -> str:
             "## Recipe of another game\n",
             "Keys of the recipes for DouDizhu, which have the key `game` ([games](games.md)).\n",
             *(_section(table, other_game.free_keys, "DouDizhu: ") for table in tables(other_game)),
+            "## Recipe of a tournament of another game\n",
+            "Keys of the recipes for `suphx tournament` with the key `game` ([games](games.md#tournaments)).\n",
+            *(_section(table, side_tournament.free_keys, "DouDizhu tournament: ") for table in tables(side_tournament)),
         ]
     )
 

@@ -6,9 +6,8 @@ from suphx_cli import cli
 from suphx_pipelines.recipe.recipe_kind import Command, check_kind
 from tests.repository import RECIPES
 
-TOURNAMENTS = {"nightly"}
-OTHER_GAME = "doudizhu"  # test_monte_carlo_pipeline.py
-NAMES = sorted(path.stem for path in RECIPES.glob("*.toml") if not path.stem.startswith(OTHER_GAME))
+TOURNAMENTS = {"nightly", "doudizhu_tournament"}
+NAMES = sorted(path.stem for path in RECIPES.glob("*.toml"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -21,7 +20,10 @@ def test_each_recipe_is_for_one_command(name: str) -> None:
         check_kind(path, other)
 
 
-@pytest.mark.parametrize(("command", "name"), [("run", "nightly"), ("tournament", "laptop")])
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("run", "nightly"), ("tournament", "laptop"), ("run", "doudizhu_tournament"), ("tournament", "doudizhu")],
+)
 def test_a_command_names_the_other_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([command, str(RECIPES / f"{name}.toml")]) == 1
     assert "is a recipe of another command" in capsys.readouterr().err

@@ -40,5 +40,7 @@ def test_every_link_leads_to_a_table_of_the_page() -> None:
         "recipe-of-a-tournament",
         "doudizhu-the-top",
         "recipe-of-another-game",
+        "doudizhu-tournament-the-top",
+        "recipe-of-a-tournament-of-another-game",
     }
     assert set(links) == set(anchors) - not_linked

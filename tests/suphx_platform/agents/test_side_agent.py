@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,9 @@ import pytest
 from suphx.evaluation.side_match import play_side_match
 from suphx.games.doudizhu import Rules
 from suphx.games.registry import candidate_game
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_nets import ValueNets, file_names, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
-from suphx_platform.agents.side_agent import common_rules, load_side_agent
+from suphx_platform.agents.side_agent import common_rules, find_side_nets, load_side_agent, newest_side_nets
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
@@ -40,3 +41,22 @@ def test_scripted_agents_play_by_the_rules_of_the_nets(tmp_path: Path) -> None:
     agents = [load_side_agent(address, GAME, tmp_path) for address in ("rule", str(nets(tmp_path / "nets", rules)))]
     assert common_rules(GAME, *agents) == rules
     assert common_rules(GAME, agents[0], agents[0]) == Rules()
+
+
+def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp_path: Path) -> None:
+    runs, storage = tmp_path / "runs", Storage(StorageConfig(address=f"s3://{BUCKET}/runs"))
+    for number, name in enumerate(("a-1", "b-1", "c-1")):
+        (runs / name).mkdir(parents=True)
+        own = nets(runs / name / "learning")
+        for path in own.iterdir():
+            os.utime(path, (1000 + number, 1000 + number))
+        storage.save(f"{name}/learning", own, number=100)
+    (runs / "c-1" / "learning" / "landlord_up.safetensors").unlink()  # its training goes on
+    assert [found.name for found in newest_side_nets(GAME, str(runs), 3)] == ["b-1/learning", "a-1/learning"]
+    assert [found.address for found in newest_side_nets(GAME, str(runs), 1)] == [str(runs / "b-1" / "learning")]
+    stored = newest_side_nets(GAME, f"s3://{BUCKET}/runs/", 2)
+    assert [found.name for found in stored] == ["c-1/learning", "b-1/learning"]
+    place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c")
+    assert place is not None
+    assert {path.name for path in place.iterdir()} >= set(file_names(GAME))
+    assert find_side_nets("rule", GAME, tmp_path / "none") is None

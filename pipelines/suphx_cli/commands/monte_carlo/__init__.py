@@ -1,4 +1,4 @@
-"""What ``suphx run`` and ``suphx evaluate`` do for games that are learned by Deep Monte-Carlo.
+"""What ``suphx run``, ``suphx evaluate`` and ``suphx tournament`` do for games that are learned by Deep Monte-Carlo.
 
 Imports arguments/.
 Start in monte_carlo_run.py.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.match_workers import match_workers
@@ -18,12 +20,21 @@ from suphx_platform.evaluation.match_workers import match_workers
 def stage_runner(context: Context, num_games: int) -> Iterator[GameRunner]:
     """Yield what plays the games of a stage: it shows, keeps and stores finished games."""
     recipe, console = context.recipe, context.console
-    kept = KeptResults(context.folder / GAMES_FOLDER)
-    stored = len(kept)
     with (
         match_workers(recipe.workers, on_ray=recipe.on_ray, say=console.say) as workers,
-        console.progress("hanchans", num_games) as progress,
+        kept_games(context, "hanchans", num_games) as (kept, advance),
     ):
+        yield GameRunner(workers=workers, load=load_any_agent, kept=kept, progress=advance)
+
+
+@contextmanager
+def kept_games(
+    context: StageContext[Any], unit: str, number: int
+) -> Iterator[tuple[KeptResults, Callable[[float], None]]]:
+    """Yield where a stage keeps finished games, and what to call with finished games: it shows and stores them."""
+    kept = KeptResults(context.folder / GAMES_FOLDER)
+    stored = len(kept)
+    with context.console.progress(unit, number) as progress:
 
         def advance(games: float) -> None:
             nonlocal stored
@@ -32,10 +43,10 @@ def stage_runner(context: Context, num_games: int) -> Iterator[GameRunner]:
                 stored = len(kept)
                 context.keep(stored)
 
-        yield GameRunner(workers=workers, load=load_any_agent, kept=kept, progress=advance)
+        yield kept, advance
 
 
-def wall_seed(context: Context) -> int:
+def wall_seed(context: StageContext[Any]) -> int:
     """Return a seed of walls that changes with the night: nobody shall learn the walls of a tournament."""
     digest = hashlib.sha256(f"{context.seed}/{context.recipe.night}".encode()).digest()
     return int.from_bytes(digest[:8]) % MAX_WALL_SEED

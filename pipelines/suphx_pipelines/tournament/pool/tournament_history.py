@@ -2,7 +2,7 @@
 
 ``games.json``: ``night``, ``rules`` and ``engine`` (digests of the rules and of the code of the game), ``draw_lanes``,
 ``agents`` [{digest, name}], and ``games`` [[seed of the wall, agent at each seat, place of each seat]]. With the nets
-in the pool of that night, any of them can be played again.
+in the pool of that night, any of them can be played again. Functions without a ``GameCode`` are for riichi.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEADERBOARD = "leaderboard"
 """The stage that plays them."""
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
-_GAME_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
+_RIICHI_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
 _GAME_LIBRARIES = ("numba", "numpy", "torch")
 """Those whose versions may change an answer of a net."""
 _ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
@@ -41,42 +41,66 @@ _RATING_PARTS = 3
 _log = logging.getLogger(__name__)
 
 
-def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameCode:
+    """By which rules and code the games of a tournament are played."""
+
+    rules: str
+    """Digest of the game and its rules: stored games with another one do not count."""
+    num_seats: int
+    """Agents in a game."""
+    modules: tuple[str, ...]
+    """Files with the code that decides how a game ends, with what they import."""
+
+    @property
+    def engine(self) -> str:
+        """Return a digest of the code of the game and of the libraries whose versions may change it."""
+        return _engine_digest(self.modules)
+
+
+@cache
+def riichi_code() -> GameCode:
+    """Return what games of riichi are played by."""
+    return GameCode(rules=digest_json(asdict(tenhou())), num_seats=SEATS, modules=_RIICHI_MODULES)
+
+
+def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameCode | None = None) -> dict[str, Any]:
     """Return games as plain values; ``names`` of agents by digest."""
+    code = code or riichi_code()
     played = sorted(games)
     digests = sorted({agent for game in played for agent in game.seats})
     numbers = {digest: number for number, digest in enumerate(digests)}
     return {
-        "rules": digest_json(asdict(tenhou())),
-        "engine": _engine_digest(),
+        "rules": code.rules,
+        "engine": code.engine,
         "agents": [{"digest": digest, "name": names.get(digest, digest)} for digest in digests],
         "games": [[game.wall, [numbers[agent] for agent in game.seats], list(game.places)] for game in played],
     }
 
 
-def read_games(path: Path) -> list[RatedGame]:
+def read_games(path: Path, code: GameCode | None = None) -> list[RatedGame]:
     """Return the games of a file; none if they were played by other rules. ValueError if the file is damaged."""
+    code = code or riichi_code()
     values = read_json(path)
     with _damage_named(path):
-        return _games(values) if values["rules"] == digest_json(asdict(tenhou())) else []
+        return _games(values, code.num_seats) if values["rules"] == code.rules else []
 
 
-def is_of_this_engine(path: Path) -> bool:
+def is_of_this_engine(path: Path, code: GameCode | None = None) -> bool:
     """Tell whether the games of a file were played with today's code of the game; ValueError if it is damaged."""
     with _damage_named(path):
-        return bool(read_json(path)["engine"] == _engine_digest())
+        return bool(read_json(path)["engine"] == (code or riichi_code()).engine)
 
 
-def _games(values: Mapping[str, Any]) -> list[RatedGame]:
+def _games(values: Mapping[str, Any], num_seats: int) -> list[RatedGame]:
     digests = [str(agent["digest"]) for agent in values["agents"]]
     games = []
     for wall, seats, places in values["games"]:
         is_right = all(type(number) is int and number >= 0 for number in (wall, *seats))
-        if not is_right or len(set(seats)) != SEATS or sorted(places) != [1, 2, 3, 4]:
+        has_all = len(seats) == len(set(seats)) == num_seats and sorted(places) == list(range(1, num_seats + 1))
+        if not is_right or not has_all:
             raise ValueError(f"no game: {[wall, seats, places]!r:.200}")
-        first, second, third, fourth = (digests[seat] for seat in seats)
-        east, south, west, north = map(int, places)
-        games.append(RatedGame(wall, (first, second, third, fourth), (east, south, west, north)))
+        games.append(RatedGame(wall, tuple(digests[seat] for seat in seats), tuple(map(int, places))))
     return games
 
 
@@ -104,14 +128,14 @@ def night_of(run_id: str, night: str, rows: Iterable[Mapping[str, Any]]) -> dict
     return {"run": run_id, "night": night, "ratings": ratings}
 
 
-def history_json(earlier: EarlierNights) -> dict[str, Any]:
+def history_json(earlier: EarlierNights, code: GameCode | None = None) -> dict[str, Any]:
     """Return earlier nights as plain values."""
-    return games_json(earlier.games, {}) | {"nights": earlier.nights}
+    return games_json(earlier.games, {}, code) | {"nights": earlier.nights}
 
 
-def read_history(path: Path) -> EarlierNights:
+def read_history(path: Path, code: GameCode | None = None) -> EarlierNights:
     """Return the earlier nights of a file; no games if they were played by other rules."""
-    games = read_games(path)
+    games = read_games(path, code)
     with _damage_named(path):
         nights = read_json(path)["nights"]
         return EarlierNights(games, [_checked_night(night) for night in nights])
@@ -130,7 +154,9 @@ def is_night_of(name: str, run: str) -> bool:
     return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{10}}", run) is not None
 
 
-def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -> EarlierNights:
+def earlier_nights(
+    name: str, run_id: str, runs: Path, storage: StorageConfig, code: GameCode | None = None
+) -> EarlierNights:
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
     The order does not depend on where they were found. Nights that were played with another version of the game's code
@@ -142,8 +168,8 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -
 
     def read(run: str, path: Path) -> None:
         try:
-            played, night = read_games(path), _night(run, path)
-            is_other = not is_of_this_engine(path)
+            played, night = read_games(path, code), _night(run, path)
+            is_other = not is_of_this_engine(path, code)
         except ValueError as error:
             _log.info("the games of %s do not count: %s", run, error)
             return
@@ -196,16 +222,17 @@ def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
 
 
 @cache
-def _engine_digest() -> str:
+def _engine_digest(modules: tuple[str, ...]) -> str:
     """Return a digest of all code that decides how a game ends."""
-    return digest_json([game_sources(), {name: library_version(name) for name in _GAME_LIBRARIES}])
+    sources = game_sources(modules=modules)
+    return digest_json([sources, {name: library_version(name) for name in _GAME_LIBRARIES}])
 
 
-def game_sources(roots: tuple[Path, ...] = _ROOTS) -> dict[str, str]:
+def game_sources(roots: tuple[Path, ...] = _ROOTS, modules: tuple[str, ...] = _RIICHI_MODULES) -> dict[str, str]:
     """Return path below its root -> digest, of the sources that decide how a game ends.
 
     These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
     what the modules that play games and that load agents import, directly or through others.
     """
-    found = (next(root / name for root in roots if (root / name).is_file()) for name in _GAME_MODULES)
+    found = (next(root / name for root in roots if (root / name).is_file()) for name in modules)
     return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}

@@ -56,7 +56,7 @@ class Entrant:
     @property
     def has_nets(self) -> bool:
         """Whether its nets were copied; a baseline and an outside program have none."""
-        return split_wrapper(self.address)[1].startswith(_COPIES)
+        return split_wrapper(self.address)[1].startswith(COPIES)
 
     def address_in(self, folder: Path) -> str:
         """Return the address with the stage's folder in front of copied nets."""
@@ -81,7 +81,8 @@ class Pool:
     """Name of an agent that could not play, and why."""
 
 
-_COPIES = "agents/"
+COPIES = "agents/"
+"""Where the nets of the pool are, in the stage's folder."""
 
 
 def run(context: Context) -> dict[str, float]:
@@ -111,10 +112,10 @@ def run(context: Context) -> dict[str, float]:
     if len(entrants) < SEATS:
         there = ", ".join(entrant.name for entrant in entrants)
         raise ValueError(
-            f"only {len(entrants)} agents play ({there}), {SEATS} are needed, and {_newest_from(context)} has no other "
+            f"only {len(entrants)} agents play ({there}), {SEATS} are needed, and {newest_from(context)} has no other "
             "checkpoints: set pool.newest_from to a folder or storage with runs, or name more in pool.agents"
         )
-    shutil.rmtree(context.folder / _COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
+    shutil.rmtree(context.folder / COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
     names = [entrant.name for entrant in entrants]
     champion = names.index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
@@ -124,11 +125,11 @@ def run(context: Context) -> dict[str, float]:
     earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage)
     write_json(context.folder / HISTORY_NAME, history_json(earlier))
     pages = artifact_pages(context.tracker.store, f"{recipe.name}-", "report.html")
-    write_note(context.folder, _note(earlier.nights, pages))
+    write_note(context.folder, night_note(earlier.nights, pages))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 
 
-def _note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
+def night_note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
     """Return what the description of the run in MLflow says from the beginning on, in Markdown.
 
     ``pages``: address of the report by run. A night that was tracked elsewhere is named without a link.
@@ -164,13 +165,13 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
     for name in recipe.pool.agents:
         if name != recipe.registry.address:
             yield name, name, False
-    for found in source.newest(_newest_from(context), recipe.pool.newest):
+    for found in source.newest(newest_from(context), recipe.pool.newest):
         yield found.name, found.address, True
 
 
 def _check_newest_from(context: Context, source: AgentSource) -> None:
     """Raise ValueError or OSError if the place of new checkpoints is wrong; give a warning if it has none."""
-    location, pool = _newest_from(context), context.recipe.pool
+    location, pool = newest_from(context), context.recipe.pool
     if not pool.newest:
         return
     try:
@@ -181,16 +182,17 @@ def _check_newest_from(context: Context, source: AgentSource) -> None:
         context.console.warn(f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted")
 
 
-def _newest_from(context: Context) -> str:
+def newest_from(context: StageContext[Any]) -> str:
     """Return the folder or storage in which checkpoints are looked for."""
     recipe = context.recipe
     own = recipe.storage.address if recipe.storage.address.startswith(BUCKET) else str(context.folder.parents[1])
-    return recipe.pool.newest_from or own
+    location: str = recipe.pool.newest_from or own
+    return location
 
 
 def _enter(source: AgentSource, folder: Path, number: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
     """Copy the nets of an agent, if it has any, and see that it can play."""
-    copy, space = folder / _COPIES / str(number), folder / _COPIES / f"fetched-{number}"
+    copy, space = folder / COPIES / str(number), folder / COPIES / f"fetched-{number}"
     for remains in (copy, space):
         shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
     wrapper, nets = split_wrapper(address)
@@ -199,7 +201,7 @@ def _enter(source: AgentSource, folder: Path, number: int, name: str, address: s
     if is_net:
         _copy_nets(Path(fetched), copy)
         shutil.rmtree(space, ignore_errors=True)
-        fetched = f"{_COPIES}{number}"
+        fetched = f"{COPIES}{number}"
     told = ",".join(sorted(words))
     entrant = Entrant(
         name=name,

@@ -1,0 +1,105 @@
+"""The leaderboard stage of a tournament in a game of two sides: tonight's games, and the ratings from all nights.
+
+Leaves ``games.json`` (tournament_history.py), ``table.json`` (side_table.py) and ``live.html`` (live_page.py).
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+from suphx.evaluation.match_config import MAX_SIDE_DECKS
+from suphx.evaluation.rating.side_tournament import (
+    BLOCK_DECKS,
+    GAMES_PER_DECK,
+    PlayedBlock,
+    SideRunner,
+    SideSetup,
+    play_side_tournament,
+)
+from suphx.evaluation.rating.tournament import Player
+from suphx.games.registry import candidate_game
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_number import number
+from suphx_pipelines.tournament.leaderboard import metric_names
+from suphx_pipelines.tournament.live_page import LivePage, Sections, report_link
+from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
+from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, read_pool
+from suphx_pipelines.tournament.sides import side_page
+from suphx_pipelines.tournament.sides.side_pool import SideContext, game_code
+from suphx_pipelines.tournament.sides.side_table import SideBoard
+from suphx_platform.agents.side_agent import load_side_player
+
+_FIRST_DECK = 2**37
+"""Above the decks of matches and curves, and below those of self-play, which begin at 2**40."""
+
+
+def run(context: SideContext) -> dict[str, float]:
+    """Play tonight's games, go on where a killed stage stopped, and rate the agents by the games of all nights."""
+    recipe, folder, code = context.recipe, context.upstream["pool"], game_code(context.recipe)
+    pool, game = read_pool(folder), candidate_game(recipe.game)
+    num_decks, least = recipe.leaderboard.decks, BLOCK_DECKS * len(pool.entrants)
+    if num_decks < least:
+        raise ValueError(f"leaderboard.decks is {num_decks} for {len(pool.entrants)} agents: use at least {least}")
+    board = SideBoard(
+        pool=pool,
+        sides=game.sides,
+        earlier=read_history(folder / HISTORY_NAME, code),
+        anchor=recipe.leaderboard.anchor,
+        night=recipe.night,
+        run_id=context.folder.parent.name,
+    )
+    live = _LiveBoard(context, board)
+    setup = SideSetup(
+        game=recipe.game,
+        rules=recipe.rules,
+        players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
+        anchor=recipe.leaderboard.anchor,
+        first_deal=_FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
+        earlier=board.earlier.games,
+    )
+    with context.console.activity("compiling kernels"):
+        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+    with kept_games(context, "games", GAMES_PER_DECK * num_decks) as (kept, advance):
+        load = partial(load_side_player, recipe.game)
+        runner = SideRunner(load=load, workers=recipe.workers, kept=kept, progress=advance)
+        games = play_side_tournament(setup, num_decks, runner=runner, note_block=live.note_block)
+    names = {entrant.digest: entrant.name for entrant in pool.entrants}
+    facts = {"game": recipe.game, "night": recipe.night}
+    write_json(context.folder / GAMES_NAME, facts | games_json(games, names, code))
+    table = board.table()
+    write_json(context.folder / TABLE_NAME, table)
+    live.write_last()
+    rows = table["agents"]
+    ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
+    return {"games": len(games), "earlier_games": table["earlier_games"]} | dict(ratings)
+
+
+class _LiveBoard:
+    """Consumes: finished blocks. Produces: the live page with the leaderboard so far."""
+
+    def __init__(self, context: SideContext, board: SideBoard) -> None:
+        self._page = LivePage(context, "leaderboard")
+        self._board = board
+        self._num_games = GAMES_PER_DECK * context.recipe.leaderboard.decks
+
+    def note_block(self, block: PlayedBlock) -> None:
+        """Take the games of a block, and write the page if it is time."""
+        self._board.note_block(block)
+        table = cache(self._board.table)
+        self._page.offer(lambda has_links: (self._head(), side_page.sections(table(), has_links=has_links)))
+
+    def write_last(self) -> None:
+        """Write the page with all games."""
+        table = self._board.table()
+
+        def content(has_links: bool) -> tuple[str, Sections]:
+            head = self._head() + report_link(has_links=has_links)
+            return head, side_page.sections(table, has_links=has_links)
+
+        self._page.write_last(content)
+
+    def _head(self) -> str:
+        played, wanted = number(len(self._board.games)), number(self._num_games)
+        return report_page.paragraph(f"{played} of tonight's {wanted} games have been played.")

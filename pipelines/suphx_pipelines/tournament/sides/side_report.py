@@ -1,0 +1,77 @@
+"""The report stage of a tournament in a game of two sides: the leaderboard as page, pictures and table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from suphx.atomic_file import write_atomically
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.provenance import environment
+from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report.report_number import interval, number
+from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
+from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
+from suphx_pipelines.tournament.sides import side_page
+from suphx_pipelines.tournament.sides.side_pool import SideContext
+from suphx_pipelines.tournament.tournament_report import (
+    CSV_NAME,
+    REPORT_NAME,
+    TRACKED_REPORT,
+    left_out_table,
+    settings_section,
+)
+
+
+def run(context: SideContext) -> dict[str, float]:
+    """Write the page, the pictures and the table into the stage's folder."""
+    pool = read_json(context.upstream["pool"] / POOL_NAME)
+    table = read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
+    head = report_summary.verdict_card(verdict(table))
+    head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
+    size = 0
+    for path, has_links in ((REPORT_NAME, True), (TRACKED_REPORT, False)):
+        sections = [
+            *side_page.sections(table, has_links=has_links),
+            ("Left out", left_out_table(pool["left_out"])),
+            ("Settings", settings_section(context)),
+        ]
+        title = f"Suphx: {context.recipe.name}"
+        page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections).encode()
+        (context.folder / path).parent.mkdir(exist_ok=True)
+        write_atomically(context.folder / path, [page])
+        size = max(size, len(page))
+    for name, picture in side_page.pictures(table).items():
+        write_atomically(context.folder / name, [picture])
+    write_atomically(context.folder / CSV_NAME, [_csv(table).encode()])
+    return {"bytes": size}
+
+
+def verdict(table: Mapping[str, Any]) -> Verdict:
+    """Return who has the highest rating; that of the anchor is always the same, so the next one is named too."""
+    first, second, *_ = table["agents"]
+    if first["name"] == table["anchor"]:
+        sentence = f"The highest rating: {first['name']} (always 1,000), then {_rated(second)}."
+    else:
+        sentence = f"The highest rating: {_rated(first)}, where {table['anchor']} has 1,000."
+    return Verdict(outcome="none", sentence=sentence)
+
+
+def _rated(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} with {number(row['rating'])} (95 % interval {interval(row['interval'], 0)})"
+
+
+def _csv(table: Mapping[str, Any]) -> str:
+    text = io.StringIO()
+    sides = list(table["agents"][0]["sides"])
+    names = ["name", "rating", "low", "high", "games", *(f"{key}_{side}" for side in sides for key in ("wp", "adp"))]
+    writer = csv.DictWriter(text, names, extrasaction="ignore")
+    writer.writeheader()
+    for row in table["agents"]:
+        figures = {f"{key}_{side}": row["sides"][side][key] for side in sides for key in ("wp", "adp")}
+        writer.writerow({**row, **figures, "low": row["interval"][0], "high": row["interval"][1]})
+    return text.getvalue()

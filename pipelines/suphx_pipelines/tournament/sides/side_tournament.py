@@ -1,0 +1,101 @@
+"""A tournament in a game of two sides: pool -> leaderboard -> report.
+
+Everybody is rated by the games of all nights, as in the tournaments of riichi (tournament.py). There is no champion,
+because the model registry has no nets of these games.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
+from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
+from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
+from suphx_pipelines.tournament.sides import side_leaderboard, side_pool, side_report
+from suphx_pipelines.tournament.tournament_report import PICTURES, REPORT_NAME, TRACKED_REPORT
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import Storage
+
+POOL, REPORT = "pool", "report"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideTournamentResult:
+    """What ``suphx tournament`` answers for a game of two sides."""
+
+    run: RunResult
+    game: str
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read: those of a tournament of riichi, with figures by side."""
+        folder = self.run.folder
+        table = read_json(folder / LEADERBOARD / TABLE_NAME)["agents"]
+        kept = ("rating", "interval", "games", "sides")
+        return {
+            "game": self.game,
+            "agents": {row["name"]: {key: row[key] for key in kept} for row in table},
+            "champion": None,
+            "promoted": False,
+            "reason": f"no promotion: the model registry has no nets of {self.game}",
+            "report": str(folder / REPORT / REPORT_NAME),
+            "run_id": self.run.run_id,
+            "tracking_uri": self.run.tracking_uri,
+        }
+
+
+def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
+    """Return the stages in order."""
+    return [
+        Stage(
+            name=POOL,
+            run=side_pool.run,
+            recipe_keys=("game", "night", "rules", "pool"),
+            artifacts=(POOL_NAME,),
+        ),
+        Stage(
+            name=LEADERBOARD,
+            run=side_leaderboard.run,
+            recipe_keys=("game", "night", "rules", "leaderboard"),
+            needs=(POOL,),
+            artifacts=(TABLE_NAME, GAMES_NAME),
+        ),
+        Stage(
+            name=REPORT,
+            run=side_report.run,
+            recipe_keys=tuple(field.name for field in fields(SideTournamentRecipe)),
+            needs=(POOL, LEADERBOARD),
+            artifacts=(TRACKED_REPORT, *PICTURES),
+            is_summary=True,
+        ),
+    ]
+
+
+def run_side_tournament(
+    recipe: SideTournamentRecipe,
+    *,
+    runs: Path,
+    console: Console,
+    on_code_change: CodeChange = "stop",
+    max_wait_hours: float = 0.0,
+) -> SideTournamentResult:
+    """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
+    runner = Runner(
+        recipe,
+        side_tournament_stages(),
+        runs=runs,
+        records=None,
+        console=console,
+        storage=Storage(recipe.storage) if recipe.storage.address else None,
+        find_verdict=lambda metrics: side_report.verdict(read_json(runner.folder / LEADERBOARD / TABLE_NAME)),
+        on_code_change=on_code_change,
+        max_wait_hours=max_wait_hours,
+    )
+    result = SideTournamentResult(run=runner.run(), game=recipe.game)
+    if result.run.verdict is not None:
+        console.say(result.run.verdict.sentence)
+    return result

@@ -1,0 +1,37 @@
+"""A tournament of seconds in a game of two sides, also in a process of its own: ``python -m … RUNS WORKERS``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_pipelines.recipe.side_tournament_recipe import SideLeaderboardConfig, SideTournamentRecipe
+from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
+from suphx_platform.console.console import Console
+
+SMALL = SideTournamentRecipe(name="nightly", night="1", workers=1, leaderboard=SideLeaderboardConfig(decks=80))
+LONGER = replace(SMALL, leaderboard=SideLeaderboardConfig(decks=160))
+"""It goes on for a while when its first games are kept."""
+
+
+def save_nets(folder: Path, seed: int, rules: Rules | None = None) -> Path:
+    """Leave nets that have learned nothing, as a finished training does."""
+    folder.mkdir(parents=True)
+    game = candidate_game("doudizhu")
+    save_value_nets(folder, ValueNets(game, rules or Rules(), new_nets(game, seed)))
+    return folder
+
+
+def play(runs: Path, recipe: SideTournamentRecipe = SMALL) -> dict[str, Any]:
+    """Play the tournament and return its JSON."""
+    return run_side_tournament(recipe, runs=runs, console=Console()).to_json()
+
+
+if __name__ == "__main__":
+    play(Path(sys.argv[1]), replace(LONGER, workers=int(sys.argv[2])))

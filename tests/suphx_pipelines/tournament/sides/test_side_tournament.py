@@ -1,0 +1,131 @@
+"""``suphx tournament doudizhu_tournament``: who plays, ratings over nights, pages, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.games.doudizhu import Rules
+from suphx_cli import cli
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
+from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
+from suphx_pipelines.tournament.game_replay import replay_games
+from suphx_pipelines.tournament.pool.tournament_history import read_games
+from suphx_pipelines.tournament.sides.side_pool import game_code
+from suphx_platform.console.console import Console
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
+
+NAME = "doudizhu_tournament"
+RECIPE = shipped_recipes()[NAME]
+
+
+def command(runs: Path, night: str, *settings: str) -> list[str]:
+    wanted = (f"night={night}", "leaderboard.decks=80", "workers=1", *settings)
+    return ["tournament", NAME, "--runs", str(runs), *(word for setting in wanted for word in ("--set", setting))]
+
+
+def tournament(capsys: pytest.CaptureFixture[str], runs: Path, night: str, *settings: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert cli.main([*command(runs, night, *settings), "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_nets(runs / "a-1" / "learning", seed=1)
+    first = tournament(capsys, runs, "1")
+    assert (first["game"], first["champion"], first["promoted"]) == ("doudizhu", None, False)
+    assert next(iter(first["agents"])) == "rule"
+    assert set(first["agents"]) == {"rule", "random", "a-1/learning"}
+    assert first["agents"]["rule"]["rating"] == 1000.0
+    for row in first["agents"].values():
+        assert row["interval"][0] <= row["rating"] <= row["interval"][1]
+        assert set(row["sides"]) == {"landlord", "peasant"}
+        assert all(0 <= side["wp"] <= 1 for side in row["sides"].values())
+    assert sum(row["games"] for row in first["agents"].values()) == 2 * 160
+    assert tournament(capsys, runs, "1") == first
+
+    second = tournament(capsys, runs, "2")
+    folder = runs / second["run_id"]
+    assert sum(row["games"] for row in second["agents"].values()) == 2 * 320
+    table = read_json(folder / "leaderboard" / "table.json")
+    assert (table["decks"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
+    page = Path(second["report"]).read_text(encoding="utf-8")
+    for text in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "rating: rule (always 1,000)", "WP as landlord"):
+        assert text in page
+    assert f"../../{first['run_id']}/report/report.html" in page
+    live = (folder / "leaderboard" / "live.html").read_text(encoding="utf-8")
+    assert "160 games have been played" in live
+    with (folder / "report" / "leaderboard.csv").open(encoding="utf-8") as file:
+        assert [row["name"] for row in csv.DictReader(file)] == list(second["agents"])
+    metrics = TrackingStore(runs).newest_metrics(second["run_id"])
+    assert metrics["rating/rule"] == 1000.0
+    assert metrics["earlier_games"] == 160
+    with pytest.raises(ValueError, match="is a tournament of doudizhu: only games of riichi can be replayed"):
+        replay_games(folder, [1], runs / "records", Console())
+
+
+def test_games_of_other_rules_do_not_count(runs: Path) -> None:
+    result = play(runs, replace(SMALL, leaderboard=replace(SMALL.leaderboard, decks=40)))
+    path = runs / str(result["run_id"]) / "leaderboard" / "games.json"
+    games = read_games(path, game_code(SMALL))
+    assert len(games) == 80
+    assert all(sorted(game.places) == [1, 2] for game in games)
+    assert read_games(path, game_code(replace(SMALL, rules=Rules(douzero_kickers=True)))) == []
+    assert read_games(path) == []  # of riichi
+
+
+def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = save_nets(runs / "a-1" / "learning", seed=1)
+    other = save_nets(runs / "b-1" / "learning", 2, Rules(douzero_kickers=True))
+    twin = save_nets(runs / "c-1" / "learning", seed=1)
+    settings = ("pool.newest_from=" + str(runs), f'pool.agents=["rule", "{own}"]', "leaderboard.decks=40")
+    result = tournament(capsys, runs, "1", *settings)
+    assert set(result["agents"]) == {"rule", str(own)}
+    left_out = read_json(runs / result["run_id"] / "pool" / "pool.json")["left_out"]
+    assert left_out["c-1/learning"] == left_out["a-1/learning"] == f"the same nets as {own}"
+    assert "learned rules with other moves than those of the recipe" in left_out["b-1/learning"]
+    assert "the same nets as" in Path(result["report"]).read_text(encoding="utf-8")
+    assert twin.is_dir()
+    capsys.readouterr()
+    assert cli.main(command(runs, "2", f'pool.agents=["rule", "{other}"]')) == 1
+    assert "learned rules with other moves than those of the recipe" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (['pool.agents=["rule"]', "pool.newest=0"], "only 1 agents play (rule), 2 are needed"),
+        (['pool.agents=["rule", "rul"]'], "'rul' is no agent for doudizhu: did you mean 'rule'?"),
+        (["leaderboard.anchor=ukeire"], "leaderboard.anchor is 'ukeire': use random or rule"),
+        (["leaderboard.decks=39"], "leaderboard.decks is 39 for 2 agents: use at least 40"),
+        (["pool.newest_from=nowhere"], "pool.newest_from: nowhere is no folder of runs"),
+        (["on_ray=true"], "on_ray"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    settings: list[str], message: str, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(command(runs, "1", *settings)) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_launched_tournament_is_refused_because_one_machine_plays_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["launch", NAME, "--dry-run=client"]) == 1
+    assert "is a tournament of doudizhu, which one pod or machine plays" in capsys.readouterr().err
+
+
+def test_the_shipped_recipe_has_the_defaults_of_the_code_and_reads_back(tmp_path: Path) -> None:
+    recipe = load_side_tournament_recipe(RECIPE)
+    default = SideTournamentRecipe(name=NAME)
+    assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes, night=recipe.night)
+    (tmp_path / "recipe.toml").write_text(to_toml(recipe))
+    assert load_side_tournament_recipe(tmp_path / "recipe.toml") == recipe
