@@ -39,7 +39,7 @@ class PipelineResult:
     report: Path
     agent: Path | None = None
     """Folder of the nets that the run made last; None if it made none."""
-    baseline: str = "ukeire"
+    opponent: str = "ukeire"
     """An agent to compare these nets with."""
     is_playable: bool = True
     """Whether a person can play against these nets with ``suphx play``."""

@@ -32,7 +32,7 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.record import I8, I32, I64, U8
 from suphx.selfplay.agents.agent import Agent, load_agent
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
 """By place 1-4; 0 while the game goes on."""
@@ -59,15 +59,15 @@ class SeatTables:
         """Scores that rewards were paid for."""
         self._scripts: I64 = np.full(4, NO_SCRIPT, np.int64)
         self._agents: dict[int, Agent] = {}
-        """Opponents that are no baselines, by their seat counted from the player's."""
+        """Opponents that are no scripted agents, by their seat counted from the player's."""
         self._load_opponents()
         self._suits, self._lookup = load_suits(), load_lookup()
 
     def _load_opponents(self) -> None:
         loaded: dict[str, Agent] = {}
         for offset, name in enumerate(self.config.opponents, start=1):
-            if name in BASELINES:
-                self._scripts[offset] = BASELINES.index(name)
+            if name in SCRIPTED_AGENTS:
+                self._scripts[offset] = SCRIPTED_AGENTS.index(name)
             else:
                 loaded[name] = loaded.get(name) or load_agent(name)
                 self._agents[offset] = loaded[name]

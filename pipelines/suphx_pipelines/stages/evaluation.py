@@ -1,4 +1,4 @@
-"""The evaluation stage: the nets that were just learned, with the decision flow, against three copies of a baseline.
+"""The evaluation stage: the nets that were just learned, with the decision flow, against three copies of an opponent.
 
 Leaves ``match.json`` (keys in docs/architecture.md).
 """
@@ -44,7 +44,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
     if config.answers != "probable":
         candidate += f":{config.answers}"
-    setup = MatchSetup(candidate, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     start = time.monotonic()
     kept = KeptResults(context.folder / GAMES_FOLDER)
     if len(kept):
@@ -62,7 +62,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     write_json(context.folder / "match.json", match_json(match, seconds))
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    context.console.say(f"the supervised nets against {config.baseline}: {shown}{few_games_note(match.hanchans)}")
+    context.console.say(f"the supervised nets against {config.opponent}: {shown}{few_games_note(match.hanchans)}")
     figures = {
         "average_placement": match.statistics.average_placement,
         "stable_rank": match.statistics.stable_rank,
@@ -82,14 +82,14 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:
     """Return what the report shows of a match."""
     players = []
-    for name, statistics in ((AGENT_NAME, match.statistics), (match.baseline, match.baseline_statistics)):
+    for name, statistics in ((AGENT_NAME, match.statistics), (match.opponent, match.opponent_statistics)):
         figures = statistics.to_json()
         players.append({**figures, "name": name, "hanchans": figures["games"]})
     values: dict[str, Any] = match.to_json()
     return {
         **{
             name: values[name]
-            for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference", "points_difference")
+            for name in ("candidate", "opponent", "seed", "hanchans", "paired_difference", "points_difference")
         },
         "seconds": seconds,
         "players": players,

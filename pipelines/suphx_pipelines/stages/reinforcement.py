@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
 STAGE_NAME = "reinforcement"
-_BASELINE_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
+_OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
 
 
@@ -228,7 +228,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"] and match["is_final"]:
             low, high = match["interval"]
-            opponent = _BASELINE_NAMES.get(match["baseline"], match["baseline"])
+            opponent = _OPPONENT_NAMES.get(match["opponent"], match["opponent"])
             opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
                 f"after {count_text(match['updates'], 'update')} against {opponent}: "

@@ -34,7 +34,7 @@ PAGE_FILE = "game.html"
 MATCH_GAMES_FILE = "match_games.json"
 _EVALUATION = "evaluation"
 _VERDICT = ("start", "argmax")
-"""Baseline and policy of the match of self-play that gives the verdict."""
+"""Opponent and policy of the match of self-play that gives the verdict."""
 _AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")
 """Stages that leave an agent, the strongest first; supervised nets are in the folders of their stages."""
 
@@ -68,13 +68,13 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play the game against three copies of the baseline, write its files, and pages of games of the last match."""
+    """Play the game against three copies of the opponent, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
-    setup = MatchSetup(address, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     with context.console.parts("playing a game to look at") as progress:
         game = first_game(setup, progress=progress)
-    one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
+    one, two, three = (f"{config.opponent} {number}" for number in (1, 2, 3))
     game = replace(game, names=(AGENT_NAME, one, two, three))
     write_json(context.folder / GAME_FILE, sample_game(game, game.names))
     agent = load_agent(address)
@@ -103,14 +103,14 @@ def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
 def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
     """Return the records of the last match of these nets, and whom they played; None if none were kept."""
     if _EVALUATION in context.upstream:
-        return context.upstream[_EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.baseline
+        return context.upstream[_EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.opponent
     folder = _folder(context)
     if playouts.STAGE_NAME in context.upstream:
         return folder / RECORDS_FOLDER, "supervised nets"
     if not (folder / METRICS_FILE).is_file():
         return None
     matches = read_json(folder / METRICS_FILE).get("matches", [])
-    kept = [match for match in matches if match.get("records") and (match["baseline"], match["policy"]) == _VERDICT]
+    kept = [match for match in matches if match.get("records") and (match["opponent"], match["policy"]) == _VERDICT]
     is_from_supervised = folder.name == "reinforcement" and context.recipe.reinforcement.start != "random"
     opponent = "supervised nets" if is_from_supervised else "initial nets"
     return (folder / kept[-1]["records"], opponent) if kept else None

@@ -66,7 +66,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
         Stage(
             name=POOL,
             run=tournament_pool.run,
-            recipe_keys=("night", "pool", "registry", "decision.baseline"),
+            recipe_keys=("night", "pool", "registry", "decision.opponent"),
             artifacts=(tournament_pool.POOL_NAME,),
         ),
         Stage(

@@ -31,7 +31,7 @@ def run(context: Context) -> dict[str, float]:
     best = next((row["name"] for row in table["agents"] if row["is_candidate"]), None)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
     champion = None if pool.champion is None else pool.entrants[pool.champion]
-    opponent = champion.address_in(folder) if champion else context.recipe.decision.baseline
+    opponent = champion.address_in(folder) if champion else context.recipe.decision.opponent
     decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
     live = LiveDecision(context, table, best, decision["opponent"])
     if candidate is None or not opponent:
@@ -42,7 +42,7 @@ def run(context: Context) -> dict[str, float]:
     live.write_first()
     report = _play(context, candidate, opponent, live)
     live.write_last()
-    names = {"candidate": best, "baseline": decision["opponent"]}
+    names = {"candidate": best, "opponent": decision["opponent"]}
     for sentence in report.forfeits.sentences((candidate.name, decision["opponent"])):
         context.warn(sentence)
     decision |= {

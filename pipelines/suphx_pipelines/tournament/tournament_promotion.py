@@ -117,7 +117,7 @@ def promotion_of(
     metrics = {} if match is None else _figures(match, test, others)
     tags |= {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
     if test is None:
-        why = "It is the first candidate: there was no champion and no baseline to beat."
+        why = "It is the first candidate: there was no champion and no opponent to beat."
     elif match is None:
         tags |= _bounds(test)
         why = _failure(test, opponent, pool.version)

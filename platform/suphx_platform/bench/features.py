@@ -70,7 +70,7 @@ def bench_features(
         "scaling": rates["ours"] / one_thread if num_threads > 1 else None,
         "decisions": len(tables),
         "rows": num_rows,
-        "positions": "recorded games" if records else "games of ukeire baselines",
+        "positions": "recorded games" if records else "games of ukeire",
         "seed": None if records else seed,
         "peer": None if other is None else _describe_peer(other, rates["peer"]),
         "ratio": None if other is None else one_thread / rates["peer"],

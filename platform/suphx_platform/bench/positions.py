@@ -1,4 +1,4 @@
-"""Samples to measure with: of real games where a folder of records is given, else of games that a baseline plays."""
+"""Samples to measure with: of real games if a folder of records is given, else of games of a scripted agent."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ from .features.game_progress import (
 from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits as permute_suits
 
 # Agents and the order of a seat's decisions (Figure 1), in matches and in self-play.
-from .bots.baseline import (
+from .bots.scripted_play import (
     choose_scripted as choose_scripted,
 )
 from .bots.random_play import play_random as play_random

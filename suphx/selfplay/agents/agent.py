@@ -1,4 +1,4 @@
-"""Agents, which choose actions at waiting tables: the baselines, and five nets with the decision flow.
+"""Agents, which choose actions at waiting tables: the scripted agents, and five nets with the decision flow.
 
 >>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised"), load_agent("runs/laptop-1/supervised:weak")]
 >>> actions = agents[0].act(simulator.tables, simulator.waiting())
@@ -39,7 +39,7 @@ from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.agents.answer import yes_answers
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
-from suphx.selfplay.agents.choice import BASELINES, Answers
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, Answers
 from suphx.selfplay.agents.policy_set import load_policy_set
 
 _SMALL_NET = 1_000_000
@@ -58,14 +58,14 @@ class Agent(Protocol):
         ...
 
 
-class BaselineAgent:
-    """One of the shipped baselines by name."""
+class ScriptedAgent:
+    """One of the scripted agents by name."""
 
     def __init__(self, name: str) -> None:
-        if name not in BASELINES:
-            raise ValueError(f"{name!r} is no baseline: use one of {', '.join(BASELINES)}")
+        if name not in SCRIPTED_AGENTS:
+            raise ValueError(f"{name!r} is no opponent: use one of {', '.join(SCRIPTED_AGENTS)}")
         self.name = name
-        self._number = BASELINES.index(name)
+        self._number = SCRIPTED_AGENTS.index(name)
         self._suits = load_suits()
 
     def act(self, tables: Records, indices: I64) -> I16:
@@ -76,9 +76,9 @@ class BaselineAgent:
 
 
 @jit
-def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I16) -> None:
+def _act(tables: Records, indices: I64, suits: Suits, script: int, actions: I16) -> None:
     for i in range(len(indices)):
-        actions[i] = choose_scripted(tables[indices[i]], suits, baseline)
+        actions[i] = choose_scripted(tables[indices[i]], suits, script)
 
 
 class NetAgent:
@@ -186,14 +186,15 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     the answers of all nets, or of those that learned if the nets come from self-play: the policy of self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
-    if address in BASELINES:
-        return BaselineAgent(address)
+    if address in SCRIPTED_AGENTS:
+        return ScriptedAgent(address)
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
-            f"{address!r} is no agent: name a scripted one ({', '.join(BASELINES)}) or a folder with a checkpoint for "
-            f"each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
+            f"{address!r} is no agent: name a scripted one ({', '.join(SCRIPTED_AGENTS)}) or a folder with a "
+            f"checkpoint for each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps "
+            f"{', '.join(':' + word for word in WORDS)}"
         )
     is_weak = WEAK in words
     discard = find_checkpoint(folder, HEAD_NAMES[DISCARD_HEAD], is_weak=is_weak)

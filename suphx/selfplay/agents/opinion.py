@@ -42,8 +42,8 @@ def ask_agent(
 def ask_at(agent: Agent, tables: Records) -> Opinions:
     """Return what ``agent`` would do at each TABLE record (n,) that waits for its actor.
 
-    An agent with nets also gives its probability for every legal move; those of others are NaN. A baseline that never
-    calls has no answer where the player has called.
+    An agent with nets also gives its probability for every legal move; those of others are NaN. A scripted agent that
+    never calls has no answer where the player has called.
     """
     indices = np.arange(len(tables))
     actions = agent.act(tables, indices)

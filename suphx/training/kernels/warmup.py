@@ -47,10 +47,10 @@ def warm_hands() -> None:
 def warm_scripted_games() -> None:
     """Compile the scripted agents; play and store a game."""
     from suphx.games.riichi import KyokuStore, StoreWriter, tenhou
-    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.agents.agent import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
-    agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
+    agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
     with tempfile.TemporaryDirectory() as name:
         with StoreWriter(Path(name)) as writer:
             for log in play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()):
@@ -61,11 +61,11 @@ def warm_scripted_games() -> None:
 def warm_replay() -> None:
     """Compile the check of records against the rules."""
     from suphx.games.riichi import Replayer, tenhou
-    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.agents.agent import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     replayer = Replayer()
-    logs = play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
+    logs = play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
     assert not [difference for log in logs for difference in replayer.replay(log)]
 
 
@@ -121,12 +121,12 @@ def warm_nets() -> None:
 def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
     from suphx.games.riichi import HEAD_NAMES, KyokuStore, StoreWriter, encode_kyokus, tenhou
-    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.agents.agent import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     with tempfile.TemporaryDirectory() as name:
         with StoreWriter(Path(name)) as writer:
-            for log in play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
+            for log in play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
                 writer.add(log)
         store = KyokuStore.open(Path(name))
         for head in range(len(HEAD_NAMES)):

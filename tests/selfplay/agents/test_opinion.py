@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suphx.games.riichi import NO_ANSWER, recorded_decisions
 from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
 from suphx.selfplay.agents import opinion
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.opinion import ask_agent
 from tests.games.riichi.builders.random_game import random_game
 from tests.selfplay.agents.small_agent import small_agent
@@ -48,14 +48,14 @@ def test_the_agent_discards_what_has_the_highest_probability() -> None:
     np.testing.assert_allclose(chosen, best, rtol=1e-5)
 
 
-def test_a_baseline_has_choices_and_no_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scripted_agent_has_choices_and_no_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opinion, "_DECISIONS_A_CALL", 50)
     told: list[float] = []
-    opinions = ask_agent(BaselineAgent("ukeire"), DECISIONS, progress=told.append)
+    opinions = ask_agent(ScriptedAgent("ukeire"), DECISIONS, progress=told.append)
     assert sum(told) == len(DECISIONS.tables)
     assert set(told[:-1]) == {50}
     assert np.isnan(opinions.probabilities).all()
-    expected = BaselineAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
+    expected = ScriptedAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
     np.testing.assert_array_equal(opinions.actions, expected)
 
 

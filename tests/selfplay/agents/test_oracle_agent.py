@@ -19,7 +19,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.nets.net_config import NetConfig
-from suphx.selfplay.agents.agent import BaselineAgent, NetAgent, load_agent
+from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent, load_agent
 from suphx.selfplay.agents.policy_set import (
     PolicySet,
     load_policy_set,
@@ -60,7 +60,7 @@ def tables() -> Records:
     for _ in range(60):
         waiting = simulator.waiting()
         found.append(simulator.tables[waiting[::6]].copy())
-        simulator.advance(waiting, BaselineAgent("ukeire").act(simulator.tables, waiting))
+        simulator.advance(waiting, ScriptedAgent("ukeire").act(simulator.tables, waiting))
     return np.concatenate(found)
 
 

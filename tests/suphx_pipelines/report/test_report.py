@@ -99,7 +99,7 @@ def player(name: str) -> dict[str, Any]:
 
 MATCH: dict[str, Any] = {
     "candidate": "net",
-    "baseline": "ukeire",
+    "opponent": "ukeire",
     "seed": 5,
     "hanchans": 400,
     "players": [player("net"), player("<script>alert(1)</script>")],
@@ -174,7 +174,7 @@ SELF_PLAY: dict[str, Any] = {
     "matches": [
         {
             "updates": 20,
-            "baseline": "start",
+            "opponent": "start",
             "hanchans": 200,
             "average_placement": 2.42,
             "difference": -0.1,
@@ -182,7 +182,7 @@ SELF_PLAY: dict[str, Any] = {
         },
         {
             "updates": 40,
-            "baseline": "start",
+            "opponent": "start",
             "hanchans": 200,
             "average_placement": 2.26,
             "difference": -0.314,

@@ -21,7 +21,7 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = pytest.mark.usefixtures("short_games")
 LOSING = replace(
-    SMALL, decision=replace(SMALL.decision, baseline="ukeire"), registry=RegistryConfig(max_lost_versions=1)
+    SMALL, decision=replace(SMALL.decision, opponent="ukeire"), registry=RegistryConfig(max_lost_versions=1)
 )
 
 

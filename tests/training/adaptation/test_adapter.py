@@ -7,7 +7,7 @@ import torch
 
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_start import draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
@@ -18,7 +18,7 @@ CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8
 
 
 def starts(count: int) -> Records:
-    return draw_starts(BaselineAgent("tsumogiri"), count, tenhou(), seed=0)
+    return draw_starts(ScriptedAgent("tsumogiri"), count, tenhou(), seed=0)
 
 
 def test_rollouts_of_a_deal_share_it_and_differ_in_our_discards() -> None:

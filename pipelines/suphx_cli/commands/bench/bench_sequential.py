@@ -28,7 +28,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         f"decided. AGENT: {AGENT_FORMS}.",
     )
     parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent at one seat")
-    parser.add_argument("--baseline", required=True, metavar="AGENT", help="the agent at the three other seats")
+    parser.add_argument("--opponent", required=True, metavar="AGENT", help="the agent at the three other seats")
     parser.add_argument(
         "--difference",
         type=float,
@@ -66,7 +66,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     for difference in args.difference:
         for error in args.error:
             SequentialConfig(difference=difference, error=error)
-    for agent in (args.candidate, args.baseline):
+    for agent in (args.candidate, args.opponent):
         check_agent(agent)
     from suphx_platform.bench.matches.sequential import bench_sequential
     from suphx_platform.kernels.kernel_warmup import compile_kernels
@@ -75,7 +75,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with steps(console) as begin:
         return bench_sequential(
             args.candidate,
-            args.baseline,
+            args.opponent,
             differences=args.difference,
             errors=args.error,
             num_hanchans=args.hanchans,

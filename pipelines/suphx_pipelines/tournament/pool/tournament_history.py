@@ -160,8 +160,8 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -
                     read(stored, path)
     if others:
         text = (
-            "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If a "
-            "rule or a baseline plays differently since, give the tournament a new name, so that ratings begin anew"
+            "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If "
+            "rules or scripted agents have changed since, give the tournament a new name: its ratings start again"
         )
         _log.info(text, len(others), min(others), max(others))
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))

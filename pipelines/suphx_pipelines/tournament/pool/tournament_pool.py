@@ -54,7 +54,7 @@ class Entrant:
 
     @property
     def has_nets(self) -> bool:
-        """Whether its nets were copied; a baseline and an outside program have none."""
+        """Whether its nets were copied; a scripted agent and an outside program have none."""
         return split_wrapper(self.address)[1].startswith(_COPIES)
 
     def address_in(self, folder: Path) -> str:
@@ -89,8 +89,8 @@ def run(context: Context) -> dict[str, float]:
     source = AgentSource(context.tracker.store, recipe.storage)
     _check_newest_from(context, source)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
-    if version is None and recipe.decision.baseline:
-        load_any_agent(recipe.decision.baseline)  # now, not after all the games
+    if version is None and recipe.decision.opponent:
+        load_any_agent(recipe.decision.opponent)  # now, not after all the games
     entrants: list[Entrant] = []
     left_out: dict[str, str] = {}
     for name, address, is_candidate in _wanted(context, source, version):

@@ -23,7 +23,7 @@ from suphx.games.riichi import (
     start_event,
 )
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
 from suphx_platform.agents.mjai.program_channel import ProgramAddress
 
@@ -69,7 +69,7 @@ class MjaiAgent:
         self._has_forfeited = False
         self._start_seconds: float | None = None
         """Less than usual when a program has never answered, or never took a connection: others would not either."""
-        self._fallback = BaselineAgent("tsumogiri")
+        self._fallback = ScriptedAgent("tsumogiri")
 
     def follow(self, recorder: GameRecorder) -> None:
         """Begin with new games."""

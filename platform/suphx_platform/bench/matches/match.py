@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.match_setup import BASELINE_NAME, CANDIDATE_NAME, MatchSetup
+from suphx.evaluation.match_setup import CANDIDATE_NAME, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import GameTask, Summary
@@ -159,6 +159,6 @@ def _play_counted(
 def _summarise(games: Sequence[tuple[GameLog, int]], forfeited: ForfeitedSeats) -> Summary:
     """Return what a match keeps of its games, and their decisions."""
     return {
-        "rows": [[game_row(log, name) for log, _ in games] for name in (CANDIDATE_NAME, BASELINE_NAME)],
+        "rows": [[game_row(log, name) for log, _ in games] for name in (CANDIDATE_NAME, OPPONENT_NAME)],
         "decisions": sum(number for _, number in games),
     }

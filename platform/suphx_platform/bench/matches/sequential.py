@@ -23,7 +23,7 @@ EFFECTS = (0.0, 1.0, 2.0)
 
 def bench_sequential(
     candidate: str,
-    baseline: str,
+    opponent: str,
     *,
     differences: Sequence[float],
     errors: Sequence[float],
@@ -40,9 +40,9 @@ def bench_sequential(
     call the candidate better, the mean number of hanchans and its standard error. ValueError for an unknown agent, a
     wrong number, or agents that play alike.
     """
-    say(f"{candidate} against three {baseline}, {num_hanchans:,} hanchans")
+    say(f"{candidate} against three {opponent}, {num_hanchans:,} hanchans")
     runner = GameRunner(workers=workers, load=load_any_agent)
-    report = play_match(MatchSetup(candidate, baseline, seed=seed), num_hanchans, runner=runner)
+    report = play_match(MatchSetup(candidate, opponent, seed=seed), num_hanchans, runner=runner)
     placements = np.array(report.placements, np.int64).reshape(-1, SEATS)
     values = placements.sum(axis=1) - sum(PLACEMENT.by_place)
     measured = MeasuredWalls(values, SequentialConfig().scale(PLACEMENT))
@@ -59,7 +59,7 @@ def bench_sequential(
     found, counts = np.unique(values, return_counts=True)
     return {
         "candidate": candidate,
-        "baseline": baseline,
+        "opponent": opponent,
         "hanchans": num_hanchans,
         "seed": seed,
         "measured": {

@@ -6,7 +6,7 @@ of its caller's arrays, so that hundreds of tables cost no copy.
 
 from __future__ import annotations
 
-from suphx.games.riichi.bots.baseline import choose_scripted
+from suphx.games.riichi.bots.scripted_play import choose_scripted
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.simulator import finish_kyoku
 from suphx.games.riichi.features.encoder import encode_row
@@ -20,7 +20,7 @@ from suphx.kernel.record import I8, I32, I64, U8, Records
 EVERY_SEAT = -1
 """The player's seat at a table where it answers for all four seats."""
 NO_SCRIPT = -1
-"""The script of an opponent that is no shipped baseline: ``play_to_seats`` stops at its decisions."""
+"""The script of an opponent that is no scripted agent: ``play_to_seats`` stops at its decisions."""
 
 
 @jit
@@ -40,8 +40,8 @@ def play_to_seats(
 ) -> None:  # fmt: skip
     """Play the scripted opponents of the tables ``indices`` until the player decides or the game is over.
 
-    ``seats``, int64 (n,): the player's seat of each table, or EVERY_SEAT. ``scripts``, int64 (4,): the baseline of each
-    seat (``choose_scripted``), counted from the player's, or NO_SCRIPT. ``settled`` as in ``advance_tables``.
+    ``seats``, int64 (n,): the player's seat of each table, or EVERY_SEAT. ``scripts``, int64 (4,): the scripted agent
+    of each seat (``choose_scripted``), counted from the player's, or NO_SCRIPT. ``settled`` as in ``advance_tables``.
     """
     for i in range(len(indices)):
         index = indices[i]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.bots.baseline import choose_ukeire
+from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.undrawn import is_undrawn
 from suphx.games.riichi.features.encoder import Encoder

@@ -15,7 +15,7 @@ from suphx.games.riichi.table.table import CLAIM, GAME_END, OWN_TURN
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, parse_faces
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.random_game import choose_hastily
 
 PUBLIC = (
@@ -83,7 +83,7 @@ def test_the_game_goes_on_to_its_end_from_there(seen: Records) -> None:
     after = determinise(seen, seen["actor"], np.arange(len(seen)))
     simulator = Simulator(len(after), tenhou())
     simulator.tables = after
-    agent = BaselineAgent("ukeire")
+    agent = ScriptedAgent("ukeire")
     while (waiting := simulator.waiting()).size:
         simulator.advance(waiting, agent.act(simulator.tables, waiting))
     assert (simulator.tables["phase"] == GAME_END).all()

@@ -20,7 +20,7 @@ from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT
 from suphx.kernel.record import I32, U8, Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
 from tests.games.riichi.builders.table_builder import Deal
 from tests.selfplay.row_nets import answer
@@ -155,7 +155,7 @@ def played_cost(table: Records, kind: int, rules: Rules) -> int:
 @pytest.mark.parametrize("make_wall", [near_wall, shared_wait_wall, staged_wall])
 def test_costs_are_those_of_playing_on(make_wall: object) -> None:
     rules = replace(tenhou(), max_rons=3) if make_wall is near_wall else tenhou()
-    simulator, agent, seen = staged_tables(make_wall, rules, 40, seed=3), BaselineAgent("ukeire"), Counter[str]()
+    simulator, agent, seen = staged_tables(make_wall, rules, 40, seed=3), ScriptedAgent("ukeire"), Counter[str]()
     while (waiting := simulator.waiting()).size:
         tables = simulator.tables
         discards = waiting[np.isin(tables["phase"][waiting], (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD))]
