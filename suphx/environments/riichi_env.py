@@ -117,7 +117,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
             self.render()
 
     def _observation(self) -> U8:
-        row = self._tables.rows[0]
+        row = self._tables.planes[0]
         return row.copy() if self._is_packed else unpack_planes(row, self._num_planes)
 
     def _info(self) -> dict[str, Any]:

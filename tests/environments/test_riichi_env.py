@@ -41,7 +41,7 @@ def test_a_game_is_the_one_of_the_engine() -> None:
     simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
     table, mini = simulator.tables[0], find_encoder("mini")
     opponents = dict(enumerate(map(ScriptedAgent, ("random", "tsumogiri", "ukeire")), start=1))
-    row, total, ended = np.zeros((1, mini.public.row_bytes), np.uint8), 0.0, False
+    row, total, ended = np.zeros((1, mini.public.observation_bytes), np.uint8), 0.0, False
     random = np.random.default_rng(1)
     while simulator.waiting().size:
         place = (int(table["actor"]) - info["seat"]) % 4

@@ -86,7 +86,7 @@ def check_ablation(ablation: dict[str, Any]) -> None:
     """Four different nets, of two encoders and two seeds, that have learned and answered as many samples."""
     first, second = ablation["discard"]["encoders"]
     assert (first["encoder"], second["encoder"]) == ("mini", "suphx-plain")
-    assert first["rows"] == second["rows"] == 10 * int(SMALL["supervised.batch_size"])
+    assert first["trained_samples"] == second["trained_samples"] == 10 * int(SMALL["supervised.batch_size"])
     assert len(set(first["accuracies"] + second["accuracies"])) == 4
     assert first["interval"] == [0, 0]
     assert second["differences"] == pytest.approx(

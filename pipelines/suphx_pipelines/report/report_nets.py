@@ -69,7 +69,7 @@ def _accuracy_row(head: str, metrics: Mapping[str, Any], *, has_paper: bool) -> 
     if has_paper:
         row += [f"{percent(accuracy)} ({millions}M)", percent(previous)]
     row += [percent(test.get(key)) for key in ("balanced_accuracy", "recall_yes")]
-    learned = metrics["history"][-1].get("rows") if metrics["history"] else None
+    learned = metrics["history"][-1].get("samples") if metrics["history"] else None
     return row + [number(count) for count in (test.get("samples"), learned, metrics.get("train_games"))]
 
 

@@ -2,7 +2,7 @@
 
 Stages ``ablation/<head>/<encoder>/<n>`` train one net each, with the settings of the supervised stages but a fixed
 number of steps, all from the same games. The last stage, ``ablation/summary``, lets them answer the same test samples
-and leaves ``ablation.json``: ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "rows",
+and leaves ``ablation.json``: ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "trained_samples",
 "accuracies": [a number for each seed], "differences": [same], "difference", "interval": [2]}]}}``. Differences are to
 the encoder that is named first.
 """
@@ -105,7 +105,7 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
             {
                 "encoder": encoder,
                 "planes": data.layout.num_planes,
-                "rows": read_json(folders[0] / METRICS_FILE)["history"][-1]["rows"],
+                "trained_samples": read_json(folders[0] / METRICS_FILE)["history"][-1]["samples"],
                 "accuracies": hits.mean(1).tolist(),
                 "differences": (hits - first_hits).mean(1).tolist(),
                 "difference": difference.mean,

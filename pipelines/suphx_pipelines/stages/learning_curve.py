@@ -2,8 +2,8 @@
 
 Stages ``learning_curve/<games>/<head>`` train like the supervised stages, on the same validation and test samples, from
 the first so many training games. The last stage, ``learning_curve/summary``, leaves ``curve.json``:
-``{head: [{"games", "kyokus", "rows", "accuracy", "majority_accuracy", "balanced_accuracy", "loss", "samples"}]}`` with
-ascending games, the nets of the supervised stages last.
+``{head: [{"games", "kyokus", "trained_samples", "accuracy", "majority_accuracy", "balanced_accuracy", "loss",
+"samples"}]}`` with ascending games, the nets of the supervised stages last.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _point(folder: Path) -> dict[str, Any]:
     return {
         "games": metrics["train_games"],
         "kyokus": metrics["train_kyokus"],
-        "rows": metrics["history"][-1]["rows"],
+        "trained_samples": metrics["history"][-1]["samples"],
         **{name: test[name] for name in ("accuracy", "majority_accuracy", "balanced_accuracy", "loss", "samples")},
     }
 

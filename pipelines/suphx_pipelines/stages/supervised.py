@@ -74,7 +74,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
 
         def report(state: HeadProgress) -> None:
             watch.note = (
-                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} samples/s, "
+                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.samples_per_second:,.0f} samples/s, "
                 f"waiting {state.waiting_share:.0%}"
             )
             context.tracker.log_metrics(_curve_points(state), step=state.step)
@@ -83,7 +83,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
     _print_end(context, head, config, metrics)
     figures = {name: metrics["test"][name] for name in _TEST_FIGURES}
-    figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share", "train_samples")}
+    figures |= {name: metrics[name] for name in ("samples_per_second", "waiting_share", "train_samples")}
     figures["steps"] = metrics["history"][-1]["step"]
     return {name: float(value) for name, value in figures.items() if value is not None}
 
@@ -150,7 +150,7 @@ def _curve_points(state: HeadProgress) -> dict[str, float]:
     points = {
         "train_loss": state.train_loss,
         "learning_rate": state.learning_rate,
-        "rows_per_second": state.rows_per_second,
+        "samples_per_second": state.samples_per_second,
         "waiting_share": state.waiting_share,
         "validation_loss": state.validation_loss,
         "validation_accuracy": state.validation_accuracy,

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_rows
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_planes
 from suphx.models.calibration import Calibration
 from suphx.models.device import find_device
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
@@ -147,15 +147,15 @@ class InferenceEngine:
             whole = self._answer_head(_joined([part for _, part in asked]))
             start = 0
             for i, part in asked:
-                outputs[i][head] = _slice(whole, slice(start, start + len(part.rows)))
-                start += len(part.rows)
+                outputs[i][head] = _slice(whole, slice(start, start + len(part.planes)))
+                start += len(part.planes)
 
     def _answer_head(self, observations: Observations) -> PolicyOutputs:
         """Answer each policy's rows with its own net."""
         first = int(observations.policies[0])
         if (observations.policies == first).all():
             return self._answer_policy(observations, first)
-        whole = _empty_outputs(len(observations.rows))
+        whole = _empty_outputs(len(observations.planes))
         for policy in np.unique(observations.policies):
             own = np.flatnonzero(observations.policies == policy)
             part = self._answer_policy(_rows_of(observations, own), int(policy))
@@ -167,7 +167,7 @@ class InferenceEngine:
     def _answer_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
         head = observations.head
         net = self._nets[head, policy]
-        rows = seen_rows(observations.rows, net.num_planes, net.num_oracle_planes)
+        rows = seen_planes(observations.planes, net.num_planes, net.num_oracle_planes)
         logits = net(torch.from_numpy(rows))
         if head in self._heads or self._config.nets == "null":
             masks = torch.from_numpy(observations.masks).to(logits.device)
@@ -176,7 +176,7 @@ class InferenceEngine:
             return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=head == DISCARD_HEAD)
         calibration = (self._weak if policy == WEAK else self._policy_set).calibrations[head]
         return _unlearned(
-            head, logits.cpu().numpy(), replace(observations, rows=rows), calibration, self._config.answers
+            head, logits.cpu().numpy(), replace(observations, planes=rows), calibration, self._config.answers
         )
 
     def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
@@ -260,7 +260,7 @@ def _joined(parts: list[Observations]) -> Observations:
         return parts[0]
     return Observations(
         head=parts[0].head,
-        rows=np.concatenate([part.rows for part in parts]),
+        planes=np.concatenate([part.planes for part in parts]),
         masks=np.concatenate([part.masks for part in parts]),
         policies=np.concatenate([part.policies for part in parts]),
         uniforms=np.concatenate([part.uniforms for part in parts]),
@@ -270,7 +270,7 @@ def _joined(parts: list[Observations]) -> Observations:
 def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
     return Observations(
         head=observations.head,
-        rows=observations.rows[indices],
+        planes=observations.planes[indices],
         masks=observations.masks[indices],
         policies=observations.policies[indices],
         uniforms=observations.uniforms[indices],

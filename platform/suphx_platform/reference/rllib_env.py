@@ -155,7 +155,7 @@ class HanchanEnv(MultiAgentEnv):
         if self._is_over:
             return {}
         agent = self._agent(self._table["actor"])
-        planes = unpack_planes(self._tables.rows[0], self._num_planes)
+        planes = unpack_planes(self._tables.planes[0], self._num_planes)
         legal = self._tables.masks[0].copy()
         self._actions[agent].legal = legal
         return {agent: {OBSERVATIONS: planes.T[:, None, :], ACTION_MASK: legal.astype(np.uint8)}}

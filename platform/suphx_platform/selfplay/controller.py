@@ -178,8 +178,8 @@ class Controller:
         progress, config = self._progress, self._config
         progress.updates = learned.number
         progress.learning_seconds += learned.seconds
-        shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_rows}
-        progress.rejected += sum(round(share * learned.num_rows[head]) for head, share in shares.items())
+        shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_decisions}
+        progress.rejected += sum(round(share * learned.num_decisions[head]) for head, share in shares.items())
         progress.since_report.append(dict(learned.figures))
         if progress.updates % config.report_every == 0:
             self._add_point()

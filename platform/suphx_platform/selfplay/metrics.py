@@ -25,7 +25,7 @@ Tags = Mapping[str, str]
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_hanchans_per_second": ("Hanchans played a second since the last point of the curves", ()),
     "suphx_decisions_per_second": ("Decisions of all seats a second since the last point", ()),
-    "suphx_rows_per_second": ("Rows that all inference engines answered a second", ()),
+    "suphx_observations_per_second": ("Observations that all inference engines evaluated a second", ()),
     "suphx_waiting_share": ("Share of its time in which a part waited for others", ("part",)),
     "suphx_staleness": ("Versions between the policy that acted and the one that learned, mean over a batch", ()),
     "suphx_policy_version": ("The newest policy version", ()),
@@ -62,7 +62,7 @@ _FATES = ("added", "learned", "refused", "stale", "lost")
 _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "hanchans_per_second": ("suphx_hanchans_per_second", {}),
     "decisions_per_second": ("suphx_decisions_per_second", {}),
-    "engine_rows_per_second": ("suphx_rows_per_second", {}),
+    "engine_observations_per_second": ("suphx_observations_per_second", {}),
     "simulator_waiting_share": ("suphx_waiting_share", {"part": "simulator"}),
     "engine_waiting_share": ("suphx_waiting_share", {"part": "engine"}),
     "learner_waiting_share": ("suphx_waiting_share", {"part": "learner"}),

@@ -89,7 +89,7 @@ from .records.mjai.mjai_writer import (
 from .features.batch import (
     encode_batch as encode_batch,
     encode_oracle_batch as encode_oracle_batch,
-    encode_rows as encode_rows,
+    encode_observations as encode_observations,
 )
 from .features.encoder import Encoder as Encoder, find_encoder as find_encoder
 from .features.head import (
@@ -109,12 +109,12 @@ from .features.layout.planes import (
     NUM_COLUMNS as NUM_COLUMNS,
     count_bits as count_bits,
     get_kinds as get_kinds,
-    row_bytes as row_bytes,
+    observation_bytes as observation_bytes,
     unpack_planes as unpack_planes,
 )
 from .features.lookahead.lookup import load_lookup as load_lookup
 from .features.oracle import ORACLE as ORACLE
-from .features.oracle_row import seen_rows as seen_rows
+from .features.oracle_observation import seen_planes as seen_planes
 from .features.samples import Samples as Samples, encode_kyokus as encode_kyokus
 from .features.game_progress import (
     NUM_KYOKU as NUM_KYOKU,
@@ -156,7 +156,7 @@ from .selfplay.playout import (
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,
     TableGroup as TableGroup,
-    stored_row_bytes as stored_row_bytes,
+    stored_observation_bytes as stored_observation_bytes,
 )
 
 # A person at the table.
@@ -166,7 +166,7 @@ from .play.offered_move import move_hint as move_hint
 # What benchmarks measure with.
 from .bench.asked_position import (
     asked_tables as asked_tables,
-    observed_rows as observed_rows,
+    observed_candidates as observed_candidates,
     recorded_positions as recorded_positions,
 )
 from .bench.changed_habit import HABITS as HABITS, Habit as Habit

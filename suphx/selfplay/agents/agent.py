@@ -28,7 +28,7 @@ from suphx.games.riichi import (
     head_index,
     load_suits,
     move_probabilities,
-    seen_rows,
+    seen_planes,
 )
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
@@ -151,7 +151,7 @@ class NetAgent:
         """Answer for the nets (decision.py, ``Forward``)."""
         head = observations.head
         net = self._nets[head]
-        rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
+        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
         answers = self._answers[head]
         if head == DISCARD_HEAD:
             logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
@@ -168,7 +168,7 @@ class NetAgent:
         """Return the calibrated probabilities, float32 [n, k], of all answers of one head."""
         head = observations.head
         net = self._nets[head]
-        rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
+        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
         logits = net(torch.from_numpy(rows).to(self._device)).float().cpu() / self._calibrations[head].temperature
         return torch.softmax(masked_logits(logits, torch.from_numpy(observations.masks)), dim=1).numpy()
 

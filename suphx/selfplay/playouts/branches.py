@@ -21,8 +21,8 @@ F32 = NDArray[np.float32]
 class Branches:
     """Rows of one head; all columns have the same length n."""
 
-    rows: U8
-    """uint8 [n, row_bytes]: bit-packed planes."""
+    planes: U8
+    """uint8 [n, observation_bytes]: bit-packed planes."""
     masks: U8
     """uint8 [n, 34]: legal kinds of discards; [n, 0] for the other heads."""
     choices: I16
@@ -31,7 +31,7 @@ class Branches:
     """float32 [n, k]: what the deciding seat won or lost until the end of the deal after each of them."""
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.planes)
 
     def take(self, indices: I64) -> Branches:
         """Return the rows ``indices`` [m]."""

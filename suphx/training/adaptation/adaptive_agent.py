@@ -68,7 +68,7 @@ class AdaptiveAgent:
                 return self._agent.forward(observations, lines)
             masks = observations.masks
             self._fit(tables, lines[masks.sum(axis=1) > 1])
-            return discard_answers(self._choose(tables, lines, observations.rows, masks))
+            return discard_answers(self._choose(tables, lines, observations.planes, masks))
 
         return decide(tables, indices, self._agent.encoder, forward)
 

@@ -92,30 +92,30 @@ def warm_encoder() -> None:
         ORACLE,
         TABLE,
         encode_batch,
+        encode_observations,
         encode_oracle_batch,
-        encode_rows,
         find_encoder,
         load_lookup,
     )
 
     encoder = find_encoder(_ENCODER)
     tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
-    rows = np.zeros((0, encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
-    encode_rows(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
+    rows = np.zeros((0, encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
+    encode_observations(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
     encode_batch(encoder, DISCARD_HEAD, tables, nothing, nothing, rows)
-    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.row_bytes), np.uint8))
+    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.observation_bytes), np.uint8))
 
 
 def warm_nets() -> None:
     """Compile what only a training step needs."""
     import torch
 
-    from suphx.games.riichi import DISCARD_HEAD, row_bytes
+    from suphx.games.riichi import DISCARD_HEAD, observation_bytes
     from suphx.models.nets.net_config import NetConfig
     from suphx.models.nets.policy import PolicyNet
 
     net = PolicyNet(DISCARD_HEAD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
-    torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
+    torch.autograd.backward(net(torch.zeros(1, observation_bytes(1), dtype=torch.uint8)).sum())
 
 
 def warm_samples() -> None:
@@ -152,7 +152,7 @@ def warm_self_play() -> None:
         TableGroup,
         find_encoder,
         play_out_scripted,
-        seen_rows,
+        seen_planes,
         tenhou,
     )
 
@@ -166,10 +166,10 @@ def warm_self_play() -> None:
     while not len(ended.kyokus.games):
         ended = group.step([_no(observations) for observations in group.observe()])
     for decisions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):
-        decisions.take(np.zeros(0, np.int64)).rows.dense()
+        decisions.take(np.zeros(0, np.int64)).planes.dense()
     oracle_group = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
     for observations in oracle_group.observe(0.5):
-        seen_rows(observations.rows, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
+        seen_planes(observations.planes, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
 
 
 def warm_adaptation() -> None:
@@ -210,7 +210,7 @@ def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
     from suphx.games.riichi import DISCARD_HEAD
 
-    num_rows = len(observations.rows)
+    num_rows = len(observations.planes)
     nothing = np.zeros(num_rows, np.float32)
     actions = observations.masks.argmax(axis=1) if observations.head == DISCARD_HEAD else nothing
     return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))

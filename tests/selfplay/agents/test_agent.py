@@ -131,13 +131,16 @@ def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path)
     save_policy_set(learned, policy_set, MINI, rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
     pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
     assert all(RIICHI in pair for pair in pairs if pair[0] != pair[1])
-    agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI_HEAD).row_bytes), np.uint8)
+    agent, rows = (
+        load_agent(f"{learned}:sampled"),
+        np.zeros((200, MINI.layout(RIICHI_HEAD).observation_bytes), np.uint8),
+    )
     assert isinstance(agent, NetAgent)
     uniforms, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((200, 0), np.uint8)
     nobody, lines = np.zeros(200, np.int32), np.arange(200)
     says_yes, _ = agent.forward(Observations(RIICHI_HEAD, rows, no_masks, nobody, uniforms), lines)
     assert 0 < says_yes.mean() < 1
-    call = np.zeros((200, MINI.layout(PONG_HEAD).row_bytes), np.uint8)
+    call = np.zeros((200, MINI.layout(PONG_HEAD).observation_bytes), np.uint8)
     calls, _ = agent.forward(Observations(PONG_HEAD, call, no_masks, nobody, uniforms), lines)
     assert len(set(calls.tolist())) == 1
 

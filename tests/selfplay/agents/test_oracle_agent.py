@@ -12,7 +12,7 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.games.riichi.features.oracle_observation import seen_planes
 from suphx.games.riichi.hidden.determinisation import determinise
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.table.rules import tenhou
@@ -80,7 +80,7 @@ def test_at_keep_probability_0_what_is_hidden_changes_no_bit_of_any_answer(table
                 asked = observe_head(
                     dealt, everybody(tables), undecided, MINI, net.head, keep_probability=keep_probability
                 )
-                seen = seen_rows(asked.observations.rows, net.num_planes, ORACLE.num_planes)
+                seen = seen_planes(asked.observations.planes, net.num_planes, ORACLE.num_planes)
                 logits[keep_probability, name] = net(torch.from_numpy(seen)).detach().numpy()
         assert logits[0.0, "true"].tobytes() == logits[0.0, "other"].tobytes()
         num_rows += len(logits[0.0, "true"])

@@ -40,7 +40,7 @@ def test_rows_are_taken_and_joined() -> None:
     both = join([part.take(np.array([0, 1])), part.take(np.array([2, 3]))])
     assert len(both) == 4
     np.testing.assert_array_equal(both.points, part.points)
-    np.testing.assert_array_equal(both.rows, part.rows)
+    np.testing.assert_array_equal(both.planes, part.planes)
 
 
 def test_permuted_points_stay_in_their_row_and_with_answers_that_were_tried() -> None:

@@ -156,10 +156,10 @@ ABLATION = {
         "samples": 12_000,
         "games": 25,
         "encoders": [
-            {"encoder": "suphx", "planes": 838, "rows": 5120, "accuracies": [0.61, 0.62], "difference": 0,
-             "interval": [0, 0]},
-            {"encoder": "mini", "planes": 288, "rows": 5120, "accuracies": [0.59, 0.603], "difference": -0.0185,
-             "interval": [-0.022, -0.015]},
+            {"encoder": "suphx", "planes": 838, "trained_samples": 5120, "accuracies": [0.61, 0.62],
+             "difference": 0, "interval": [0, 0]},
+            {"encoder": "mini", "planes": 288, "trained_samples": 5120, "accuracies": [0.59, 0.603],
+             "difference": -0.0185, "interval": [-0.022, -0.015]},
         ],
     }
 }  # fmt: skip

@@ -40,7 +40,7 @@ def observations(n: int, head: int = DISCARD_HEAD, policy: int = LATEST, seed: i
     masks[:, :1] = 1
     return Observations(
         head=head,
-        rows=rng.integers(256, size=(n, layout.row_bytes), dtype=np.uint8),
+        planes=rng.integers(256, size=(n, layout.observation_bytes), dtype=np.uint8),
         masks=masks,
         policies=np.full(n, policy, np.int32),
         uniforms=rng.random(n, np.float32),
@@ -66,7 +66,7 @@ def test_learning_heads_sample_legal_actions_and_tell_their_log_probs() -> None:
     (reply,) = new_engine().answer([asked])
     assert asked.masks[np.arange(300), reply.actions].all()
     with torch.no_grad():
-        logits = POLICY_SET.nets[DISCARD_HEAD](torch.from_numpy(asked.rows))
+        logits = POLICY_SET.nets[DISCARD_HEAD](torch.from_numpy(asked.planes))
     log_probs = torch.log_softmax(masked_logits(logits, torch.from_numpy(asked.masks)), dim=1).numpy()
     np.testing.assert_allclose(reply.log_probs, log_probs[np.arange(300), reply.actions], atol=1e-4)
     (again,) = new_engine().answer([replace(asked, uniforms=1 - asked.uniforms)])
@@ -148,7 +148,7 @@ def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
 
 def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
     engine = LocalEngine(new_engine())
-    bad = replace(observations(4), rows=np.zeros((4, 7), np.uint8))
+    bad = replace(observations(4), planes=np.zeros((4, 7), np.uint8))
     with pytest.raises(ValueError, match="rows of 288 planes must be"):
         engine.submit([bad]).result()
     assert len(engine.submit([observations(4)]).result()) == 1

@@ -59,7 +59,7 @@ def test_a_game_is_the_one_that_the_simulator_plays() -> None:
     simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
     table = simulator.tables[0]
     mini = find_encoder("mini")
-    row = np.zeros((1, mini.public.row_bytes), np.uint8)
+    row = np.zeros((1, mini.public.observation_bytes), np.uint8)
     points = np.zeros(4)
     num_passes = 0
     while observations:

@@ -25,7 +25,7 @@ def test_rollouts_of_a_deal_share_it_and_differ_in_our_discards() -> None:
     adapter = Adapter(small_agent(), CONFIG)
     rollouts = adapter.roll_out(starts(3), np.array([0, 1, 2]), np.array([5, 6, 7]))
     assert rollouts.rewards.shape == (3, 16)
-    first_rows = [rollouts.decisions.of_deals(i, i + 1).rows[0].tobytes() for i in range(16)]
+    first_rows = [rollouts.decisions.of_deals(i, i + 1).planes[0].tobytes() for i in range(16)]
     assert len(set(first_rows)) == 4  # the dealer's first draw is part of what is dealt again
     first_actions = [int(rollouts.decisions.of_deals(i, i + 1).actions[0]) for i in range(16)]
     assert len(set(first_actions)) > 1

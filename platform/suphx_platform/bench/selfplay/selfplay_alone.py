@@ -84,9 +84,9 @@ class SelfplayCase:
 class HeadCost:
     """What one net costs."""
 
-    rows_per_decision: float
+    observations_per_decision: float
     mean_batch: float
-    rows_per_second: float
+    observations_per_second: float
     """At the batches that really occur; 0 without nets."""
 
 
@@ -131,14 +131,14 @@ def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str]
         say("measuring the nets alone")
         heads = {}
         for head, name in enumerate(HEAD_NAMES):
-            batches = [part.rows for request in requests for part in request if part.head == head]
+            batches = [part.planes for request in requests for part in request if part.head == head]
             if batches:
                 rate = (
                     0.0 if case.nets == "null" else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
                 )
                 heads[name] = HeadCost(rows[head], float(np.mean([len(batch) for batch in batches])), rate)
     forward_seconds = sum(
-        cost.rows_per_decision / cost.rows_per_second for cost in heads.values() if case.nets != "null"
+        cost.observations_per_decision / cost.observations_per_second for cost in heads.values() if case.nets != "null"
     )
     return Alone(simulator_seconds, forward_seconds, heads, per_hanchan, device.type == "cuda")
 
@@ -171,7 +171,7 @@ def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.nd
         num_decisions += group.step(outputs).num_answered
         spent += time.thread_time() - started
         for part in request:
-            rows[part.head] += len(part.rows)
+            rows[part.head] += len(part.planes)
         if len(requests) < _NUM_REQUESTS:
             requests.append(request)
     return spent / num_decisions, rows / num_decisions, requests

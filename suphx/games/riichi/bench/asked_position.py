@@ -56,7 +56,7 @@ def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
                 follow(table, suits, log.moves, cursor, action)
 
 
-def observed_rows(tables: Records) -> dict[int, tuple[I64, I64]]:
+def observed_candidates(tables: Records) -> dict[int, tuple[I64, I64]]:
     """Return by head the table and the candidate of every row that describes these decisions.
 
     An own turn is one row for discard and riichi, whose planes are the same, and one for each possible kan; a claim

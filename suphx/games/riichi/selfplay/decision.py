@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from suphx.experience.observation import LATEST, Observations
 from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.features.batch import encode_rows
+from suphx.games.riichi.features.batch import encode_observations
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, NUM_CHOICES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
-from suphx.games.riichi.features.oracle_row import with_oracle
+from suphx.games.riichi.features.oracle_observation import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import Suits
 from suphx.games.riichi.selfplay.decision_uniform import F32, fill_mask_seeds, fill_uniforms
@@ -73,7 +73,7 @@ def decide(
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
     ``forward`` answers for the nets, once for each head that is asked. ``keep_probabilities``: heads whose rows have
-    oracle planes (features/oracle_row.py), with the keep probability of the masks in these.
+    oracle planes (features/oracle_observation.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_forced_actions(tables, indices, actions)
@@ -192,17 +192,17 @@ def observe_head(
 ) -> HeadObservations:
     """Return what ``head`` is asked at those of the tables ``indices`` that ``actions`` leave undecided.
 
-    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_row.py). Policies are
-    LATEST.
+    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_observation.py).
+    Policies are LATEST.
     """
     count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
     owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)
     masks, uniforms = np.zeros((count, NUM_CHOICES[head]), np.uint8), np.zeros(count, np.float32)
-    rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
+    rows = np.zeros((count, encoder.layout(head).observation_bytes), np.uint8)
     if count:
         _list_observations(tables, indices, actions, head, owners, candidates)
         lines = indices[owners]
-        encode_rows(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
+        encode_observations(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
         if head == DISCARD_HEAD:
             _fill_masks(tables, lines, masks)
         fill_uniforms(tables, indices, owners, candidates, head, uniforms)

@@ -47,7 +47,7 @@ class BranchTables:
     """int16 [m]: the answer, done first."""
     positions: I64
     """int64 [m]: to which of the n x k answers each belongs, counted along the rows."""
-    num_rows: int
+    num_decisions: int
     num_choices: int
 
     def points(self, ends: Records) -> F32:
@@ -57,10 +57,10 @@ class BranchTables:
         """
         lines, seats = np.arange(len(ends)), self.tables["actor"].astype(np.int64)
         gains = ends["scores"][lines, seats] - self.tables["scores"][lines, seats]
-        count = self.num_rows * self.num_choices
+        count = self.num_decisions * self.num_choices
         num_orders = np.maximum(np.bincount(self.positions, minlength=count), 1)
         means = np.bincount(self.positions, weights=gains, minlength=count) / num_orders
-        return means.reshape(self.num_rows, self.num_choices).astype(np.float32)
+        return means.reshape(self.num_decisions, self.num_choices).astype(np.float32)
 
 
 def play_out_scripted(branches: BranchTables) -> F32:

@@ -27,7 +27,7 @@ from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, NUM_CHOICES
-from suphx.games.riichi.features.oracle_row import oracle_row
+from suphx.games.riichi.features.oracle_observation import oracle_observation
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
 from suphx.games.riichi.selfplay.decision import (
@@ -58,7 +58,7 @@ class GroupConfig:
     """Heads that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     sees_hidden: bool = False
-    """Observations for the heads that learn have oracle planes (features/oracle_row.py)."""
+    """Observations for the heads that learn have oracle planes (features/oracle_observation.py)."""
     has_costs: bool = False
     """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
     has_draw_lanes: bool = False
@@ -108,7 +108,7 @@ class TableGroup:
             TrajectoryStore(
                 head,
                 config.num_tables,
-                row_bytes=stored_row_bytes(encoder, head, has_oracle=config.sees_hidden),
+                observation_bytes=stored_observation_bytes(encoder, head, has_oracle=config.sees_hidden),
                 num_choices=NUM_CHOICES[head],
                 has_costs=config.has_costs and head == DISCARD_HEAD,
             )
@@ -278,10 +278,10 @@ class TableGroup:
         self._start_sticks[tables] = 0
 
 
-def stored_row_bytes(encoder: Encoder, head: int, *, has_oracle: bool) -> int:
+def stored_observation_bytes(encoder: Encoder, head: int, *, has_oracle: bool) -> int:
     """Return the bytes of a row of a head's decisions; ``has_oracle``: with what is hidden."""
-    public = encoder.layout(head).row_bytes
-    return oracle_row(public).itemsize if has_oracle else public
+    public = encoder.layout(head).observation_bytes
+    return oracle_observation(public).itemsize if has_oracle else public
 
 
 def _joined(parts: list[KyokuEnds]) -> KyokuEnds:

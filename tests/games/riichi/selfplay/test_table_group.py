@@ -105,13 +105,13 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
         outputs = [answer(part, version) for part in observations]
         for part, output in zip(observations, outputs, strict=True):
             if part.head == DISCARD_HEAD:
-                for row, action, log_prob in zip(part.rows, output.actions, output.log_probs, strict=True):
+                for row, action, log_prob in zip(part.planes, output.actions, output.log_probs, strict=True):
                     asked[row.tobytes()] = (int(action), float(log_prob))
         ended = group.step(outputs)
         kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
     decisions = concatenate(kept)
     assert len(decisions) > 100
-    for row, action, log_prob in zip(decisions.rows.dense(), decisions.actions, decisions.log_probs, strict=True):
+    for row, action, log_prob in zip(decisions.planes.dense(), decisions.actions, decisions.log_probs, strict=True):
         assert asked[row.tobytes()] == (action, log_prob)
     assert decisions.masks.sum(axis=1).min() >= 2, "decisions without a choice are not kept"
 

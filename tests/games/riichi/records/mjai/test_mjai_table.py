@@ -80,7 +80,7 @@ def assert_same_sight(ours: Any, theirs: Any) -> None:
 
 def planes(tables: Records) -> bytes:
     encoder = find_encoder("suphx")
-    rows = np.zeros((1, encoder.layout(RIICHI_HEAD).row_bytes), np.uint8)
+    rows = np.zeros((1, encoder.layout(RIICHI_HEAD).observation_bytes), np.uint8)
     encode_batch(encoder, RIICHI_HEAD, tables, ONLY, np.full(1, -1), rows)
     return rows.tobytes()
 
