@@ -9,7 +9,7 @@ from typing import Any
 from suphx.games.riichi import GameSession, move_hint
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
-from suphx.selfplay.agents.opinion import ask_at
+from suphx.selfplay.agents.opinion import opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
 
 LoadAgent = Callable[[str], Agent]
@@ -80,7 +80,7 @@ class SeatedAgents:
             return self._last_hint[1]
 
     def _ask(self, tables: Records) -> dict[str, Any]:
-        opinions = ask_at(self.agent, tables)
+        opinions = opinions_at(self.agent, tables)
         if isinstance(self.agent, GameFollower):
             reason = self.agent.forfeits(0).get(int(tables["actor"][0]))
             if reason is not None:

@@ -146,7 +146,7 @@ def _thresholds(fits: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]])
     ]  # fmt: skip
     about = (
         "Nets that answer yes or no. Positive rate: how often the answer is yes. At the threshold a net answers yes as "
-        "often as the records do (evaluation.answers = matched)."
+        "often as the records do (evaluation.action_selection = matched)."
     )
     return report_page.table(columns, rows, about=about) if rows else ""
 

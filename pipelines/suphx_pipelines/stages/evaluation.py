@@ -42,8 +42,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     config = context.recipe.evaluation
     # All checkpoints stand in one folder with a folder for each head.
     candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
-    if config.answers != "probable":
-        candidate += f":{config.answers}"
+    if config.action_selection != "probable":
+        candidate += f":{config.action_selection}"
     setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     start = time.monotonic()
     kept = KeptResults(context.folder / GAMES_FOLDER)

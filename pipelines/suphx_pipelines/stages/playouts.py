@@ -1,4 +1,4 @@
-"""The playouts stage: the nets learn from what each of some answers to a decision leads to (docs/playouts.md).
+"""The playouts stage: the nets learn from what each of several actions leads to (docs/playouts.md).
 
 Leaves what ``suphx.training.playouts.playout_run`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and the
 state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the

@@ -24,8 +24,8 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME
-from suphx_pipelines.viewer.asked_opinions import asked_opinions
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
+from suphx_pipelines.viewer.shown_opinions import shown_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 STAGE_NAME = "sample_game"
@@ -70,7 +70,7 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the game against three copies of the opponent, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
-    address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
+    address = str(_folder(context)) + ("" if config.action_selection == "probable" else f":{config.action_selection}")
     setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     with context.console.parts("playing a game to look at") as progress:
         game = first_game(setup, progress=progress)
@@ -78,7 +78,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     game = replace(game, names=(AGENT_NAME, one, two, three))
     write_json(context.folder / GAME_FILE, sample_game(game, game.names))
     agent = load_agent(address)
-    opinions = asked_opinions(agent, game, context.console)
+    opinions = shown_opinions(agent, game, context.console)
     page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
     write_atomically(context.folder / PAGE_FILE, [page.encode()])
     with context.console.activity("looking for the best and the worst games of the match"):

@@ -6,7 +6,7 @@ from itertools import count
 
 import numpy as np
 
-from suphx.games.riichi import Simulator, asked_tables, tenhou
+from suphx.games.riichi import Simulator, observed_tables, tenhou
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
 
@@ -21,7 +21,7 @@ def played_positions(num_positions: int, seed: int) -> Records:
         simulator = Simulator(_PLAYED_TABLES, tenhou())
         simulator.reset(range(seed + batch * _PLAYED_TABLES, seed + (batch + 1) * _PLAYED_TABLES))
         while (waiting := simulator.waiting()).size:
-            asked = asked_tables(simulator.tables, waiting)
+            asked = observed_tables(simulator.tables, waiting)
             parts.append(simulator.tables[waiting[asked == 1]])
             simulator.advance(waiting, agent.act(simulator.tables, waiting))
             if sum(map(len, parts)) >= num_positions:

@@ -1,7 +1,7 @@
 """Batches the concurrent requests to an inference engine, so that each net is called once for many simulators.
 
 >>> batcher = RequestBatcher(max_observations=512, wait_seconds=0.001)
->>> reply = batcher.answer(request, answer_together)  # in several threads at a time
+>>> reply = batcher.evaluate(request, evaluate_together)  # in several threads at a time
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class RequestBatcher:
         with self._changed:
             return time.monotonic() - min(self._open.values()) if self._open else 0.0
 
-    def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
-        """Return the reply to ``request``; one of the waiting callers calls ``answer_together`` for its whole batch."""
+    def evaluate(self, request: Request, evaluate_together: _EvaluateTogether) -> Reply:
+        """Return the reply to ``request``; one waiting caller calls ``evaluate_together`` for its whole batch."""
         future: Future[Reply] = Future()
         with self._changed:
             self._waiting.append((request, future))
@@ -48,7 +48,7 @@ class RequestBatcher:
         while not future.done():
             group = self._lead(future)
             if group:
-                self._finish(group, answer_together)
+                self._finish(group, evaluate_together)
         with self._changed:
             del self._open[future]
         return future.result()
@@ -70,9 +70,9 @@ class RequestBatcher:
                 rows += _num_observations(group[-1][0])
             return group
 
-    def _finish(self, group: list[tuple[Request, Future[Reply]]], answer_together: _AnswerTogether) -> None:
+    def _finish(self, group: list[tuple[Request, Future[Reply]]], evaluate_together: _EvaluateTogether) -> None:
         try:
-            for (_, future), reply in zip(group, answer_together([request for request, _ in group]), strict=True):
+            for (_, future), reply in zip(group, evaluate_together([request for request, _ in group]), strict=True):
                 future.set_result(reply)
         except BaseException as error:  # noqa: BLE001 - it is raised again at every caller of the group
             for _, future in group:
@@ -87,7 +87,7 @@ class RequestBatcher:
         return sum(_num_observations(request) for request, _ in self._waiting)
 
 
-class _AnswerTogether(Protocol):
+class _EvaluateTogether(Protocol):
     def __call__(self, requests: Sequence[Request], /) -> list[Reply]: ...
 
 

@@ -132,7 +132,7 @@ class SelfPlaySimulator:
             ended = self._halves[number].step(outputs)
             for parts, part in zip(found, ended.with_rewards(self._rewards[number](ended.kyokus)), strict=True):
                 parts.append(part)
-            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
+            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_decisions)
         return Played(
             decisions=[concatenate(parts) for parts in found],
             num_hanchans=int(counts[0]),

@@ -68,7 +68,7 @@ from .records.log.record_error import (
 from .records.log.replay import Replayer as Replayer
 from .records.view.sample_game import sample_game as sample_game
 from .records.view.recorded_decisions import (
-    NO_ANSWER as NO_ANSWER,
+    NO_ACTION as NO_ACTION,
     Opinions as Opinions,
     RecordedDecisions as RecordedDecisions,
     recorded_decisions as recorded_decisions,
@@ -140,9 +140,9 @@ from .bots.seat_play import (
 )
 from .selfplay.deal_in import COST_POINTS as COST_POINTS
 from .selfplay.decision import (
-    HeadAnswers as HeadAnswers,
+    HeadOutputs as HeadOutputs,
     decide as decide,
-    discard_answers as discard_answers,
+    discard_outputs as discard_outputs,
 )
 from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
 from .selfplay.move_probabilities import move_probabilities as move_probabilities
@@ -164,8 +164,8 @@ from .play.game_session import GameSession as GameSession, RefusedMoveError as R
 from .play.offered_move import move_hint as move_hint
 
 # What benchmarks measure with.
-from .bench.asked_position import (
-    asked_tables as asked_tables,
+from .bench.observed_position import (
+    observed_tables as observed_tables,
     observed_candidates as observed_candidates,
     recorded_positions as recorded_positions,
 )

@@ -19,11 +19,11 @@ from suphx.games.riichi import (
     DISCARD_HEAD,
     HEAD_NAMES,
     Encoder,
-    HeadAnswers,
+    HeadOutputs,
     Suits,
     choose_scripted,
     decide,
-    discard_answers,
+    discard_outputs,
     find_encoder,
     head_index,
     load_suits,
@@ -37,9 +37,9 @@ from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference.packed_net import PackedNet
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.answer import yes_answers
+from suphx.selfplay.agents.answer import yes_no_actions
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, Answers
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set
 
 _SMALL_NET = 1_000_000
@@ -91,7 +91,7 @@ class NetAgent:
         encoder: Encoder,
         *,
         calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
-        answers: Answers = "probable",
+        action_selection: ActionSelection = "probable",
         sampled_heads: Sequence[int] = (),
         device: str = "cpu",
         keep_probability: float = 1.0,
@@ -100,7 +100,7 @@ class NetAgent:
 
         Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
-        ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
+        ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes.
         ``sampled_heads``: nets whose answers are drawn from their probabilities instead, discards too. A draw depends
         on the seed of the wall and the decision only, and is that of self-play with this seed.
         """
@@ -109,8 +109,8 @@ class NetAgent:
         self.name = name
         self.encoder = encoder
         self._calibrations = calibrations
-        self._answers: dict[int, Answers] = dict.fromkeys(range(len(HEAD_NAMES)), answers)
-        self._answers |= dict.fromkeys(sampled_heads, "sampled")
+        self._selections: dict[int, ActionSelection] = dict.fromkeys(range(len(HEAD_NAMES)), action_selection)
+        self._selections |= dict.fromkeys(sampled_heads, "sampled")
         self._device = torch.device(device)
         self._discard_net = fold_batch_norm(nets[DISCARD_HEAD]).to(self._device)
         self._nets = [_answering(net, self._device) for net in nets]
@@ -147,21 +147,21 @@ class NetAgent:
         return logits.float().cpu()
 
     @torch.inference_mode()
-    def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
+    def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
         """Answer for the nets (decision.py, ``Forward``)."""
         head = observations.head
         net = self._nets[head]
         rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
-        answers = self._answers[head]
+        selection = self._selections[head]
         if head == DISCARD_HEAD:
             logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
-            if answers == "sampled":
+            if selection == "sampled":
                 kinds, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
             else:
                 kinds = masked_logits(logits, legal).argmax(dim=1)
-            return discard_answers(kinds.numpy())
+            return discard_outputs(kinds.numpy())
         logits = net(torch.from_numpy(rows).to(self._device))
-        return yes_answers(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], answers)
+        return yes_no_actions(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], selection)
 
     @torch.inference_mode()
     def _judge(self, observations: Observations) -> F32:
@@ -182,8 +182,9 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     """Return the agent that ``address`` names: a scripted one, or a folder with one checkpoint for each head.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
-    answer (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ``sampled`` draws
-    the answers of all nets, or of those that learned if the nets come from self-play: the policy of self-play itself.
+    select actions (``probable``, ``matched`` or ``sampled``; yes_no_action.py): ``runs/a/supervised:weak,sampled``.
+    ``sampled`` draws the actions of all nets, or of those that learned if the nets come from self-play: the policy of
+    self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
     if address in SCRIPTED_AGENTS:
@@ -206,7 +207,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         policy_set.nets,
         encoder,
         calibrations=policy_set.calibrations,
-        answers="matched" if "matched" in words else "probable",
+        action_selection="matched" if "matched" in words else "probable",
         sampled_heads=_learned_heads(header) if "sampled" in words else (),
         device=device,
         keep_probability=float(header.extra.get("keep_probability", 1.0)),

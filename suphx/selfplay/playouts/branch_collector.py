@@ -20,17 +20,17 @@ from suphx.games.riichi import (
     BranchTables,
     Encoder,
     GroupConfig,
-    HeadAnswers,
+    HeadOutputs,
     Rules,
     TableGroup,
-    discard_answers,
+    discard_outputs,
     play_out_scripted,
     play_out_with_nets,
 )
 from suphx.kernel.record import I16, U8
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.playouts.branch_config import BranchConfig
-from suphx.selfplay.playouts.branches import Branches, join, probable_answers
+from suphx.selfplay.playouts.branches import Branches, join, probable_actions
 
 Net = Callable[[Tensor], Tensor]
 """Packed rows uint8 [n, observation_bytes] on the CPU -> logits there."""
@@ -85,7 +85,7 @@ class BranchCollector:
 
     def _branch(self, number: int, part: Observations, logits: Tensor, counted: np.ndarray) -> _Trial:
         config = self._config
-        choices = probable_answers(
+        choices = probable_actions(
             logits, torch.from_numpy(part.masks),
             max_branches=config.max_branches, min_probability=config.min_probability,
         )  # fmt: skip
@@ -118,7 +118,7 @@ class BranchCollector:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Decisions of a head whose answers are to be played out."""
+    """Decisions of a head whose actions are to be played out."""
 
     head: int
     planes: U8
@@ -127,17 +127,17 @@ class _Trial:
     tables: BranchTables
 
 
-def _probable(observations: Observations, nets: Sequence[Net]) -> HeadAnswers:
-    """Return the most probable answers of the net that is asked."""
+def _probable(observations: Observations, nets: Sequence[Net]) -> HeadOutputs:
+    """Return the most probable actions of the net that is asked."""
     logits = nets[observations.head](torch.from_numpy(observations.planes)).float()
     if observations.head == DISCARD_HEAD:
-        return discard_answers(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
+        return discard_outputs(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
     scores = torch.softmax(logits, dim=1)[:, 1]
     return (scores > 0.5).numpy().astype(np.int16), scores.numpy()
 
 
 def _fractions(uniforms: F32) -> F32:
-    """Return numbers in 0 … 1 that follow from the low digits of ``uniforms``: nearly independent of the answers."""
+    """Return numbers in 0 … 1 that follow from the low digits of ``uniforms``: nearly independent of the actions."""
     fractions: F32 = uniforms * _HIGH_DIGITS % 1
     return fractions
 

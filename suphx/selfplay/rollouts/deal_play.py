@@ -21,8 +21,8 @@ from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.riichi import (
     DISCARD_HEAD,
     NUM_OUTPUTS,
-    HeadAnswers,
-    discard_answers,
+    HeadOutputs,
+    discard_outputs,
     end_kyoku,
     play_to_end,
 )
@@ -111,11 +111,11 @@ class _Chooser:
         self._temperature = temperature
         self._kept: list[SeatDecisions] = []
 
-    def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
+    def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
         """Answer for all nets (decision.py, ``Forward``)."""
         if observations.head != DISCARD_HEAD:
             return self._agent.forward(observations, lines)
-        return discard_answers(self._choose(observations.planes, observations.masks, lines))
+        return discard_outputs(self._choose(observations.planes, observations.masks, lines))
 
     def _choose(self, rows: U8, masks: U8, lines: I64) -> I64:
         """Return the kind to discard of each row; ``lines``: its deal."""

@@ -1,4 +1,4 @@
-"""Learning from playouts: nets become stronger by what each of some answers to a decision leads to.
+"""Learning from playouts: nets become stronger by what each of several actions of a decision leads to.
 
 Imports loop/, suphx.selfplay and suphx.models.
 Start in playout_training.py, and docs/playouts.md for what it does.

@@ -32,7 +32,7 @@ def assert_equal(first: Mapping[int, Branches], second: Mapping[int, Branches]) 
             np.testing.assert_array_equal(getattr(branches, name), getattr(second[head], name))
 
 
-def test_decisions_come_with_the_points_of_their_answers() -> None:
+def test_decisions_come_with_the_points_of_their_actions() -> None:
     found = collector().collect(NETS, 600)
     assert sum(map(len, found.values())) >= 600
     discards = found[DISCARD_HEAD]

@@ -15,7 +15,7 @@ from suphx.evaluation.match_setup import CANDIDATE_NAME, OPPONENT_NAME, MatchSet
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import GameTask, Summary
-from suphx.games.riichi import GameLog, Rules, asked_tables, game_row
+from suphx.games.riichi import GameLog, Rules, game_row, observed_tables
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -140,7 +140,7 @@ class _CountingAgent:
         self._agent = agent
 
     def act(self, tables: Records, indices: I64) -> I16:
-        self.num_asked += int(asked_tables(tables, indices).sum())
+        self.num_asked += int(observed_tables(tables, indices).sum())
         return self._agent.act(tables, indices)
 
 

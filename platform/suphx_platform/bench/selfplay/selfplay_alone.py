@@ -148,7 +148,7 @@ def take_turns(case: SelfplayCase, engine: InferenceEngine) -> Iterator[TableGro
     halves = [_new_group(case, case.num_tables // 2, FIRST_STEPS) for _ in range(2)]
     for group in halves:
         for _ in range(FIRST_STEPS):
-            group.step(engine.answer(group.observe()))
+            group.step(engine.evaluate(group.observe()))
     return itertools.cycle(halves)
 
 
@@ -166,9 +166,9 @@ def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.nd
         started = time.thread_time()
         request = group.observe()
         spent += time.thread_time() - started
-        outputs = engine.answer(request)
+        outputs = engine.evaluate(request)
         started = time.thread_time()
-        num_decisions += group.step(outputs).num_answered
+        num_decisions += group.step(outputs).num_decisions
         spent += time.thread_time() - started
         for part in request:
             rows[part.head] += len(part.planes)
@@ -183,7 +183,7 @@ def _decisions_per_hanchan(case: SelfplayCase, engine: InferenceEngine) -> float
     lengths: dict[int, int] = {}
     num_steps = 0
     while len(lengths) < _WHOLE_GAMES:
-        kyokus = group.step(engine.answer(group.observe())).kyokus
+        kyokus = group.step(engine.evaluate(group.observe())).kyokus
         num_steps += 1
         for table in kyokus.tables[kyokus.placements.any(axis=1)]:
             lengths.setdefault(int(table), num_steps)

@@ -83,7 +83,7 @@ def see_tables(
 
 @jit
 def fill_planes(rows: U8, indices: I64, planes: U8) -> None:
-    """Unpack lines ``indices`` of ``rows``, uint8 [n, observation_bytes], into ``planes``, uint8 [n, columns]: 0 or 1."""
+    """Unpack ``indices`` of ``rows``, uint8 [n, observation_bytes], into ``planes``, uint8 [n, columns] of 0 and 1."""
     num_columns = planes.shape[1]
     for i in range(len(indices)):
         row = rows[indices[i]]

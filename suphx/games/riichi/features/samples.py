@@ -18,7 +18,7 @@ from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, enco
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
 from suphx.games.riichi.records.archive.store import KyokuStore, is_playable
-from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
+from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -114,7 +114,7 @@ def _encode(
             if action == NO_MOVE or action > PASS or t.legal[action] == 0:
                 return -1 - i
             if not cursor[ABSENT] >> t.actor & 1:
-                count = list_candidates(t, head, action, is_answer_known(t, own, cursor), candidates)
+                count = list_candidates(t, head, action, is_action_known(t, own, cursor), candidates)
                 for c in range(count):
                     if fills:
                         if c > 0:

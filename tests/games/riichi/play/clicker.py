@@ -24,7 +24,7 @@ def ukeire(tables: Records, indices: I64) -> I16:
 
 @dataclass
 class Hasty:
-    """Answers as the agents of random_game do: it wins, calls and declares riichi whenever it can."""
+    """ActionSelection as the agents of random_game do: it wins, calls and declares riichi whenever it can."""
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 

@@ -23,7 +23,7 @@ from suphx.kernel.record import I32, U8, Records
 from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
 from tests.games.riichi.builders.table_builder import Deal
-from tests.selfplay.row_nets import answer
+from tests.selfplay.row_nets import policy_outputs
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p: a straight with pinfu
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p, too
@@ -182,7 +182,7 @@ def test_kept_decisions_have_the_cost_that_their_seat_then_pays() -> None:
     )
     num_paid = 0
     for _ in range(500):
-        ended = group.step([answer(observations) for observations in group.observe()])
+        ended = group.step([policy_outputs(observations) for observations in group.observe()])
         gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
         part = ended.with_rewards(gains)[0]
         taken = 100 * part.costs[np.arange(len(part)), part.actions].astype(np.int32)

@@ -160,9 +160,9 @@ def test_an_answer_that_is_not_legal_is_refused() -> None:
     held = deal.tables["hand"][0, 0]
     missing = int(np.flatnonzero(held[9:18] == 0)[0]) + 9
     for choices in ([[missing, 30]], [[34, 0]], [[-2, 0]]):
-        with pytest.raises(ValueError, match="row 0: one of the answers"):
+        with pytest.raises(ValueError, match="row 0: one of the choices"):
             play_out(deal.tables, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), np.array(choices, np.int16))
-    with pytest.raises(ValueError, match="row 0: one of the answers"):
+    with pytest.raises(ValueError, match="row 0: one of the choices"):
         play_out(deal.tables, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
 
 

@@ -25,7 +25,7 @@ from tests.games.riichi.builders.random_game import choose_hastily
 ONLY = np.zeros(1, np.int64)
 OWN = ("hand", "red", "waits", "missed_win")
 """Of other seats they are hidden."""
-UNKNOWN = {"wall", "wall_seed", "answers", "drawn", "num_decisions", "draw_places"}
+UNKNOWN = {"wall", "wall_seed", "claim_actions", "drawn", "num_decisions", "draw_places"}
 PUBLIC = [name for name in TABLE.names or () if name not in {*OWN, *UNKNOWN} and not name.startswith(("win_", "pao_"))]
 MELDS_AND_MORE = {"chi", "pon", "daiminkan", "ankan", "kakan", "dora", "reach", "reach_accepted"}
 
