@@ -36,7 +36,7 @@ from suphx_platform.selfplay.time_share import TimeShare
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Controller:
@@ -136,7 +136,7 @@ class Controller:
 
     def _stop(self) -> NoReturn:
         self._process_events_of(self._backend.settle)
-        _log.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
+        _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
         self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
@@ -190,7 +190,7 @@ class Controller:
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
-        _log.info("%s %s: %s", fault.part, fault.kind, fault.message)
+        _logger.info("%s %s: %s", fault.part, fault.kind, fault.message)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""

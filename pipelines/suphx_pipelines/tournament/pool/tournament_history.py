@@ -37,7 +37,7 @@ _GAME_LIBRARIES = ("numba", "numpy", "torch")
 _ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 _RATING_PARTS = 3
 """A rating and both ends of its interval."""
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -
             played, night = read_games(path), _night(run, path)
             is_other = not is_of_this_engine(path)
         except ValueError as error:
-            _log.info("the games of %s do not count: %s", run, error)
+            _logger.info("the games of %s do not count: %s", run, error)
             return
         games.update(played)
         if is_other:
@@ -163,7 +163,7 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -
             "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If "
             "rules or scripted agents have changed since, give the tournament a new name: its ratings start again"
         )
-        _log.info(text, len(others), min(others), max(others))
+        _logger.info(text, len(others), min(others), max(others))
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
 
 

@@ -28,7 +28,7 @@ from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
 from suphx_platform.agents.mjai.program_channel import ProgramAddress
 
 MOVE_SECONDS = 10.0
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 _TABLES = 4  # so that there are at most 16 processes or connections at a time
 
 
@@ -110,7 +110,7 @@ class MjaiAgent:
         except ValueError as error:
             if not self._has_forfeited:
                 self._has_forfeited = True
-                _log.warning("%s; from now on this seat discards what it draws", error)
+                _logger.warning("%s; from now on this seat discards what it draws", error)
             self._forfeits[place] = str(error)
             player = self._players.pop(place, None)
             if player is not None:
