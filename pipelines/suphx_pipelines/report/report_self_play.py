@@ -1,6 +1,6 @@
 """The report's sections on self-play: strength of the nets, course of the training, effect of entropy control.
 
-All are made from ``metrics.json`` of self-play; its keys are in docs/architecture.md.
+All are made from ``metrics.json`` of self-play; its keys are in docs/result_files.md.
 """
 
 from __future__ import annotations

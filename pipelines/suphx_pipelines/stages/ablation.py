@@ -9,6 +9,7 @@ the encoder that is named first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from suphx.training.loop.prediction import predict
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe
+from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train
 
@@ -37,6 +39,15 @@ SUMMARY_STAGE = "ablation/summary"
 ABLATION_FILE = "ablation.json"
 
 _TRAINING_KEYS = ("ablation.max_steps", "ablation.games", "net", "split", "stream", "supervised")
+
+
+FILES: Mapping[str, str] = {
+    "ablation.json": (
+        "{head: {samples, games, encoders: [{encoder, planes, trained_samples, accuracies, differences, "
+        "difference, interval}]}}, the first encoder is the reference"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -51,6 +62,7 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=_TRAINING_KEYS,
             needs=("records",),
             artifacts=(METRICS_FILE,),
+            files=supervised.FILES,
         )
         for head in config.heads
         for number in range(config.seeds)
@@ -62,6 +74,7 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("ablation", "split"),
         needs=("records", *(stage.name for stage in nets)),
         artifacts=(ABLATION_FILE,),
+        files=FILES,
     )
     return [*nets, summary]
 

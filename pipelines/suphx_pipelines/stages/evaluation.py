@@ -1,11 +1,12 @@
 """The evaluation stage: the nets that were just learned, with the decision flow, against three copies of an opponent.
 
-Leaves ``match.json`` (keys in docs/architecture.md).
+Leaves ``match.json`` (keys in docs/result_files.md).
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from suphx.evaluation.match import MatchReport, play_match
@@ -26,6 +27,26 @@ AGENT_NAME = "our agent"
 """What the run's nets are called in its reports."""
 
 
+FILES: Mapping[str, str] = {
+    "match.json": (
+        "`candidate`, `opponent`, `seed`, `hanchans`, `seconds`, `players` [{name, hanchans, placements [4 "
+        "counts], average_placement, stable_rank, stable_rank_interval [2], win_rate, deal_in_rate, riichi_rate, "
+        "call_rate, average_win, average_deal_in}], `paired_difference` {average_placement, interval [2]}, "
+        "`points_difference` {points [4], per_hanchan, interval [2]}"
+    ),
+    "games/": (
+        "finished parts of the match, so that a killed match continues: `rows` [candidate, three "
+        "opponents][games][columns of `player_statistics.py`]; `forfeits` [[0 candidate or 1 opponent, reason, "
+        "game, seat]] if there were any"
+    ),
+    "records/": (
+        "records of the games of the match: tables of mjlog (`walls-<first>-<last>.tsv.xz`) and `index.json` "
+        "(`tables` [{name, games, bytes, sha256}], `left_out`)"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def evaluation_stage() -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
@@ -34,6 +55,7 @@ def evaluation_stage() -> Stage[Recipe]:
         recipe_keys=("evaluation",),
         needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
         artifacts=("match.json",),
+        files=FILES,
     )
 
 

@@ -7,7 +7,7 @@ of each decision, and such pages of their best and worst games in their last mat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +39,21 @@ _AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playou
 """Stages that leave an agent, the strongest first; supervised nets are in the folders of their stages."""
 
 
+FILES: Mapping[str, str] = {
+    "game.json, game.html": (
+        "a game of the nets that the run made last against three copies of `evaluation.opponent`: what the report "
+        "draws (keys in `sample_game.py`), and the [viewer's](viewer.md) page with the nets' probabilities. The "
+        "report links to its copy beside it"
+    ),
+    "match_games.json, game_best_<n>.html, game_worst_<n>.html": (
+        "the best and the worst games of these nets in their last match, if its records were kept: `opponent`, "
+        "`hanchans`, `games` [{page, kind, places, points}], and their pages in the viewer. The report links to "
+        "copies beside it"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def last_agent(stages: Sequence[str]) -> str | None:
     """Return the folder, relative to the run's, of the nets that these stages make last; None if they make none."""
     made = [name for name in _AGENT_STAGES if name in stages]
@@ -62,6 +77,7 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
             recipe_keys=("evaluation",),
             needs=needs,
             artifacts=(PAGE_FILE,),
+            files=FILES,
             is_summary=True,
         )
     ]

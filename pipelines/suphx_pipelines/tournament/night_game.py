@@ -26,6 +26,12 @@ STAGE_NAME = "sample_game"
 PAGE_FILE = "game.html"
 
 
+FILES: Mapping[str, str] = {
+    "game.html": "one game of the night's strongest net in the viewer; missing if no agent with nets has played",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def run(context: Context) -> dict[str, float]:
     """Play the game again and write its page."""
     pool_folder, night = context.upstream["pool"], context.upstream["leaderboard"]

@@ -20,6 +20,11 @@ from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.promotion import TOURNAMENT_TAG, Promotion
 from suphx_platform.tracking.tracking import Tracker
 
+FILES: Mapping[str, str] = {
+    "promotion.json": "`promoted`, `champion` (`models:/NAME/VERSION`) or null, `reason`",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
 
 def run(context: Context) -> dict[str, float]:
     """Register the candidate, move the champion's alias if it has won, and leave ``promotion.json``."""

@@ -37,10 +37,10 @@ from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference.packed_net import PackedNet
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.answer import yes_no_actions
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.selfplay.agents.yes_no_action import yes_no_actions
 
 _SMALL_NET = 1_000_000
 """Weights; the size ``small`` has about a third of it."""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from suphx.models.calibration import Calibration
-from suphx.selfplay.agents.answer import yes_no_actions
 from suphx.selfplay.agents.choice import ActionSelection
+from suphx.selfplay.agents.yes_no_action import yes_no_actions
 
 PLACES = np.random.default_rng(1).random(50_000, np.float32)
 

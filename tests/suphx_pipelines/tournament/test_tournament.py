@@ -24,6 +24,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
     load_tournament_recipe,
 )
 from suphx_pipelines.tournament.pool.tournament_history import read_games
+from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
@@ -32,6 +33,7 @@ from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.agents.mjai.bot_program import BOT
@@ -87,6 +89,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
 def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     """Look at what the last of three nights shows of all of them."""
     folder = runs / str(results[-1]["run_id"])
+    assert undeclared_files(folder, tournament_stages()) == []
     table = read_json(folder / "leaderboard" / "table.json")
     ours = next(row for row in table["agents"] if row["name"] == "ukeire")
     assert [night["night"] for night in table["nights"]] == ["1", "2", "3"]

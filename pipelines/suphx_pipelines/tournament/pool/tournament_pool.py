@@ -37,6 +37,23 @@ _LINKED_NIGHTS = 30
 Context = StageContext[TournamentRecipe]
 
 
+FILES: Mapping[str, str] = {
+    "pool.json, agents/<n>/": (
+        "`entrants` [{name, address, digest, is_candidate, stored [versions in the storage]}], `champion` (its "
+        "index among them) and `version` (in the registry) or null, `left_out` {name: reason}; the nets"
+    ),
+    "history.json": (
+        "games of earlier nights as they were when the night began: `rules`, `engine`, `agents` and `games` as in "
+        "`leaderboard/games.json`, `nights` as in `leaderboard/table.json`"
+    ),
+    "note.md": (
+        "what the description of the run in MLflow says besides: where the live page is, links to the reports of "
+        "earlier nights"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrant:
     """An agent of the pool."""
