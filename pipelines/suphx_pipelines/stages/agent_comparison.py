@@ -46,7 +46,7 @@ FILES: Mapping[str, str] = {
         "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], stable_rank, "
         "stable_rank_interval [2], compared_with, difference, difference_interval [2]}]"
     ),
-    "<agents>/games/": "finished parts of the matches, as in `evaluation/games/`",
+    "games/<agent>/": "finished parts of the matches, as in `evaluation/games/`",
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 

@@ -51,7 +51,7 @@ they are undefined. More keys may be added. Every stage folder also has `started
 OF_EVERY_STAGE = ("started.json", "done.json", WARNINGS_FILE)
 
 Place = tuple[str, Mapping[str, str], str]
-"""Folder of a stage, with ``<name>`` for what differs; its files; a note where they are those of a stage above."""
+"""Folder of a stage, with ``<name>`` for what differs; its files; a note if it has all those of a stage above."""
 
 RUN: Sequence[Place] = (
     ("records", records.FILES, ""),
@@ -71,7 +71,11 @@ RUN: Sequence[Place] = (
         "the nets of learning heads have oracle planes (`oracle_planes` in the header; `keep_probability` in `extra` "
         "is used in matches)",
     ),
-    ("oracle_decay", oracle.FILES, ""),
+    (
+        "oracle_decay",
+        oracle.FILES,
+        "after the decay: nets without oracle planes; `metrics.json` counts `rejected` decisions",
+    ),
     (
         "oracle_distillation",
         reinforcement.FILES,
@@ -127,9 +131,10 @@ def undeclared_files(run: Path, stages: Iterable[Stage[Any]]) -> list[str]:
     return found
 
 
-def place_pattern(place: str) -> re.Pattern[str]:
-    """Return what the names of the stages with this folder look like."""
-    return re.compile(_pattern(place))
+def place_of(stage: str, places: Sequence[Place]) -> Place:
+    """Return the place of a stage by its name: the one with this name, or the first one with such a name."""
+    exact = [place for place in places if place[0] == stage]
+    return next(iter(exact + [place for place in places if re.fullmatch(_pattern(place[0]), stage)]))
 
 
 def _paths(files: Mapping[str, str]) -> list[str]:
@@ -142,14 +147,17 @@ def _pattern(path: str) -> str:
 
 
 def _table(places: Sequence[Place]) -> list[str]:
-    first: dict[int, str] = {}
+    earlier: dict[str, Mapping[str, str]] = {}
     rows = []
     for folder, files, note in places:
+        own = dict(files)
         if note:
-            rows.append(f"| `{folder}/` | the same files as in `{first[id(files)]}/`, {note} |")
-            continue
-        first[id(files)] = folder
-        for paths, content in files.items():
+            same = next(name for name, other in earlier.items() if other.items() <= own.items())
+            rows.append(f"| `{folder}/` | the same files as in `{same}/`: {note} |")
+            own = {paths: content for paths, content in own.items() if paths not in earlier[same]}
+        else:
+            earlier[folder] = files
+        for paths, content in own.items():
             names = ", ".join(f"`{folder}/{path}`" for path in paths.split(", "))
             rows.append(f"| {names} | {content} |")
     return ["| file | content |", "|---|---|", *(row.replace(" || ", r" \|\| ") for row in rows), ""]

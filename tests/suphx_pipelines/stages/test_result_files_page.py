@@ -21,7 +21,7 @@ from tests.suphx_pipelines.stages.result_files_page import (
     TOURNAMENT,
     Place,
     page,
-    place_pattern,
+    place_of,
     undeclared_files,
 )
 
@@ -52,9 +52,9 @@ def test_every_stage_is_on_the_page_with_its_files() -> None:
     seen = set()
     for each, places in kinds_of_stages():
         for stage in each:
-            (files,) = [files for folder, files, _ in places if place_pattern(folder).fullmatch(stage.name)]
+            folder, files, _ = place_of(stage.name, places)
             assert stage.files is files, stage.name
-            seen |= {(id(places), folder) for folder, _, _ in places if place_pattern(folder).fullmatch(stage.name)}
+            seen.add((id(places), folder))
     assert len(seen) == len(RUN) + len(TOURNAMENT) + len(MONTE_CARLO), "places that no stage has"
 
 
