@@ -31,11 +31,12 @@ DECAY_PART = "decay"
 """Folder in that of the stage ``oracle_decay``: while the keep probability falls."""
 
 
-FILES: Mapping[str, str] = reinforcement.FILES | {
+FILES: Mapping[str, str] = {
+    **reinforcement.FILES,
     f"{DECAY_PART}/": (
         "the same files while the keep probability falls, and `keep-<keep probability>/`: the agent at the end of each "
         "step"
-    )
+    ),
 }
 """What the stage ``oracle_decay`` writes into its folder: reinforcement.py's files are those after the decay."""
 

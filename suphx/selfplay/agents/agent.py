@@ -63,7 +63,7 @@ class ScriptedAgent:
 
     def __init__(self, name: str) -> None:
         if name not in SCRIPTED_AGENTS:
-            raise ValueError(f"{name!r} is no opponent: use one of {', '.join(SCRIPTED_AGENTS)}")
+            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(SCRIPTED_AGENTS)}")
         self.name = name
         self._number = SCRIPTED_AGENTS.index(name)
         self._suits = load_suits()

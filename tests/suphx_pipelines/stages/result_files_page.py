@@ -153,7 +153,7 @@ def _table(places: Sequence[Place]) -> list[str]:
         own = dict(files)
         if note:
             same = next(name for name, other in earlier.items() if other.items() <= own.items())
-            rows.append(f"| `{folder}/` | the same files as in `{same}/`: {note} |")
+            rows.append(f"| `{folder}/` | the same files as in `{same}/`; {note} |")
             own = {paths: content for paths, content in own.items() if paths not in earlier[same]}
         else:
             earlier[folder] = files
