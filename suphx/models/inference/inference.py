@@ -1,4 +1,4 @@
-"""ActionSelection of one net, as fast as a device gives them: folded, in bf16, in fixed batch shapes, as CUDA graphs.
+"""Outputs of one net, as fast as a device gives them: folded, in bf16, in fixed batch shapes, as CUDA graphs.
 
 On a GPU every batch size is compiled and recorded once, when the net is made; from then on a batch is one copy and one
 launch, and nothing is ever compiled again. Rows that fill no batch size are padded. On a CPU without compilation any

@@ -19,7 +19,7 @@ from tests.selfplay.row_nets import policy_outputs
 
 
 class RowEngine:
-    """ActionSelection at once; knows how many requests were open at a time."""
+    """Replies at once; knows how many requests were open at a time."""
 
     def __init__(self) -> None:
         self.num_requests = 0
@@ -32,7 +32,7 @@ class RowEngine:
 
 
 class SlowEngine(RowEngine):
-    """ActionSelection only when told to."""
+    """Replies only when told to."""
 
     def __init__(self) -> None:
         super().__init__()

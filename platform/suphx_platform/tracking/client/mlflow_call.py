@@ -40,7 +40,7 @@ _AWAY = (
     "TEMPORARILY_UNAVAILABLE",
 )
 _REFUSALS = (400, 405, 409, 411, 413, 414, 415, 422, 431)
-"""ActionSelection of HTTP that will be the same next time."""
+"""Answers of HTTP that will be the same next time."""
 _S3_REFUSALS = ("EntityTooLarge", "KeyTooLongError", "MetadataTooLarge", "MethodNotAllowed")
 """The same of a bucket, whose status 400 may also mean a timeout or old keys."""
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")

@@ -197,7 +197,7 @@ class TableGroup:
 
         What is kept is the sampled answer of each net, which is the action of that decision: whether its yes is done
         depends on the other answers. It is marked if not (``is_overruled``), and learned from like the others; the
-        gradient then is that of what was played (docs/self-play.md, "ActionSelection that are overruled").
+        gradient then is that of what was played (docs/self-play.md, "Overruled calls").
         """
         for asked, output, is_counted in zip(self._observed, outputs, counts, strict=True):
             for store in self._stores:

@@ -18,13 +18,13 @@ NAMES = ("Anna", "ⓝBen", "クレオ", "D & <D>")
 
 
 def ukeire(tables: Records, indices: I64) -> I16:
-    """Answer as ukeire does."""
+    """Decide as ukeire does."""
     return np.array([choose_ukeire(tables[i], load_suits()) for i in indices], np.int16)
 
 
 @dataclass
 class Hasty:
-    """ActionSelection as the agents of random_game do: it wins, calls and declares riichi whenever it can."""
+    """Decides as the agents of random_game do: it wins, calls and declares riichi whenever it can."""
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 

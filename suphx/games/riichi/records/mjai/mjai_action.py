@@ -1,4 +1,4 @@
-"""ActionSelection of programs in the mjai protocol as actions: ``{"type": "dahai", "pai": "5mr"}`` discards face 34."""
+"""Answers of programs in the mjai protocol as actions: ``{"type": "dahai", "pai": "5mr"}`` discards face 34."""
 
 from __future__ import annotations
 
