@@ -55,6 +55,7 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
 	$(BIN)/python -m tests.suphx_pipelines.recipe.recipe_page
+	$(BIN)/python -m tests.suphx_pipelines.stages.result_files_page
 	$(BIN)/python -m tests.suphx_cli.commands_page
 	$(BIN)/python -m tests.games.game_interface
 	$(BIN)/python -m tests.mutation.mutants_page

@@ -25,8 +25,8 @@ with tempfile.TemporaryDirectory() as folder:
     store = write_store(iter_records([Path(sys.argv[1])], quarantine=Quarantine()), Path(folder))
     samples = encode_kyokus(store, np.arange(store.num_kyokus), DISCARD_HEAD, "suphx")
 layout = find_encoder("suphx").layout(DISCARD_HEAD)
-planes = unpack_planes(samples.rows[0], layout.num_planes)  # of the first discard: 0 and 1, [838, 34]
+planes = unpack_planes(samples.planes[0], layout.num_planes)  # of the first discard: 0 and 1, [838, 34]
 hand = layout["hand"]
-print(f"{len(samples.rows)} discards of {layout.num_planes} planes x 34 tile kinds")
+print(f"{len(samples.planes)} discards of {layout.num_planes} planes x 34 tile kinds")
 print("tiles in hand by kind:", planes[hand.first : hand.first + hand.count].sum(axis=0))
 print("kind that was discarded:", samples.labels[0])

@@ -1,4 +1,4 @@
-"""Train a tiny discard net on games of the baseline and print its test accuracy.
+"""Train a tiny discard net on games of ukeire and print its test accuracy.
 
 python examples/train_net.py [GAMES [STEPS]]; the default, 200 games and 300 steps, takes about two minutes on one core.
 """

@@ -27,10 +27,10 @@ TEST_TABLES, TEST_GAMES = 256, 512
 class Net(nn.Module):
     """A linear layer over all bits of the packed planes, then two heads: logits of 120 actions, and the value."""
 
-    def __init__(self, row_bytes, num_actions):
+    def __init__(self, observation_bytes, num_actions):
         super().__init__()
         self.register_buffer("bits", 2 ** torch.arange(8, dtype=torch.uint8))
-        self.trunk = nn.Sequential(nn.Linear(8 * row_bytes, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU())
+        self.trunk = nn.Sequential(nn.Linear(8 * observation_bytes, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU())
         self.policy, self.value = nn.Linear(128, num_actions), nn.Linear(128, 1)
         nn.init.zeros_(self.policy.weight)
         nn.init.zeros_(self.value.weight)

@@ -3,7 +3,7 @@
 #
 # Read game records, encode the discards, and train a small net in plain PyTorch to predict them.
 # `python examples/notebooks/learn_from_records.py [RECORDS]`: a file or folder of records (docs/records.md). Without
-# it, the baseline plays games first, and they are written and read as records.
+# it, the scripted agent ukeire plays games first, and they are written and read as records.
 
 # %%
 import sys

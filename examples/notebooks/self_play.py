@@ -30,9 +30,9 @@ class Learner:
     def __init__(self):
         self.encoder = find_encoder("mini")
         self.lookup = load_lookup()
-        row_bytes = self.encoder.layout(DISCARD_HEAD).row_bytes
-        self.row_bytes = row_bytes
-        self.net = nn.Sequential(nn.Linear(8 * row_bytes, 128), nn.ReLU(), nn.Linear(128, NUM_ACTIONS))
+        observation_bytes = self.encoder.layout(DISCARD_HEAD).observation_bytes
+        self.observation_bytes = observation_bytes
+        self.net = nn.Sequential(nn.Linear(8 * observation_bytes, 128), nn.ReLU(), nn.Linear(128, NUM_ACTIONS))
         self.memory = []
 
     def policy(self, rows, masks):
@@ -40,7 +40,7 @@ class Learner:
         return Categorical(logits=self.net(bits).masked_fill(torch.from_numpy(masks) == 0, -1e9))
 
     def act(self, tables, indices):
-        rows = np.zeros((len(tables), self.row_bytes), np.uint8)
+        rows = np.zeros((len(tables), self.observation_bytes), np.uint8)
         masks = np.zeros((len(tables), NUM_ACTIONS), np.int8)
         seats = tables["actor"].astype(np.int64)
         see_tables(self.encoder.id, self.lookup, tables, indices, seats, rows, masks)

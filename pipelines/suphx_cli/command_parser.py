@@ -78,7 +78,7 @@ def new_parser() -> argparse.ArgumentParser:
         epilog=examples(
             "suphx run laptop",
             "suphx recipes",
-            "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
+            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
         ),
         parents=[options],
     )

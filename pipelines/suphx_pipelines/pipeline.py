@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,15 @@ from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage
 
+FILES: Mapping[str, str] = {
+    "report.html": "one self-contained page",
+    "game.html, game_best_<n>.html, game_worst_<n>.html": (
+        "copies of the pages in `sample_game/`, to which the report links"
+    ),
+    "<figure>.svg": "the report's figures",
+}
+"""What the stage ``report`` writes into its folder (docs/result_files.md)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineResult:
@@ -39,7 +48,7 @@ class PipelineResult:
     report: Path
     agent: Path | None = None
     """Folder of the nets that the run made last; None if it made none."""
-    baseline: str = "ukeire"
+    opponent: str = "ukeire"
     """An agent to compare these nets with."""
     is_playable: bool = True
     """Whether a person can play against these nets with ``suphx play``."""
@@ -97,6 +106,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             recipe_keys=everything,
             needs=needs,
             artifacts=(report.REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
+            files=FILES,
             is_summary=True,
         ),
     ]

@@ -42,7 +42,7 @@ def encode(games: Iterable[GameLog], head: str = "discard", encoder: str = "mini
     with tempfile.TemporaryDirectory(prefix="suphx-encode-") as folder:
         store = write_store(games, Path(folder))
         samples = encode_kyokus(store, np.arange(store.num_kyokus), number, encoder)
-    planes = np.empty((len(samples.rows), num_planes, 34), np.uint8)
-    for i, row in enumerate(samples.rows):
+    planes = np.empty((len(samples.planes), num_planes, 34), np.uint8)
+    for i, row in enumerate(samples.planes):
         planes[i] = unpack_planes(row, num_planes)
     return EncodedDecisions(planes, samples.masks, samples.labels)

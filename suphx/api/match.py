@@ -16,7 +16,7 @@ from suphx.selfplay.agents.agent import load_agent
 
 def play_match(
     candidate: str,
-    baseline: str,
+    opponent: str,
     *,
     num_hanchans: int,
     seed: int,
@@ -29,7 +29,7 @@ def play_match(
     load: LoadAgent = load_agent,
     records: Path | None = None,
 ) -> match.MatchReport:
-    """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against ``baseline``.
+    """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against ``opponent``.
 
     Both are addresses for ``load``. ``seed`` (0 to 2**20 - 1): of the walls. ``seating``: how many of each are at a
     table. ``points``: those of first to fourth place, for the difference in points. ``workers``: processes. ``rules``:
@@ -42,6 +42,6 @@ def play_match(
     >>> report.difference.mean < 0  # of the average placement: lower is better
     True
     """
-    setup = MatchSetup(candidate, baseline, seed=seed, rules=rules or default_rules(), has_draw_lanes=has_draw_lanes)
+    setup = MatchSetup(candidate, opponent, seed=seed, rules=rules or default_rules(), has_draw_lanes=has_draw_lanes)
     runner = GameRunner(workers=workers, load=load, records=records, progress=progress)
     return match.play_match(setup, num_hanchans, seating=seating, points=points, runner=runner)

@@ -14,8 +14,8 @@ def planes_space(encoder: Encoder) -> Box:
 
 
 def packed_space(encoder: Encoder) -> Box:
-    """Return the space of packed planes: uint8 (row_bytes,), bit ``plane * 34 + kind``, low bits first."""
-    return Box(0, 255, (encoder.public.row_bytes,), np.uint8)
+    """Return the space of packed planes: uint8 (observation_bytes,), bit ``plane * 34 + kind``, low bits first."""
+    return Box(0, 255, (encoder.public.observation_bytes,), np.uint8)
 
 
 def mask_space() -> Box:

@@ -52,8 +52,9 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
     ) -> None:
         """Make an environment; ValueError for settings that do not exist.
 
-        ``opponents``: an agent, or three from the player's right on: a baseline's name or a folder of checkpoints, as
-        for ``suphx evaluate``. ``seat``: the player's, 0-3 (0 is the first dealer); None: another one in each game.
+        ``opponents``: an agent, or three from the player's right on: a scripted agent's name or a folder of
+        checkpoints, as for ``suphx evaluate``. ``seat``: the player's, 0-3 (0 is the first dealer); None: another one
+        in each game.
         ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``: observations are packed rows
         instead of planes.
         """
@@ -116,7 +117,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
             self.render()
 
     def _observation(self) -> U8:
-        row = self._tables.rows[0]
+        row = self._tables.planes[0]
         return row.copy() if self._is_packed else unpack_planes(row, self._num_planes)
 
     def _info(self) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         self.single_action_space = Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._observations = self._tables.rows
+        self._observations = self._tables.planes
         self._planes: U8 | None = None
         """What observations are unpacked into."""
         if not packed:
@@ -197,7 +197,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
 
     def _show(self, indices: I64) -> None:
         if self._planes is not None:
-            fill_planes(self._tables.rows, indices, self._planes)
+            fill_planes(self._tables.planes, indices, self._planes)
 
     def _returned(self, array: NDArray[Any]) -> Any:
         return array.copy() if self._is_copied else array

@@ -3,7 +3,8 @@
 >>> tables = SeatTables(256, EnvironmentConfig(opponents=("ukeire",) * 3))
 >>> tables.start(tables.everything, seeds=np.arange(256), seats=np.zeros(256, np.int64))
 >>> tables.act(tables.everything, tables.masks.argmax(axis=1))
->>> tables.rows, tables.masks, tables.pay(tables.everything)  # uint8 [256, row_bytes], int8 [256, 120], and [256, 4]
+>>> tables.planes, tables.masks  # uint8 [256, observation_bytes], int8 [256, 120]
+>>> tables.pay(tables.everything)  # [256, 4]
 
 A player sees the public planes of its encoder and the legal actions; nothing hidden gets into any array here but
 ``simulator.tables``, the state of the game itself.
@@ -32,7 +33,7 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.record import I8, I32, I64, U8
 from suphx.selfplay.agents.agent import Agent, load_agent
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
 """By place 1-4; 0 while the game goes on."""
@@ -41,7 +42,7 @@ PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
 class SeatTables:
     """``num_tables`` hanchans with a player each; ``config.opponents`` play the other seats, or nobody does.
 
-    ``rows``, uint8 [n, row_bytes], and ``masks``, int8 [n, NUM_ACTIONS], are overwritten in place.
+    ``rows``, uint8 [n, observation_bytes], and ``masks``, int8 [n, NUM_ACTIONS], are overwritten in place.
     """
 
     def __init__(self, num_tables: int, config: EnvironmentConfig) -> None:
@@ -51,7 +52,7 @@ class SeatTables:
         self.simulator = Simulator(num_tables, tenhou())
         self.everything: I64 = np.arange(num_tables)
         self.seats: I64 = np.full(num_tables, EVERY_SEAT, np.int64)
-        self.rows: U8 = np.zeros((num_tables, self.encoder.public.row_bytes), np.uint8)
+        self.planes: U8 = np.zeros((num_tables, self.encoder.public.observation_bytes), np.uint8)
         self.masks: I8 = np.zeros((num_tables, NUM_ACTIONS), np.int8)
         self._settled: I32 = np.zeros((num_tables, 4), np.int32)
         """Scores when the last kyoku ended."""
@@ -59,15 +60,15 @@ class SeatTables:
         """Scores that rewards were paid for."""
         self._scripts: I64 = np.full(4, NO_SCRIPT, np.int64)
         self._agents: dict[int, Agent] = {}
-        """Opponents that are no baselines, by their seat counted from the player's."""
+        """Opponents that are no scripted agents, by their seat counted from the player's."""
         self._load_opponents()
         self._suits, self._lookup = load_suits(), load_lookup()
 
     def _load_opponents(self) -> None:
         loaded: dict[str, Agent] = {}
         for offset, name in enumerate(self.config.opponents, start=1):
-            if name in BASELINES:
-                self._scripts[offset] = BASELINES.index(name)
+            if name in SCRIPTED_AGENTS:
+                self._scripts[offset] = SCRIPTED_AGENTS.index(name)
             else:
                 loaded[name] = loaded.get(name) or load_agent(name)
                 self._agents[offset] = loaded[name]
@@ -128,14 +129,15 @@ class SeatTables:
     def look(self, indices: I64) -> None:
         """Write what the players see into ``rows`` and ``masks``; nothing is legal at the end of a game."""
         tables = self.simulator.tables
-        see_tables(self.encoder.id, self._lookup, tables, indices, self.seats, self.rows, self.masks)
+        see_tables(self.encoder.id, self._lookup, tables, indices, self.seats, self.planes, self.masks)
 
     def seen_by(self, index: int, seat: int) -> tuple[U8, I8]:
-        """Return what any seat of a table sees: a row, uint8 (row_bytes,), and its legal actions, int8 (NUM_ACTIONS,).
+        """Return what any seat of a table sees: planes, uint8 (observation_bytes,), and legal actions, int8
+        (NUM_ACTIONS,).
 
         Only the seat that decides has legal actions.
         """
-        rows, masks = np.empty((1, self.rows.shape[1]), np.uint8), np.empty((1, NUM_ACTIONS), np.int8)
+        rows, masks = np.empty((1, self.planes.shape[1]), np.uint8), np.empty((1, NUM_ACTIONS), np.int8)
         table = self.simulator.tables[index : index + 1]
         seats = np.array([seat], np.int64)
         see_tables(self.encoder.id, self._lookup, table, np.zeros(1, np.int64), seats, rows, masks)

@@ -1,4 +1,4 @@
-"""Paired deals: what a candidate gains a kyoku where a baseline sat, on the same wall and with the same scores.
+"""Paired deals: what a candidate gains a kyoku where an opponent sat, on the same wall and with the same scores.
 
 A hanchan mixes some ten deals into one place of four. Here every deal is a result of its own, and its luck cancels as
 far as both agents play it alike (selfplay/rollouts/branch_play.py), so a small difference needs far fewer games than
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
-from suphx.evaluation.match_setup import BASELINE, CANDIDATE, MatchSetup
+from suphx.evaluation.match_setup import CANDIDATE, OPPONENT, MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
@@ -33,30 +33,30 @@ class DealReport:
     """The outcome of paired deals."""
 
     candidate: str
-    baseline: str
+    opponent: str
     deals: int
     """Different deals; the candidate plays each at all four seats."""
     hanchans: int
-    """Games of the baseline that the deals come from."""
+    """Games of the opponent that the deals come from."""
     seed: int
     changed_share: float
     """Share of deals and seats in which the candidate decided differently at least once."""
     difference: PairedDifference
-    """Points a kyoku of the candidate minus those of the baseline; positive is better."""
+    """Points a kyoku of the candidate minus those of the opponent; positive is better."""
 
     @property
     def forfeits(self) -> Forfeits:
         """None: agents that must follow whole games, such as programs, play no deals."""
         return Forfeits()
 
-    def renamed(self, candidate: str, baseline: str) -> DealReport:
+    def renamed(self, candidate: str, opponent: str) -> DealReport:
         """Return the same with other names of the agents."""
-        return replace(self, candidate=candidate, baseline=baseline)
+        return replace(self, candidate=candidate, opponent=opponent)
 
     def verdict(self) -> str:
         """Return one sentence that says who wins more points, as far as the deals can tell."""
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
-        stronger, weaker = (self.candidate, self.baseline) if mean > 0 else (self.baseline, self.candidate)
+        stronger, weaker = (self.candidate, self.opponent) if mean > 0 else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few deals to say who is stronger" if self.hanchans < MIN_CLUSTERS else claim
         return (
@@ -68,7 +68,7 @@ class DealReport:
         """Return the keys that scripts read."""
         return {
             "candidate": self.candidate,
-            "baseline": self.baseline,
+            "opponent": self.opponent,
             "deals": self.deals,
             "hanchans": self.hanchans,
             "seed": self.seed,
@@ -89,7 +89,7 @@ def hanchans_of(num_deals: int) -> int:
 
 
 def play_deal_match(setup: MatchSetup, num_deals: int, *, runner: GameRunner = ONE_PROCESS) -> DealReport:
-    """Play all deals of ``num_deals`` / 10 hanchans of the baseline, and again with the candidate at each seat.
+    """Play all deals of ``num_deals`` / 10 hanchans of the opponent, and again with the candidate at each seat.
 
     The number of deals is therefore only about ``num_deals``. ``runner`` reports parts of hanchans as progress.
     ValueError for an unknown agent, one that must follow whole games, or a wrong number.
@@ -103,7 +103,7 @@ def play_deal_match(setup: MatchSetup, num_deals: int, *, runner: GameRunner = O
     clusters = np.repeat(np.arange(len(deals)), [SEATS * len(game) for game in deals])
     return DealReport(
         candidate=setup.candidate,
-        baseline=setup.baseline,
+        opponent=setup.opponent,
         deals=len(columns),
         hanchans=len(walls),
         seed=setup.seed,
@@ -116,10 +116,10 @@ def _task(setup: MatchSetup, walls: range, first: int) -> GameTask:
     part = walls[first : first + _GAMES_PER_TASK]
     last = first + len(part)
     return GameTask(
-        seating=np.full((len(part), SEATS), BASELINE),
+        seating=np.full((len(part), SEATS), OPPONENT),
         seeds=tuple(part),
         key=f"deals-of-walls-{first + 1}-{last}",
-        title=f"deals of {setup.baseline} again with {setup.candidate}, walls {first + 1} to {last} of {len(walls)}",
+        title=f"deals of {setup.opponent} again with {setup.candidate}, walls {first + 1} to {last} of {len(walls)}",
     )
 
 
@@ -134,16 +134,16 @@ def _play(
     note_forfeit: NoteForfeit,
 ) -> Iterator[GameBranches]:
     seeds = (game.seed for game in games)
-    candidate, baseline = agents[CANDIDATE], agents[BASELINE]
+    candidate, opponent = agents[CANDIDATE], agents[OPPONENT]
     return play_branches(
-        candidate, baseline, seeds, rules, num_games=num_tables, has_draw_lanes=has_draw_lanes, progress=progress
+        candidate, opponent, seeds, rules, num_games=num_tables, has_draw_lanes=has_draw_lanes, progress=progress
     )
 
 
 def _summarise(games: Sequence[GameBranches], forfeited: ForfeitedSeats) -> Summary:
-    """Return for each game one line a deal: points of the candidate, of the baseline, and where they differ; 4 each.
+    """Return for each game one line a deal: points of the candidate, of the opponent, and where they differ; 4 each.
 
     Nobody forfeits: agents that must follow whole games, such as programs, play no deals.
     """
-    columns = [np.concatenate([game.candidate, game.baseline, game.differs], axis=1) for game in games]
+    columns = [np.concatenate([game.candidate, game.opponent, game.differs], axis=1) for game in games]
     return {"games": [game.tolist() for game in columns]}

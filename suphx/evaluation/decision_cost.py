@@ -36,7 +36,7 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.record import I16, I64, Records
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.selfplay.agents.agent import Agent, BaselineAgent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 
 F64 = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ class CostJudge:
         if samples < MIN_SAMPLES:
             raise ValueError(f"{samples} samples: use {MIN_SAMPLES} or more, such as 64")
         self._agent = agent
-        self._substitute = BaselineAgent("ukeire")
+        self._substitute = ScriptedAgent("ukeire")
         self._samples = samples
         self._predictor = predictor
 
@@ -145,7 +145,7 @@ class CostJudge:
         return simulator.tables
 
     def _act(self, tables: Records, waiting: I64) -> I16:
-        """Return the agent's moves; a baseline that never calls has none where the player has called."""
+        """Return the agent's moves; a scripted agent that never calls has none where the player has called."""
         actions = self._agent.act(tables, waiting)
         unanswered = np.flatnonzero(tables["legal"][waiting, actions] == 0)
         if unanswered.size:

@@ -1,9 +1,9 @@
-"""A match: one candidate against three copies of a baseline on shared (duplicate) walls (paper, section 4.2).
+"""A match: one candidate against three copies of an opponent on shared (duplicate) walls (paper, section 4.2).
 
 Every wall is played four times, the candidate once at each seat; other seatings are in seating.py. What it did better
-than the baseline there is a paired difference, for which no game of four baselines is needed: at such a table the
-places add up to 10 whatever the wall, so that over the four seats of a wall a baseline would have come 2.5th. Walls are
-the clusters of the bootstrap, since the four games of a wall are not independent.
+than the opponent there is a paired difference, for which no game of four opponents is needed: at such a table the
+places add up to 10 whatever the wall, so that over the four seats of a wall an opponent would have come 2.5th. Walls
+are the clusters of the bootstrap, since the four games of a wall are not independent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from suphx.evaluation.match_config import (
     chosen_seatings,
     few_games_note,
 )
-from suphx.evaluation.match_setup import BASELINE, BASELINE_NAME, CANDIDATE, CANDIDATE_NAME, MatchSetup
+from suphx.evaluation.match_setup import CANDIDATE, CANDIDATE_NAME, OPPONENT, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
@@ -45,38 +45,38 @@ class MatchReport:
     """The outcome of a match."""
 
     candidate: str
-    baseline: str
+    opponent: str
     hanchans: int
     """Games with the candidate; four for each wall."""
     walls: int
     seed: int
     statistics: PlayerStatistics
     """Of the candidate."""
-    baseline_statistics: PlayerStatistics
-    """Of the three baselines in the candidate's games."""
+    opponent_statistics: PlayerStatistics
+    """Of the three opponents in the candidate's games."""
     placements: tuple[int, ...]
     """Of the candidate, wall by wall, seat by seat: matches with the same walls can be compared. Several candidates in
     a game: the sum of theirs."""
     difference: PairedDifference
-    """Placement of the candidate minus that of the baseline on the same walls and seats; negative is better."""
+    """Placement of the candidate minus that of the opponent on the same walls and seats; negative is better."""
     points: tuple[int, ...]
     """What first to fourth place are worth in ``points_difference``."""
     points_difference: PairedDifference
     """The same in points for each hanchan; positive is better."""
     seating: Seating = "1v3"
-    """Candidates against baselines at a table."""
+    """Candidates against opponents at a table."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of CANDIDATE and BASELINE: games that they could not play to the end, which count as last place."""
+    """Of CANDIDATE and OPPONENT: games that they could not play to the end, which count as last place."""
 
-    def renamed(self, candidate: str, baseline: str) -> MatchReport:
+    def renamed(self, candidate: str, opponent: str) -> MatchReport:
         """Return the same with other names of the agents."""
-        return replace(self, candidate=candidate, baseline=baseline)
+        return replace(self, candidate=candidate, opponent=opponent)
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
         note = few_games_note(self.hanchans)
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
-        stronger, weaker = (self.candidate, self.baseline) if mean < 0 else (self.baseline, self.candidate)
+        stronger, weaker = (self.candidate, self.opponent) if mean < 0 else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
         figures = f"average placement {mean:+.3f} ({low:+.3f} to {high:+.3f}, lower is better for the candidate)"
@@ -86,7 +86,7 @@ class MatchReport:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
         return {
             "candidate": self.candidate,
-            "baseline": self.baseline,
+            "opponent": self.opponent,
             "hanchans": self.hanchans,
             "walls": self.walls,
             "seed": self.seed,
@@ -102,8 +102,8 @@ class MatchReport:
                 "interval": [self.points_difference.interval.low, self.points_difference.interval.high],
             },
             "seating": self.seating,
-            "forfeits": self.forfeits.to_json((CANDIDATE_NAME, BASELINE_NAME)),
-            "baseline_statistics": self.baseline_statistics.to_json(),
+            "forfeits": self.forfeits.to_json((CANDIDATE_NAME, OPPONENT_NAME)),
+            "opponent_statistics": self.opponent_statistics.to_json(),
         }
 
 
@@ -112,7 +112,7 @@ class SeatingsReport:
     """The matches of a choice of seatings."""
 
     matches: tuple[MatchReport, ...]
-    """At least one; of all three the first has one candidate against three baselines."""
+    """At least one; of all three the first has one candidate against three opponents."""
 
     @property
     def forfeits(self) -> Forfeits:
@@ -130,9 +130,9 @@ class SeatingsReport:
         first, *others = self.matches
         return first.to_json() | {"other_seatings": {match.seating: match.to_json() for match in others}}
 
-    def renamed(self, candidate: str, baseline: str) -> SeatingsReport:
+    def renamed(self, candidate: str, opponent: str) -> SeatingsReport:
         """Return the same with other names of the agents."""
-        return SeatingsReport(tuple(match.renamed(candidate, baseline) for match in self.matches))
+        return SeatingsReport(tuple(match.renamed(candidate, opponent) for match in self.matches))
 
 
 def play_match(
@@ -152,16 +152,16 @@ def play_match(
     measure = points_measure(points)
     num_walls = num_hanchans // SEATS
     blocks = sorted(play_walls(setup, num_walls, seating=seating, runner=runner), key=lambda block: block.first)
-    rows, baseline_rows = np.concatenate([block.rows for block in blocks], axis=1)
+    rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_walls), SEATS)
     return MatchReport(
         candidate=setup.candidate,
-        baseline=setup.baseline,
+        opponent=setup.opponent,
         hanchans=num_hanchans,
         walls=num_walls,
         seed=setup.seed,
         statistics=summarise_rows(rows, CANDIDATE_NAME, clusters=clusters),
-        baseline_statistics=summarise_rows(baseline_rows, BASELINE_NAME, clusters=clusters),
+        opponent_statistics=summarise_rows(opponent_rows, OPPONENT_NAME, clusters=clusters),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
         difference=_difference(rows, PLACEMENT, seating, clusters),
         points=points,
@@ -195,7 +195,7 @@ class PlayedWalls:
     first: int
     """Number of the first wall, from 0."""
     rows: I32
-    """``game_row`` of the candidates and of the baselines: [2][games][columns]."""
+    """``game_row`` of the candidates and of the opponents: [2][games][columns]."""
     forfeits: tuple[Forfeit, ...]
 
 
@@ -235,9 +235,9 @@ def first_game(
 
     ``progress`` is called with parts of the game; their sum is 1.
     """
-    agents = [load(setup.candidate), load(setup.baseline)]
-    agents[CANDIDATE].name, agents[BASELINE].name = CANDIDATE_NAME, BASELINE_NAME
-    seating = np.full((1, SEATS), BASELINE)
+    agents = [load(setup.candidate), load(setup.opponent)]
+    agents[CANDIDATE].name, agents[OPPONENT].name = CANDIDATE_NAME, OPPONENT_NAME
+    seating = np.full((1, SEATS), OPPONENT)
     seating[0, 0] = CANDIDATE
     (log,) = play_games(
         agents, seating, setup.walls(1), setup.rules, has_draw_lanes=setup.has_draw_lanes, progress=progress
@@ -248,10 +248,10 @@ def first_game(
 def _task(setup: MatchSetup, walls: range, part: slice, seating: Seating) -> GameTask:
     """Return the games of a part of the walls, four for each; in ``1v3`` the candidate is at seat 0, 1, 2, 3."""
     numbers = range(len(walls))[part]
-    seats = [np.where(candidate_seats(seating, number), CANDIDATE, BASELINE) for number in numbers]
+    seats = [np.where(candidate_seats(seating, number), CANDIDATE, OPPONENT) for number in numbers]
     first, last = numbers.start + 1, numbers.stop
     prefix = "" if seating == "1v3" else f"{seating}-"
-    players = f"{setup.candidate} against {'three ' if seating == '1v3' else ''}{setup.baseline}"
+    players = f"{setup.candidate} against {'three ' if seating == '1v3' else ''}{setup.opponent}"
     return GameTask(
         seating=np.concatenate(seats),
         seeds=tuple(wall for wall in walls[part] for _ in range(SEATS)),
@@ -261,7 +261,7 @@ def _task(setup: MatchSetup, walls: range, part: slice, seating: Seating) -> Gam
 
 
 def _summarise(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
-    """Return ``game_row`` of the candidate and of the three baselines for each game: [2][games][columns]."""
+    """Return ``game_row`` of the candidate and of the three opponents for each game: [2][games][columns]."""
     places = counted_places(np.array([log.final_scores for log in logs]), forfeited).tolist()
     games = list(zip(logs, places, strict=True))
-    return {"rows": [[game_row(log, name, own) for log, own in games] for name in (CANDIDATE_NAME, BASELINE_NAME)]}
+    return {"rows": [[game_row(log, name, own) for log, own in games] for name in (CANDIDATE_NAME, OPPONENT_NAME)]}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from suphx.selfplay.agents.choice import BASELINES, Answers
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 SEATS = 4
 Seating = Literal["1v3", "2v2", "3v1"]
-"""Candidates against baselines at a table (seating.py)."""
+"""Candidates against opponents at a table (seating.py)."""
 SeatingChoice = Literal["1v3", "2v2", "3v1", "all"]
 """One seating, or all of them one after the other."""
 MeasureName = Literal["placement", "points"]
@@ -30,9 +30,9 @@ class MatchConfig:
 
     hanchans: int = 1000
     """Games of the candidate, a multiple of 4; each wall is played four times."""
-    baseline: str = "ukeire"
+    opponent: str = "ukeire"
     """Opponent at the three other seats: random, tsumogiri or ukeire, or the path of a folder of checkpoints."""
-    answers: Answers = "probable"
+    action_selection: ActionSelection = "probable"
     """How the riichi, chow, pong and kong nets decide between yes and no (docs/agents.md); sampled: discards are drawn
     too."""
     draw_lanes: bool = True
@@ -45,12 +45,15 @@ class MatchConfig:
 
     def __post_init__(self) -> None:
         check_hanchans(self.hanchans)
-        if self.baseline not in BASELINES and "/" not in self.baseline:
+        if self.opponent not in SCRIPTED_AGENTS and "/" not in self.opponent:
             raise ValueError(
-                f"baseline is {self.baseline!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
+                f"opponent is {self.opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or the path of a folder of "
+                "checkpoints"
             )
-        if self.answers not in get_args(Answers):
-            raise ValueError(f"answers is {self.answers!r}: use one of {', '.join(get_args(Answers))}")
+        if self.action_selection not in get_args(ActionSelection):
+            raise ValueError(
+                f"action_selection is {self.action_selection!r}: use one of {', '.join(get_args(ActionSelection))}"
+            )
         if self.workers < 1:
             raise ValueError(f"workers is {self.workers}: use 1 or more")
 

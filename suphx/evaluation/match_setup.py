@@ -9,9 +9,9 @@ from suphx.evaluation.workers.wall_seeds import wall_seeds
 from suphx.games.riichi import Rules
 from suphx.selfplay.rollouts.rollout import play_stream
 
-CANDIDATE, BASELINE = 0, 1
+CANDIDATE, OPPONENT = 0, 1
 """The numbers of the agents."""
-CANDIDATE_NAME, BASELINE_NAME = "candidate", "baseline"
+CANDIDATE_NAME, OPPONENT_NAME = "candidate", "opponent"
 """In records: an agent goes by its part, since both may be the same."""
 
 
@@ -20,7 +20,7 @@ class MatchSetup:
     """Who plays against whom, by which rules and on which walls."""
 
     candidate: str
-    baseline: str
+    opponent: str
     """Both are addresses for ``GameRunner.load``."""
     seed: int = field(kw_only=True)
     """Of the walls: 0 to 2**20 - 1."""
@@ -35,8 +35,8 @@ class MatchSetup:
     def plan(self, summarise: Summarise, play: Play = play_stream) -> GamePlan:
         """Return how both agents play games of the match; ``play`` plays them."""
         return GamePlan(
-            addresses=(self.candidate, self.baseline),
-            names=(CANDIDATE_NAME, BASELINE_NAME),
+            addresses=(self.candidate, self.opponent),
+            names=(CANDIDATE_NAME, OPPONENT_NAME),
             summarise=summarise,
             rules=self.rules,
             has_draw_lanes=self.has_draw_lanes,

@@ -16,7 +16,7 @@ import numpy as np
 from suphx.evaluation.decision_cost import Cost, CostJudge, total_cost
 from suphx.games.riichi import GameLog, count_shanten, face_name, recorded_decisions, viewer_game
 from suphx.selfplay.agents.agent import Agent
-from suphx.selfplay.agents.opinion import ask_agent
+from suphx.selfplay.agents.opinion import agent_opinions
 
 KINDS = {
     "win": "a win or nine terminals is possible",
@@ -92,7 +92,7 @@ def review_game(
     game; their sum is 1. ValueError when the game's moves contradict the rules.
     """
     recorded = recorded_decisions(game)
-    opinions = ask_agent(agent, recorded, progress=_in_parts(len(recorded.tables), None if judge else progress))
+    opinions = agent_opinions(agent, recorded, progress=_in_parts(len(recorded.tables), None if judge else progress))
     values = viewer_game(game, opinions)
     numbers = iter(np.flatnonzero(recorded.tables["num_legal"] > 1).tolist())
     found: list[tuple[int, dict[str, Any], ReviewedDecision]] = []

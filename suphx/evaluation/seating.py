@@ -1,6 +1,6 @@
 """Who sits where in the four games of a wall: one candidate, two or three, each seat as often as every other.
 
-``1v3`` is one candidate against three baselines, once at each seat; ``3v1`` the reverse. In ``2v2`` each of the two
+``1v3`` is one candidate against three opponents, once at each seat; ``3v1`` the reverse. In ``2v2`` each of the two
 sides gets every seat twice: two ways to choose the candidates' seats, and both again with the sides exchanged. Of the
 three such pairs of ways, walls take turns, so that partners are neighbours as often as chance would have it.
 """

@@ -41,7 +41,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedDifference:
-    """The mean of candidate minus baseline over pairs of games, and how sure it is."""
+    """The mean of candidate minus opponent over pairs of games, and how sure it is."""
 
     mean: float
     interval: Interval
@@ -156,21 +156,21 @@ def stable_rank_interval(
 
 def paired_difference(
     candidate: ArrayLike,
-    baseline: ArrayLike,
+    opponent: ArrayLike,
     clusters: ArrayLike | None = None,
     *,
     num_samples: int = NUM_SAMPLES,
     level: float = LEVEL,
     seed: int = 0,
 ) -> PairedDifference:
-    """Compare two agents on the same walls and seats: mean of ``candidate`` [n] - ``baseline`` [n], pair by pair.
+    """Compare two agents on the same walls and seats: mean of ``candidate`` [n] - ``opponent`` [n], pair by pair.
 
     ``clusters`` [n] names the wall of each pair when several pairs share one (rotated seats). ValueError for different
     lengths or fewer than two clusters: one alone says nothing of how much results scatter.
     """
-    first, second = np.asarray(candidate, np.float64), np.asarray(baseline, np.float64)
+    first, second = np.asarray(candidate, np.float64), np.asarray(opponent, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
-        raise ValueError(f"candidate has {first.size} results, baseline {second.size}: give one pair for each game")
+        raise ValueError(f"candidate has {first.size} results, opponent {second.size}: give one pair for each game")
     rows = _cluster_rows(first - second, clusters)
     if len(rows) < 2:
         raise ValueError(f"{len(rows)} independent pairs: a difference needs at least two walls")

@@ -1,8 +1,8 @@
 """What a wall says about two agents: the difference of their places, or of points by place, over its four games.
 
-The difference is on one scale for all seatings: that of one candidate among three baselines. If a candidate alone
+The difference is on one scale for all seatings: that of one candidate among three opponents. If a candidate alone
 comes 2.45th on average, and its strength adds up, then 1v3, 2v2 and 3v1 all show -0.05. With k candidates at a table
-it is 3/4 of the mean of the candidates minus the mean of the baselines; for k = 1 this is the candidate's place minus
+it is 3/4 of the mean of the candidates minus the mean of the opponents; for k = 1 this is the candidate's place minus
 2.5. Sums are integers, so that no order of additions changes a digit.
 """
 

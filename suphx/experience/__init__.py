@@ -1,4 +1,4 @@
-"""What simulators, engines and learners exchange: observations, policy outputs, trajectories and their rows.
+"""What simulators, engines and learners exchange: observations, policy outputs, trajectories and packed planes.
 
 Imports suphx.kernel.
 Start in observation.py, then decisions.py and trajectory.py.

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32
-from suphx.experience.sparse_rows import SparseRows, concatenate_rows
+from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
 from suphx.kernel.record import I16, I32, I64, U8
 
 BOOL = NDArray[np.bool_]
@@ -25,7 +25,7 @@ class Decisions:
     """Decisions of one head with their rewards: what a learner learns from."""
 
     head: int
-    rows: SparseRows
+    planes: SparsePlanes
     """n rows of bit-packed planes."""
     masks: U8
     """uint8 [n, 34], or [n, 0]."""
@@ -56,7 +56,7 @@ class Decisions:
     @property
     def num_bytes(self) -> int:
         """Size of all columns."""
-        return self.rows.nbytes + sum(column.nbytes for column in self.columns().values())
+        return self.planes.nbytes + sum(column.nbytes for column in self.columns().values())
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the columns by name, without the rows."""
@@ -64,27 +64,27 @@ class Decisions:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that ``from_arrays`` needs."""
-        return self.columns() | self.rows.arrays()
+        return self.columns() | self.planes.arrays()
 
     @classmethod
     def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
         """Return what ``arrays`` was made of."""
-        return cls(head, SparseRows.from_arrays(arrays), **{name: arrays[name] for name in _COLUMNS})
+        return cls(head, SparsePlanes.from_arrays(arrays), **{name: arrays[name] for name in _COLUMNS})
 
     def copied(self) -> Decisions:
         """Return a copy that shares no memory with this one."""
-        return self._of_each_column(self.rows.copied(), np.array)
+        return self._of_each_column(self.planes.copied(), np.array)
 
     def part(self, start: int, stop: int) -> Decisions:
         """Return the lines ``start`` up to ``stop``, at most to the end, without copying them."""
         stop = min(stop, len(self))
-        return self._of_each_column(self.rows.part(start, stop), lambda column: column[start:stop])
+        return self._of_each_column(self.planes.part(start, stop), lambda column: column[start:stop])
 
-    def trajectory_end(self, num_rows: int) -> int:
-        """Return the number of lines up to the first end of a trajectory at or after ``num_rows``, at most all."""
-        if not 0 < num_rows < len(self):
-            return min(num_rows, len(self))
-        return num_rows + int(self.is_last[num_rows - 1 :].argmax())
+    def trajectory_end(self, num_decisions: int) -> int:
+        """Return the number of lines up to the first end of a trajectory at or after ``num_decisions``, at most all."""
+        if not 0 < num_decisions < len(self):
+            return min(num_decisions, len(self))
+        return num_decisions + int(self.is_last[num_decisions - 1 :].argmax())
 
     def with_permuted_rewards(self, seed: Sequence[int]) -> Decisions:
         """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned.
@@ -102,14 +102,14 @@ class Decisions:
 
     def take(self, indices: I64) -> Decisions:
         """Return copies of the lines ``indices``."""
-        return self._of_each_column(self.rows.take(indices), lambda column: column[indices])
+        return self._of_each_column(self.planes.take(indices), lambda column: column[indices])
 
-    def _of_each_column(self, rows: SparseRows, new: Callable[[np.ndarray], np.ndarray]) -> Decisions:
+    def _of_each_column(self, rows: SparsePlanes, new: Callable[[np.ndarray], np.ndarray]) -> Decisions:
         """Return decisions with ``rows`` and what ``new`` makes of each column."""
         return Decisions(self.head, rows, **{name: new(column) for name, column in self.columns().items()})
 
 
-_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "rows"))
+_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "planes"))
 
 
 def concatenate(parts: Sequence[Decisions]) -> Decisions:
@@ -117,14 +117,14 @@ def concatenate(parts: Sequence[Decisions]) -> Decisions:
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
-    return Decisions(parts[0].head, concatenate_rows([part.rows for part in parts]), **columns)
+    return Decisions(parts[0].head, concatenate_planes([part.planes for part in parts]), **columns)
 
 
-def no_decisions(head: int, row_bytes: int, num_choices: int, *, has_costs: bool = False) -> Decisions:
+def no_decisions(head: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False) -> Decisions:
     """Return none of a head, whose masks have ``num_choices`` columns: 0 where it answers yes or no."""
     return Decisions(
         head=head,
-        rows=SparseRows.none(row_bytes),
+        planes=SparsePlanes.none(observation_bytes),
         masks=np.zeros((0, num_choices), np.uint8),
         costs=np.zeros((0, num_choices if has_costs else 0), np.int16),
         actions=np.zeros(0, np.int16),

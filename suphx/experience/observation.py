@@ -23,8 +23,8 @@ class Observations:
     """Rows for one head."""
 
     head: int
-    rows: U8
-    """uint8 [n, row_bytes]: bit-packed planes."""
+    planes: U8
+    """uint8 [n, observation_bytes]: bit-packed planes."""
     masks: U8
     """uint8 [n, 34]: legal kinds of discards; [n, 0] for the other heads."""
     policies: I32

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suphx.experience.observation import F32, Observations
-from suphx.experience.sparse_rows import SparseRows
+from suphx.experience.sparse_planes import SparsePlanes
 from suphx.kernel.record import I32, U8
 
 
@@ -14,7 +14,7 @@ class SparseObservations:
     """The columns of ``Observations``, with sparse rows."""
 
     head: int
-    rows: SparseRows
+    planes: SparsePlanes
     masks: U8
     policies: I32
     uniforms: F32
@@ -22,9 +22,9 @@ class SparseObservations:
     @classmethod
     def of(cls, observations: Observations) -> SparseObservations:
         """Return what ``dense`` makes the same observations of."""
-        rows = SparseRows.of(observations.rows)
+        rows = SparsePlanes.of(observations.planes)
         return cls(observations.head, rows, observations.masks, observations.policies, observations.uniforms)
 
     def dense(self) -> Observations:
         """Return the observations."""
-        return Observations(self.head, self.rows.dense(), self.masks, self.policies, self.uniforms)
+        return Observations(self.head, self.planes.dense(), self.masks, self.policies, self.uniforms)

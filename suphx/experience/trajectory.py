@@ -1,6 +1,6 @@
 """Decisions of the learning seats, kept until their kyoku ends and its reward is known (paper, section 3.1).
 
->>> store = TrajectoryStore(DISCARD_HEAD, num_tables, row_bytes, num_choices)
+>>> store = TrajectoryStore(DISCARD_HEAD, num_tables, observation_bytes, num_choices)
 >>> store.add(tables, seats, observations, outputs, chosen)  # as often as there are outputs
 >>> ended = store.take(tables_whose_kyoku_ended)
 >>> decisions = ended.with_rewards(rewards)  # [tables, 4] by seat
@@ -15,7 +15,7 @@ import numpy as np
 
 from suphx.experience.decisions import BOOL, Decisions, no_decisions
 from suphx.experience.observation import F32, Observations, PolicyOutputs
-from suphx.experience.sparse_rows import SparseRows, padded_bytes
+from suphx.experience.sparse_planes import SparsePlanes, padded_bytes
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I32, I64, U8
 
@@ -30,7 +30,7 @@ class Slots:
     Columns as in ``Decisions``; lines of free slots have no meaning.
     """
 
-    rows: U8
+    planes: U8
     """uint8 [slots, bytes of whole words]: dense rows of bit-packed planes."""
     masks: U8
     costs: I16
@@ -67,7 +67,7 @@ class Unrewarded:
     head: int
     slots: Slots
     """Of the store."""
-    row_bytes: int
+    observation_bytes: int
     """Of a dense row without what pads it."""
     lines: I64
     """int64 [n]: where in it."""
@@ -81,7 +81,7 @@ class Unrewarded:
         slots, lines = self.slots, self.lines
         return Decisions(
             head=self.head,
-            rows=SparseRows.of(slots.rows, lines, row_bytes=self.row_bytes),
+            planes=SparsePlanes.of(slots.planes, lines, observation_bytes=self.observation_bytes),
             masks=slots.masks[lines],
             costs=slots.costs[lines],
             actions=slots.actions[lines],
@@ -119,7 +119,7 @@ class TrajectoryStore:
     """
 
     def __init__(
-        self, head: int, num_tables: int, row_bytes: int, num_choices: int, *, has_costs: bool = False
+        self, head: int, num_tables: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False
     ) -> None:
         """Make room for ``num_tables`` tables.
 
@@ -127,10 +127,10 @@ class TrajectoryStore:
         what each discard costs at once.
         """
         self.head = head
-        none = no_decisions(head, row_bytes, num_choices, has_costs=has_costs)
-        self._row_bytes = row_bytes
+        none = no_decisions(head, observation_bytes, num_choices, has_costs=has_costs)
+        self._observation_bytes = observation_bytes
         self._slots = Slots(
-            rows=np.zeros((0, padded_bytes(row_bytes)), np.uint8),
+            planes=np.zeros((0, padded_bytes(observation_bytes)), np.uint8),
             masks=none.masks,
             costs=none.costs,
             actions=none.actions,
@@ -171,10 +171,10 @@ class TrajectoryStore:
             last_free = self._num_free - 1
             slots.costs[self._free[last_free - len(chosen) + 1 : last_free + 1][::-1]] = costs
         self._num_free = _add(
-            tables, seats, observations.rows, observations.masks, outputs.actions, outputs.log_probs, outputs.versions,
-            _NONE if is_overruled is None else is_overruled, chosen, slots.rows, slots.masks, slots.actions,
-            slots.log_probs, slots.versions, slots.is_overruled, slots.is_joint, slots.before, self._last, self._free,
-            self._num_free,
+            tables, seats, observations.planes, observations.masks, outputs.actions, outputs.log_probs,
+            outputs.versions, _NONE if is_overruled is None else is_overruled, chosen, slots.planes, slots.masks,
+            slots.actions, slots.log_probs, slots.versions, slots.is_overruled, slots.is_joint, slots.before,
+            self._last, self._free, self._num_free,
         )  # fmt: skip
 
     def overrule(self, tables: I64, seats: I64) -> None:
@@ -194,7 +194,7 @@ class TrajectoryStore:
         lines = np.zeros(_count(tables, self._last, before), np.int64)
         ends, seats = np.zeros_like(lines), np.zeros_like(lines)
         self._num_free = _unchain(tables, self._last, before, self._free, self._num_free, lines, ends, seats)
-        return Unrewarded(self.head, self._slots, self._row_bytes, lines, ends, seats)
+        return Unrewarded(self.head, self._slots, self._observation_bytes, lines, ends, seats)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""

@@ -15,7 +15,7 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.environments.random_action import random_action
 
 START_POINTS = 25_000
@@ -34,14 +34,14 @@ def test_the_checker_accepts_every_setting(settings: dict[str, Any]) -> None:
 
 
 def test_a_game_is_the_one_of_the_engine() -> None:
-    """The same wall, the baselines' own actions at the other seats; planes, masks, and the score."""
+    """The same wall, the scripted agents' own actions at the other seats; planes, masks, and the score."""
     env = RiichiEnv(opponents=["random", "tsumogiri", "ukeire"])
     observation, info = env.reset(seed=5)
     simulator = Simulator(1, tenhou())
     simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
     table, mini = simulator.tables[0], find_encoder("mini")
-    opponents = dict(enumerate(map(BaselineAgent, ("random", "tsumogiri", "ukeire")), start=1))
-    row, total, ended = np.zeros((1, mini.public.row_bytes), np.uint8), 0.0, False
+    opponents = dict(enumerate(map(ScriptedAgent, ("random", "tsumogiri", "ukeire")), start=1))
+    row, total, ended = np.zeros((1, mini.public.observation_bytes), np.uint8), 0.0, False
     random = np.random.default_rng(1)
     while simulator.waiting().size:
         place = (int(table["actor"]) - info["seat"]) % 4

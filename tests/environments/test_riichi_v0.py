@@ -73,7 +73,7 @@ def test_no_seat_sees_what_is_hidden_from_it() -> None:
             if table["phase"] == OWN_TURN:
                 table["drawn"] = (table["drawn"] + 5) % 34
             table["legal"] = 1 - table["legal"]
-            table["answers"] = 3
+            table["claim_actions"] = 3
             assert (env.observe(agent)["observation"] == before["observation"]).all()
             env._tables.simulator.tables[0] = kept
             num_compared += 1

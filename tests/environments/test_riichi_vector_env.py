@@ -98,7 +98,7 @@ def test_without_copies_the_same_arrays_are_overwritten() -> None:
     first, infos = env.reset(seed=1)
     before = first.copy()
     second, *_, later = env.step(random_actions(np.random.default_rng(0), infos["action_mask"]))
-    assert first is second is env._tables.rows
+    assert first is second is env._tables.planes
     assert infos["action_mask"] is later["action_mask"]
     assert (before != second).any()
 

@@ -14,9 +14,9 @@ from suphx.games.riichi.table.rules import tonpuu
 
 
 def play(
-    candidate: str, baseline: str, *, num_deals: int = 60, seed: int = 1, runner: GameRunner = ONE_PROCESS
+    candidate: str, opponent: str, *, num_deals: int = 60, seed: int = 1, runner: GameRunner = ONE_PROCESS
 ) -> DealReport:
-    return play_deal_match(MatchSetup(candidate, baseline, seed=seed, rules=tonpuu()), num_deals, runner=runner)
+    return play_deal_match(MatchSetup(candidate, opponent, seed=seed, rules=tonpuu()), num_deals, runner=runner)
 
 
 def test_an_agent_against_itself_has_no_difference_at_all() -> None:
@@ -44,7 +44,7 @@ def test_the_report_counts_deals_seats_and_games() -> None:
     assert report.difference.num_clusters == 4
     assert report.verdict().startswith("too few deals to say who is stronger: ")
     figures = report.to_json()
-    assert set(figures) >= {"candidate", "baseline", "deals", "hanchans", "seed", "changed_share"}
+    assert set(figures) >= {"candidate", "opponent", "deals", "hanchans", "seed", "changed_share"}
     difference = figures["paired_difference"]
     assert isinstance(difference, dict)
     assert difference["points_per_kyoku"] == report.difference.mean

@@ -138,8 +138,8 @@ def test_an_agent_that_never_calls_goes_on_after_calls() -> None:
     assert sum("cost" in each for each in shown) == len(different)
 
 
-def test_discarding_the_drawn_tile_is_dearer_than_what_the_baseline_plays() -> None:
-    """A review of an agent without skill: its differences from the baseline cost it points on the whole."""
+def test_discarding_the_drawn_tile_is_dearer_than_what_ukeire_plays() -> None:
+    """A review of an agent without skill: its differences from ukeire cost it points on the whole."""
     (log,) = play_games([load_agent("tsumogiri")], np.zeros((1, 4), np.int64), [1], tonpuu())
     short = replace(log, kyokus=log.kyokus[:2])
     decisions = review_game(short, UKEIRE, seat=1, judge=CostJudge(UKEIRE, samples=24)).decisions

@@ -10,7 +10,7 @@ import pytest
 from suphx.evaluation.draw_luck import AdjustedMean, DrawLuck
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 
 
@@ -23,7 +23,7 @@ def collected(games: Sequence[GameLog]) -> DrawLuck:
 @pytest.fixture(scope="module")
 def games() -> list[GameLog]:
     """Games of four equal players."""
-    agents = [BaselineAgent("ukeire") for _ in range(4)]
+    agents = [ScriptedAgent("ukeire") for _ in range(4)]
     for agent, name in zip(agents, "ABCD", strict=True):
         agent.name = name
     seating = np.array([np.roll(range(4), game) for game in range(400)])
@@ -53,7 +53,7 @@ def test_the_adjustment_takes_from_one_what_it_gives_to_others(results: list[dic
 
 
 def test_a_stronger_player_stays_stronger() -> None:
-    agents = [BaselineAgent("ukeire"), BaselineAgent("tsumogiri")]
+    agents = [ScriptedAgent("ukeire"), ScriptedAgent("tsumogiri")]
     seating = np.array([np.roll([0, 1, 1, 1], game) for game in range(80)])
     mean = collected(list(play_games(agents, seating, range(80), tenhou()))).of_player("ukeire")["points_per_game"]
     assert mean.adjusted_interval.low > 0

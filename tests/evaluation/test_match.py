@@ -22,9 +22,9 @@ from suphx.selfplay.rollouts.rollout import play_games
 
 
 def play(
-    candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, runner: GameRunner = ONE_PROCESS
+    candidate: str, opponent: str, *, num_hanchans: int = 8, seed: int = 1, runner: GameRunner = ONE_PROCESS
 ) -> MatchReport:
-    return play_match(MatchSetup(candidate, baseline, seed=seed, rules=tonpuu()), num_hanchans, runner=runner)
+    return play_match(MatchSetup(candidate, opponent, seed=seed, rules=tonpuu()), num_hanchans, runner=runner)
 
 
 @pytest.mark.parametrize("name", ["tsumogiri", "ukeire", "random"])
@@ -34,7 +34,7 @@ def test_an_agent_against_itself_has_no_paired_difference(name: str) -> None:
     assert (report.difference.interval.low, report.difference.interval.high) == (0, 0)
     assert not report.difference.is_significant
     # Every wall has each place once: walls do not differ, although games do.
-    for statistics in (report.statistics, report.baseline_statistics):
+    for statistics in (report.statistics, report.opponent_statistics):
         assert statistics.intervals["average_placement"] == Interval(2.5, 2.5)
 
 
@@ -54,23 +54,23 @@ def test_a_few_walls_make_no_claim() -> None:
     assert verdict.endswith("over 8 hanchans; over 2 walls the interval means little, play at least 24 hanchans")
 
 
-def test_games_of_four_baselines_would_change_nothing() -> None:
+def test_games_of_four_opponents_would_change_nothing() -> None:
     report = play("ukeire", "random", num_hanchans=40, seed=5)
     walls = wall_seeds(5, 10)
     logs = list(play_games([load_agent("random")], np.zeros((10, 4), np.int64), walls, tonpuu()))
     scores = [log.final_scores for log in logs if log.final_scores is not None]
-    baselines = places_of_scores(np.array(scores)).ravel().tolist()
-    assert report.difference == paired_difference(report.placements, baselines, np.repeat(np.arange(10), 4))
+    opponents = places_of_scores(np.array(scores)).ravel().tolist()
+    assert report.difference == paired_difference(report.placements, opponents, np.repeat(np.arange(10), 4))
 
 
 def test_the_report_counts_games_and_walls() -> None:
     report = play("ukeire", "random", num_hanchans=12, seed=3)
     assert (report.hanchans, report.walls, report.seed) == (12, 3, 3)
     assert report.statistics.games == 12
-    assert report.baseline_statistics.games == 36
+    assert report.opponent_statistics.games == 36
     figures = report.to_json()
     assert figures["candidate"] == "ukeire"
-    assert set(figures) >= {"baseline", "hanchans", "walls", "seed", "paired_difference", "baseline_statistics"}
+    assert set(figures) >= {"opponent", "hanchans", "walls", "seed", "paired_difference", "opponent_statistics"}
 
 
 def test_the_result_does_not_depend_on_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_the_first_game_can_be_looked_at() -> None:
     told: list[float] = []
     game = first_game(MatchSetup("ukeire", "random", seed=1, rules=tonpuu()), progress=told.append)
     assert sum(told) == pytest.approx(1)
-    assert game.names == ("candidate", "baseline", "baseline", "baseline")
+    assert game.names == ("candidate", "opponent", "opponent", "opponent")
     assert Replayer().replay(game) == []
     assert game.final_scores is not None
     assert places_of_scores(np.array([game.final_scores]))[0, 0] == play("ukeire", "random").placements[0]
@@ -150,9 +150,9 @@ def test_an_unknown_agent_is_refused() -> None:
         play("nobody", "random")
 
 
-def test_a_config_names_a_baseline_or_a_folder() -> None:
-    assert MatchConfig(baseline="runs/first/supervised").baseline == "runs/first/supervised"
-    with pytest.raises(ValueError, match="baseline is 'nobody': use random, tsumogiri, ukeire, or the path"):
-        MatchConfig(baseline="nobody")
+def test_a_config_names_an_opponent_or_a_folder() -> None:
+    assert MatchConfig(opponent="runs/first/supervised").opponent == "runs/first/supervised"
+    with pytest.raises(ValueError, match="opponent is 'nobody': use random, tsumogiri, ukeire, or the path"):
+        MatchConfig(opponent="nobody")
     with pytest.raises(ValueError, match="workers is 0"):
         MatchConfig(workers=0)

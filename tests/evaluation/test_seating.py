@@ -37,7 +37,7 @@ def test_equal_agents_differ_by_nothing(seating: Seating, wall: int) -> None:
 
 @pytest.mark.parametrize("seating", SEATINGS)
 def test_a_strength_that_adds_up_gives_the_same_difference_in_all_seatings(seating: Seating) -> None:
-    """Places from a table's mean 2.5 and a candidate's lead of 0.4 over each baseline."""
+    """Places from a table's mean 2.5 and a candidate's lead of 0.4 over each opponent."""
     number = NUM_CANDIDATES[seating]
     places_of_a_candidate = 2.5 - 0.4 * (4 - number) / 4
     beyond_the_mean = 4 * number * (places_of_a_candidate - 2.5)  # of a wall, as wall_sums

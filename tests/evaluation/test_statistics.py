@@ -126,13 +126,13 @@ def test_the_error_of_the_stable_rank_is_the_known_one() -> None:
 def test_a_paired_difference_sees_what_the_walls_would_hide() -> None:
     rng = np.random.default_rng(8)
     luck = rng.normal(2.5, 1, 400)
-    baseline = luck + rng.normal(0, 0.05, 400)
-    found = paired_difference(luck - 0.02, baseline, np.arange(400) // 4)
+    opponent = luck + rng.normal(0, 0.05, 400)
+    found = paired_difference(luck - 0.02, opponent, np.arange(400) // 4)
     assert found.is_significant
     assert found.mean == pytest.approx(-0.02, abs=0.01)
     assert (found.num_pairs, found.num_clusters) == (400, 100)
     assert found.interval.low < found.mean < found.interval.high < 0
-    alone = [mean_interval(values) for values in (luck - 0.02, baseline)]
+    alone = [mean_interval(values) for values in (luck - 0.02, opponent)]
     assert alone[0].high > alone[1].low
 
 
@@ -142,16 +142,16 @@ def test_equal_agents_do_not_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("candidate", "baseline", "clusters", "reason"),
+    ("candidate", "opponent", "clusters", "reason"),
     [
-        ([1, 2, 3], [1, 2], None, "candidate has 3 results, baseline 2"),
+        ([1, 2, 3], [1, 2], None, "candidate has 3 results, opponent 2"),
         ([1], [2], None, "1 independent pairs"),
         ([1, 2, 3], [1, 1, 1], [7, 7, 7], "1 independent pairs"),
     ],
 )
-def test_pairs_that_say_nothing_are_refused(candidate: Any, baseline: Any, clusters: Any, reason: str) -> None:
+def test_pairs_that_say_nothing_are_refused(candidate: Any, opponent: Any, clusters: Any, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        paired_difference(candidate, baseline, clusters)
+        paired_difference(candidate, opponent, clusters)
 
 
 def test_figure_8_shows_half_of_the_standard_error() -> None:

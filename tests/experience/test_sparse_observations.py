@@ -13,10 +13,10 @@ def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None
     group = TableGroup(GroupConfig(num_tables=20, heads=(DISCARD_HEAD,)), find_encoder("suphx"), tenhou(), first_seed=1)
     for asked in group.observe():
         sparse = SparseObservations.of(asked)
-        assert sparse.rows.nbytes < asked.rows.nbytes / 3
+        assert sparse.planes.nbytes < asked.planes.nbytes / 3
         arrived = sparse.dense()
         assert arrived.head == asked.head
-        for column in ("rows", "masks", "policies", "uniforms"):
+        for column in ("planes", "masks", "policies", "uniforms"):
             np.testing.assert_array_equal(getattr(arrived, column), getattr(asked, column))
 
 
@@ -25,6 +25,6 @@ def test_no_observations_stay_none() -> None:
         GroupConfig(num_tables=2, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=1
     ).observe()
     none = SparseObservations.of(
-        type(asked)(asked.head, asked.rows[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])
+        type(asked)(asked.head, asked.planes[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])
     )
-    assert none.dense().rows.shape == (0, asked.rows.shape[1])
+    assert none.dense().planes.shape == (0, asked.planes.shape[1])

@@ -9,7 +9,7 @@ from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.trajectory import TrajectoryStore
 from suphx.games.riichi.features.head import DISCARD_HEAD
 
-ROW_BYTES = 3
+OBSERVATION_BYTES = 3
 
 
 def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: list[int]) -> None:
@@ -18,7 +18,7 @@ def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: li
     numbers = np.array(actions)
     observations = Observations(
         DISCARD_HEAD,
-        np.repeat(numbers[:, None], ROW_BYTES, axis=1).astype(np.uint8),
+        np.repeat(numbers[:, None], OBSERVATION_BYTES, axis=1).astype(np.uint8),
         np.ones((n, 34), np.uint8),
         np.zeros(n, np.int32),
         np.zeros(n, np.float32),
@@ -34,7 +34,7 @@ def taken_actions(store: TrajectoryStore, table: int) -> list[int]:
 
 
 def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 3, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 3, OBSERVATION_BYTES, 34)
     add(store, [0, 1, 2], [3, 0, 1], [10, 20, 30])
     add(store, [0, 1, 2], [0, 0, 1], [11, 21, 31])
     add(store, [0, 1], [3, 2], [12, 22])
@@ -46,14 +46,14 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     assert decisions.actions.tolist() == [20, 21, 22, 11, 10, 12]
     assert decisions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
     assert decisions.is_last.tolist() == [False, True, True, True, False, True]
-    assert decisions.rows.dense()[:, 0].tolist() == decisions.versions.tolist() == decisions.actions.tolist()
+    assert decisions.planes.dense()[:, 0].tolist() == decisions.versions.tolist() == decisions.actions.tolist()
     assert decisions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
     assert len(store.take(np.array([1, 0])).lines) == 0
     assert taken_actions(store, 2) == [30, 31]
 
 
 def test_the_last_yes_without_a_mark_is_overruled() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 2, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 2, OBSERVATION_BYTES, 34)
     for action in (1, 1, 0):
         add(store, [0, 0, 1], [2, 3, 2], [action] * 3)
     store.overrule(np.array([0, 0, 1]), np.array([2, 2, 1]))
@@ -67,7 +67,7 @@ def test_the_last_yes_without_a_mark_is_overruled() -> None:
 
 def test_decisions_of_a_seat_that_are_added_together_are_joint() -> None:
     """A seat may be asked about three claims at once; the next time is another step."""
-    store = TrajectoryStore(DISCARD_HEAD, 2, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 2, OBSERVATION_BYTES, 34)
     add(store, [0, 0, 0, 1], [2, 2, 2, 2], [1, 2, 3, 4])
     add(store, [0, 1, 1], [2, 2, 3], [5, 6, 7])
     taken = store.take(np.array([0, 1])).with_rewards(np.zeros((2, 4), np.float32))
@@ -76,7 +76,7 @@ def test_decisions_of_a_seat_that_are_added_together_are_joint() -> None:
 
 
 def test_permuted_rewards_are_those_of_other_trajectories() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 50, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 50, OBSERVATION_BYTES, 34)
     for length in range(3):
         tables = [table for table in range(50) if table % 3 >= length]
         add(store, tables, [2] * len(tables), tables)
@@ -96,7 +96,7 @@ def test_permuted_rewards_are_those_of_other_trajectories() -> None:
 
 
 def test_with_permuted_rewards_discards_cost_nothing() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 4, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 4, OBSERVATION_BYTES, 34)
     add(store, [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 3, 4])
     plain = store.take(np.arange(4)).with_rewards(np.ones((4, 4), np.float32))
     permuted = replace(plain, costs=np.full((4, 34), 8000, np.int16)).with_permuted_rewards((7,))
@@ -105,7 +105,7 @@ def test_with_permuted_rewards_discards_cost_nothing() -> None:
 
 
 def test_room_is_used_again() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 1, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 1, OBSERVATION_BYTES, 34)
     sizes = set()
     for round_number in range(50):
         for decision in range(20):
@@ -117,7 +117,7 @@ def test_room_is_used_again() -> None:
 
 
 def test_it_grows_without_losing_what_it_has() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 2, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 2, OBSERVATION_BYTES, 34)
     for decision in range(2000):
         add(store, [decision % 2], [1], [decision])
     assert taken_actions(store, 1) == list(range(1, 2000, 2))
@@ -125,17 +125,17 @@ def test_it_grows_without_losing_what_it_has() -> None:
 
 
 def test_parts_can_be_put_together_and_lines_taken() -> None:
-    store = TrajectoryStore(DISCARD_HEAD, 1, ROW_BYTES, 34)
-    parts = [no_decisions(DISCARD_HEAD, ROW_BYTES, 34)]
+    store = TrajectoryStore(DISCARD_HEAD, 1, OBSERVATION_BYTES, 34)
+    parts = [no_decisions(DISCARD_HEAD, OBSERVATION_BYTES, 34)]
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
         parts.append(store.take(np.array([0])).with_rewards(np.full((1, 4), number, np.float32)))
     whole = concatenate(parts)
     assert whole.actions.tolist() == [0, 10, 1, 11, 2, 12]
     assert whole.rewards.tolist() == [0, 0, 1, 1, 2, 2]
-    assert whole.rows.dense()[:, 2].tolist() == whole.actions.tolist()
+    assert whole.planes.dense()[:, 2].tolist() == whole.actions.tolist()
     for lines in (whole.take(np.array([5, 0])), concatenate([whole.part(5, 9), whole.part(0, 1)])):
-        assert lines.actions.tolist() == lines.rows.dense()[:, 0].tolist() == [12, 0]
+        assert lines.actions.tolist() == lines.planes.dense()[:, 0].tolist() == [12, 0]
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
     assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 1 + 1 + 4 + 4 + 4 + 1) + 5 * 8
     assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]

@@ -64,7 +64,7 @@ def take_viewer(page: Path, folder: Path) -> None:
 
 
 def take_play(folder: Path) -> None:
-    """Write play-light.png and play-dark.png of a game against the baseline, with hints."""
+    """Write play-light.png and play-dark.png of a game against the scripted agent, with hints."""
     with tempfile.TemporaryDirectory() as space, Browser() as browser:
         config = PlayConfig(agent="ukeire", seed=1, length="tonpuu", out=Path(space))
         tables = PlayTables(config, AgentLoader("ukeire", load_agent))

@@ -8,29 +8,29 @@ from numpy.typing import NDArray
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.selfplay.decision import HeadAnswers, decide, discard_answers
+from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs
 from suphx.kernel.record import I16, I64, U8, Records
 
 YES_SHARE = 0.3
 
 
-def forward(observations: Observations, lines: I64) -> HeadAnswers:
+def forward(observations: Observations, lines: I64) -> HeadOutputs:
     """Answer as the forward of the decision flow."""
-    fractions = row_fractions(observations.rows)
+    fractions = row_fractions(observations.planes)
     if observations.head == DISCARD_HEAD:
         scores = (fractions[:, None] * (7 + np.arange(34))) % 1
-        return discard_answers(np.where(observations.masks > 0, scores, -1).argmax(axis=1))
+        return discard_outputs(np.where(observations.masks > 0, scores, -1).argmax(axis=1))
     is_yes = fractions < YES_SHARE
     return is_yes.astype(np.int16), np.where(is_yes, 0.5 + fractions, 0).astype(np.float32)
 
 
-def answer(observations: Observations, version: int = 0) -> PolicyOutputs:
+def policy_outputs(observations: Observations, version: int = 0) -> PolicyOutputs:
     """Answer the observations of a group in the same way; log-probs tell the rows apart."""
     actions, scores = forward(observations, np.zeros(0, np.int64))
     return PolicyOutputs(
         actions=actions,
         scores=scores,
-        log_probs=-row_fractions(observations.rows).astype(np.float32),
+        log_probs=-row_fractions(observations.planes).astype(np.float32),
         versions=np.full(len(scores), version, np.int32),
     )
 
@@ -48,7 +48,7 @@ class RowAgent:
 
 
 def row_fractions(rows: U8) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each of the rows [n, row_bytes] that follows from its bytes alone, as if random."""
+    """Return a number in [0, 1) for each of n observations that follows from its bytes alone, as if random."""
     num_words = -(-rows.shape[1] // 8)
     padded = np.zeros((len(rows), 8 * num_words), np.uint8)
     padded[:, : rows.shape[1]] = rows

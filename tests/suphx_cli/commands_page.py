@@ -64,7 +64,7 @@ The times are for two idle cores.
 """
 _SHARED = {"help", "json", "verbosity", "debug"}
 _RUN_STATUS = "run_id state pods{role:{ready,wanted}} progress last_checkpoint problems[]"
-_NET = "rows_per_second peak_share batch waiting_share device batches[]"
+_NET = "observations_per_second peak_share batch waiting_share device batches[]"
 JSON_KEYS = {
     "run": "run_id verdict stages{name:{status,seconds,metrics}} report tracking_uri",
     "recipes": "recipes[name,command,needs_records,minutes,about]",
@@ -98,16 +98,16 @@ JSON_KEYS = {
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "agents": "agents[name,about] nets[]",
     "evaluate": (
-        "candidate baseline hanchans seed placements[4] average_placement stable_rank "
-        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics "
+        "candidate opponent hanchans seed placements[4] average_placement stable_rank "
+        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate opponent_statistics "
         "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),
     "evaluate --deals": (
-        "candidate baseline deals hanchans seed changed_share "
+        "candidate opponent deals hanchans seed changed_share "
         "paired_difference{points_per_kyoku,interval[2],is_significant} seconds"
     ),
     "evaluate --decks": (
-        "game candidate baseline decks seed outcome share{mean,interval[2]} points{mean,interval[2]} "
+        "game candidate opponent decks seed outcome share{mean,interval[2]} points{mean,interval[2]} "
         "wp_SIDE{mean,interval[2]} adp_SIDE{mean,interval[2]} seconds"
     ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
@@ -125,7 +125,7 @@ JSON_KEYS = {
         "scores_per_second shanten_per_second mismatches peers{name:{scores_per_second,shanten_per_second}} ratios"
     ),
     "bench features": (
-        "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
+        "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_observation peer ratio"
     ),
     "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
     "bench environments": (
@@ -133,19 +133,19 @@ JSON_KEYS = {
         "peers{name:{steps_per_second,every_seat_steps_per_second}} ratios"
     ),
     "bench evaluation": (
-        "hanchans seed pairs[candidate,baseline,placement_difference,difference_interval[2],variance_before,"
+        "hanchans seed pairs[candidate,opponent,placement_difference,difference_interval[2],variance_before,"
         "variance_of_walls,variance,fewer_hanchans,fewer_hanchans_interval[2],fewer_by_walls,"
         "fewer_by_walls_interval[2]]"
     ),
     "bench sequential": (
-        "candidate baseline hanchans seed measured{difference,standard_deviation,walls{value:number}} "
+        "candidate opponent hanchans seed measured{difference,standard_deviation,walls{value:number}} "
         "rows[difference,error,true_difference,matches,better,mean_hanchans,standard_error]"
     ),
     "bench match": (
         "decisions_per_second selfplay_decisions_per_second ratio decisions_per_hanchan "
         "whole_match{seconds,decisions_per_second} agent hanchans workers seed"
     ),
-    "bench match-memory": "bytes[9] ratio candidate baseline hanchans workers seed",
+    "bench match-memory": "bytes[9] ratio candidate opponent hanchans workers seed",
     "bench inference": _NET,
     "bench training": _NET,
     "bench selfplay": (

@@ -14,12 +14,13 @@ import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx_cli import cli
-from suphx_pipelines.pipeline import run_recipe
+from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.stages.supervised import TRAINING_ORDER
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 
 _SUMMARY = "learning_curve/summary"
 CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
@@ -86,7 +87,7 @@ def check_ablation(ablation: dict[str, Any]) -> None:
     """Four different nets, of two encoders and two seeds, that have learned and answered as many samples."""
     first, second = ablation["discard"]["encoders"]
     assert (first["encoder"], second["encoder"]) == ("mini", "suphx-plain")
-    assert first["rows"] == second["rows"] == 10 * int(SMALL["supervised.batch_size"])
+    assert first["trained_samples"] == second["trained_samples"] == 10 * int(SMALL["supervised.batch_size"])
     assert len(set(first["accuracies"] + second["accuracies"])) == 4
     assert first["interval"] == [0, 0]
     assert second["differences"] == pytest.approx(
@@ -110,6 +111,9 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(
     for page in ("game_best_1.html", "game_worst_1.html"):
         assert f'<a href="{page}">' in Path(whole["report"]).read_text()
         assert (Path(whole["report"]).parent / page).read_text().startswith("<!DOCTYPE html>")
+    assert (
+        undeclared_files(Path(whole["report"]).parents[1], pipeline_stages(load_recipe(RECIPE, [*SMALL.items()]))) == []
+    )
     check_ablation(json.loads((Path(whole["report"]).parents[1] / "ablation/summary/ablation.json").read_text()))
     for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
         kill_when(marker, runs)

@@ -20,7 +20,7 @@ from suphx.training.supervised.supervised_config import SupervisedConfig
 
 LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
 ROWS_A_KYOKU = 20
-SAMPLE_BYTES = LAYOUT.row_bytes + 34 + 1
+SAMPLE_BYTES = LAYOUT.observation_bytes + 34 + 1
 
 
 @dataclass(frozen=True)

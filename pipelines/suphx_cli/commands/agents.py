@@ -23,7 +23,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="list the names of agents, and the nets in your runs",
         description="List all forms of a name that AGENT can have, and the nets in the folder of runs, newest first.",
-        epilog=examples("suphx agents", "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire"),
+        epilog=examples("suphx agents", "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire"),
     )
     add_runs(parser)
     parser.set_defaults(execute=execute)

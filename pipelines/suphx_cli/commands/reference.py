@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_cli.arguments.net_names import ENCODERS
 from suphx_cli.arguments.parsing import examples, positive
 
@@ -30,7 +30,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--opponent",
-        choices=(*BASELINES, "self"),
+        choices=(*SCRIPTED_AGENTS, "self"),
         default="random",
         help="agent at the other seats; self: PPO plays all four (default: random)",
     )

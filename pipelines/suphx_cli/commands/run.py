@@ -156,6 +156,6 @@ def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list
     if result.agent is not None:
         if result.is_playable:
             lines.append(f"Play against it: {shlex.join([suphx, 'play', '--agent', str(result.agent)])}")
-        match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", result.baseline]
+        match = [suphx, "evaluate", "--candidate", str(result.agent), "--opponent", result.opponent]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

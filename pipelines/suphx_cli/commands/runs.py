@@ -378,7 +378,7 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     agent = _agent(entry)
     if agent is not None and entry.state == "finished":
         commands.append(shlex.join(["suphx", "play", "--agent", str(agent)]))
-        commands.append(shlex.join(["suphx", "evaluate", "--candidate", str(agent), "--baseline", "ukeire"]))
+        commands.append(shlex.join(["suphx", "evaluate", "--candidate", str(agent), "--opponent", "ukeire"]))
     return commands
 
 

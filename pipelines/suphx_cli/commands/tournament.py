@@ -1,4 +1,4 @@
-"""``suphx tournament RECIPE``: newest checkpoints, champion and baselines play; a clear winner becomes the champion.
+"""``suphx tournament RECIPE``: checkpoints, champion and scripted agents play; a clear winner becomes the champion.
 
 Like ``suphx run`` it starts a pipeline: the command line is where everything is put together.
 """
@@ -51,7 +51,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if is_of_another_game(read_table(args.recipe)):
         return side_tournament_run.run(args, console)
     recipe = load_tournament_recipe(args.recipe, args.overrides)
-    for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.baseline])):
+    for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
         check_agent(agent)
     with console.activity("importing"):
         from suphx_pipelines.summary.run_summary import command_line

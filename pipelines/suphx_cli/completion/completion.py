@@ -1,7 +1,7 @@
 """What a shell offers when somebody presses Tab: argcomplete finds commands and options, this module the values.
 
 The kind of a value is its metavar in the help: ``RECIPE`` is the name of a recipe or a TOML file, ``AGENT`` a
-baseline or a folder of nets, and so on. Values without a kind, such as numbers, get no suggestion.
+scripted agent or a folder of nets, and so on. Values without a kind, such as numbers, get no suggestion.
 """
 
 from __future__ import annotations
@@ -73,12 +73,12 @@ def runs(parsed_args: argparse.Namespace, **_: object) -> list[str]:
 
 
 def agents(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
-    """Return the baselines, the stages of runs that have all nets, and folders."""
-    from suphx.selfplay.agents.choice import BASELINES
+    """Return the scripted agents, the stages of runs that have all nets, and folders."""
+    from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
     from suphx_platform.agents.agent_source import checkpoints_of_runs
 
     found = [each.address for each in checkpoints_of_runs(_folder_of_runs(parsed_args))]
-    return [*BASELINES, *found, *DirectoriesCompleter()(prefix)]
+    return [*SCRIPTED_AGENTS, *found, *DirectoriesCompleter()(prefix)]
 
 
 def _folder_of_runs(parsed_args: argparse.Namespace) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from suphx_pipelines.charts import svg
 
 _CELL, _LEFT, _TOP = 14.0, 28.0, 28.0
-_BASELINE = 12.0
+_TITLE_OFFSET = 12.0
 """Of the names of the axes, from the edge of the picture."""
 _FEWEST = 0.002
 _HINT_FROM = 0.02
@@ -31,10 +31,10 @@ def heat_chart(counts: Sequence[Sequence[int]], names: Sequence[str], label: str
         at = place * _CELL
         parts.append(svg.path([(_LEFT, _TOP + at), (_LEFT + size, _TOP + at)], "grid"))
         parts.append(svg.path([(_LEFT + at, _TOP), (_LEFT + at, _TOP + size)], "grid"))
-    parts.append(svg.words(_LEFT + size / 2, _BASELINE, "the net's choice", "middle"))
+    parts.append(svg.words(_LEFT + size / 2, _TITLE_OFFSET, "the net's choice", "middle"))
     middle = _TOP + size / 2
-    turned = f"rotate(-90 {svg.coordinate(_BASELINE)} {svg.coordinate(middle)})"
-    record_axis = svg.words(_BASELINE, middle, "the player's choice in the record", "middle")
+    turned = f"rotate(-90 {svg.coordinate(_TITLE_OFFSET)} {svg.coordinate(middle)})"
+    record_axis = svg.words(_TITLE_OFFSET, middle, "the player's choice in the record", "middle")
     parts.append(svg.element("g", record_axis, transform=turned))
     return svg.drawing(_LEFT + size + 4, _TOP + size + 4, parts, label)
 

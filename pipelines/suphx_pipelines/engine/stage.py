@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -91,6 +91,9 @@ class Stage(Generic[R]):
     reads_records: bool = False
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What it writes: paths in its folder, separated by commas, and their content. ``<name>`` stands for any part of a
+    path, and a slash at the end for a folder."""
     is_summary: bool = False
     """It only shows results of other stages, in seconds: run again without a question when its code has changed."""
 

@@ -26,10 +26,21 @@ from suphx_platform.console.stop_request import StopRequest
 STAGE_NAME = "learning"
 
 
+FILES: Mapping[str, str] = {
+    "metrics.json": (
+        "`best_step`, `curve` [{step, samples, games, loss, seconds, <opponent> {wp_landlord, wp_landlord_error, "
+        "wp_peasant, adp_landlord, …}}]"
+    ),
+    "<seat>.safetensors": "the nets that won most on the curve",
+    "training_state.safetensors": "all that a stopped training needs to continue",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
     """Return the stage of a game."""
     artifacts = (METRICS_FILE, *file_names(candidate_game(game_name)))
-    return Stage(name=STAGE_NAME, run=run, recipe_keys=("game", "rules", "learning"), artifacts=artifacts)
+    return Stage(name=STAGE_NAME, run=run, recipe_keys=("game", "rules", "learning"), artifacts=artifacts, files=FILES)
 
 
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:

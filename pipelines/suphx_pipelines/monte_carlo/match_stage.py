@@ -6,6 +6,8 @@ Leaves ``match.json``: ``decks``, ``sides``, and ``opponents`` {name: {``share``
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from suphx.evaluation.side_match import SideReport, play_side_match
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.json_file import write_json
@@ -19,6 +21,14 @@ _FIRST_DEAL, _SEEDS = 2**30, 2**36
 """Above the deals of the curve, which begin at 0, and below those of self-play, which begin at 2**40."""
 
 
+FILES: Mapping[str, str] = {
+    "match.json": (
+        "`decks`, `opponents` {name: {share, wp_landlord, wp_peasant, adp_landlord, adp_peasant: {mean, interval [2]}}}"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def match_stage() -> Stage[MonteCarloRecipe]:
     """Return the stage."""
     return Stage(
@@ -27,6 +37,7 @@ def match_stage() -> Stage[MonteCarloRecipe]:
         recipe_keys=("match", "learning.precision"),
         needs=(learning_stage.STAGE_NAME,),
         artifacts=(MATCH_FILE,),
+        files=FILES,
     )
 
 

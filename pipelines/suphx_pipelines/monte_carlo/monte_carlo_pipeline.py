@@ -24,7 +24,7 @@ class MonteCarloResult:
     report: Path
     agent: Path
     """Folder of the nets."""
-    baseline: str
+    opponent: str
     """The strongest opponent of the match at the end."""
     is_playable: bool = False
     """Whether a person can play against these nets with ``suphx play``."""
@@ -70,5 +70,5 @@ def run_monte_carlo(
         run=result,
         report=result.folder / report_stage.STAGE_NAME / report_stage.REPORT_NAME,
         agent=result.folder / STAGE_NAME,
-        baseline=recipe.match.opponents[-1],
+        opponent=recipe.match.opponents[-1],
     )

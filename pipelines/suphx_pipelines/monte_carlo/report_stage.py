@@ -34,6 +34,12 @@ _ABOUT_MATCH = (
 Figures = Mapping[str, Any]
 
 
+FILES: Mapping[str, str] = {
+    "report.html": "one self-contained page",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def report_stage() -> Stage[MonteCarloRecipe]:
     """Return the stage."""
     return Stage(
@@ -42,6 +48,7 @@ def report_stage() -> Stage[MonteCarloRecipe]:
         recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
         needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME),
         artifacts=(REPORT_NAME,),
+        files=FILES,
         is_summary=True,
     )
 

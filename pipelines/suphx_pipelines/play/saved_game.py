@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from suphx.games.riichi import GameLog, recorded_decisions, viewer_game, write_records
-from suphx.selfplay.agents.opinion import ask_agent
+from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.play.seated_agents import SeatedAgents
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
@@ -18,5 +18,5 @@ def save_record(log: GameLog, folder: Path) -> Path:
 
 def finished_page(log: GameLog, seat: int, agents: SeatedAgents) -> str:
     """Return the viewer's page of the game, seen from ``seat``, with the agent's choices if it can be asked."""
-    opinions = ask_agent(agents.agent, recorded_decisions(log)) if agents.judges_records else None
+    opinions = agent_opinions(agents.agent, recorded_decisions(log)) if agents.judges_records else None
     return viewer_page(viewer_game(log, opinions), title=log.id, seat=seat)

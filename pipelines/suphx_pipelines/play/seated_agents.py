@@ -8,8 +8,8 @@ from typing import Any
 
 from suphx.games.riichi import GameSession, move_hint
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
-from suphx.selfplay.agents.opinion import ask_at
+from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
+from suphx.selfplay.agents.opinion import opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
 
 LoadAgent = Callable[[str], Agent]
@@ -23,7 +23,7 @@ class AgentLoader:
         self._address = address
         self._load = load
         self._first: Agent | None = load(address)
-        self._shared = self._first if isinstance(self._first, BaselineAgent | NetAgent) else None
+        self._shared = self._first if isinstance(self._first, ScriptedAgent | NetAgent) else None
         self._lock = threading.Lock()
 
     def seat(self) -> SeatedAgents:
@@ -66,7 +66,7 @@ class SeatedAgents:
     @property
     def judges_records(self) -> bool:
         """Tell whether the agent can be asked about a finished game; one that follows or adapts to games cannot."""
-        return self.has_hints and isinstance(self.agent, BaselineAgent | NetAgent)
+        return self.has_hints and isinstance(self.agent, ScriptedAgent | NetAgent)
 
     def hint(self, number: int, tables: Records) -> dict[str, Any]:
         """Return what the agent would do at the only table (1,), as ``move_hint`` does.
@@ -80,7 +80,7 @@ class SeatedAgents:
             return self._last_hint[1]
 
     def _ask(self, tables: Records) -> dict[str, Any]:
-        opinions = ask_at(self.agent, tables)
+        opinions = opinions_at(self.agent, tables)
         if isinstance(self.agent, GameFollower):
             reason = self.agent.forfeits(0).get(int(tables["actor"][0]))
             if reason is not None:

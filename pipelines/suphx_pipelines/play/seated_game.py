@@ -16,7 +16,7 @@ from suphx_pipelines.play.saved_game import save_record
 from suphx_pipelines.play.seated_agents import AgentLoader, SeatedAgents
 from suphx_pipelines.play.unfinished_game import GameSettings, UnfinishedGame, unfinished_games
 
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class SeatedGame:
@@ -85,7 +85,7 @@ class SeatedGame:
                 self._unfinished = UnfinishedGame.begin(self._settings(), self._config.out)
             self._unfinished.keep(self.session.actions)
         except OSError as error:
-            _LOG.warning("the game would be lost if the command stopped now: %s", error)
+            _logger.warning("the game would be lost if the command stopped now: %s", error)
 
     def finish(self) -> Path:
         """Write the record of the finished game and return its path; OSError if that fails."""
@@ -114,5 +114,5 @@ def continued_games(config: PlayConfig, loader: AgentLoader) -> Iterator[SeatedG
         try:
             yield SeatedGame.continued(unfinished, config, loader)
         except ValueError as error:
-            _LOG.warning("%s cannot be continued: %s", unfinished.settings.id, error)
+            _logger.warning("%s cannot be continued: %s", unfinished.settings.id, error)
             unfinished.close()

@@ -76,7 +76,7 @@ class TerminalText:
     def hint(self, hint: Mapping[str, Any]) -> list[Text]:
         """Return what the agent would do, and how probable each move is to it."""
         if hint["agent"] is None:
-            return [Text("  " + self.word("no_answer"))]
+            return [Text("  " + self.word("no_action"))]
         is_barred = any(move["p"] is not None for move in hint["moves"])
         lines = []
         for index, move in enumerate(hint["moves"]):

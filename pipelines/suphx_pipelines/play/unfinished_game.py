@@ -20,7 +20,7 @@ from suphx_pipelines.play.play_config import PlayConfig
 
 SUFFIX = ".unfinished"
 _MAX_BYTES = 1_000_000  # a hanchan has about 1,000 actions
-_LOG = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def unfinished_games(config: PlayConfig) -> Iterator[UnfinishedGame]:
         except BlockingIOError:
             continue
         except (OSError, ValueError) as error:
-            _LOG.warning("an unfinished game cannot be continued: %s", error)
+            _logger.warning("an unfinished game cannot be continued: %s", error)
             continue
         if game.settings.fits(config):
             yield game

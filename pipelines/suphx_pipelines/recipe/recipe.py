@@ -15,7 +15,7 @@ from suphx.evaluation.target_reward import TargetRewardConfig
 from suphx.games.riichi import HEAD_NAMES, check_heads
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.data.split import SplitConfig
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.playouts import playout_config
@@ -52,9 +52,9 @@ class RecordsConfig:
             raise ValueError(f"max_games is {self.max_games}: use 0 (all) or more")
         if self.played_games < 3:
             raise ValueError(f"played_games is {self.played_games}: use at least 3 (training, validation, test)")
-        if self.player not in BASELINES and "/" not in self.player:
+        if self.player not in SCRIPTED_AGENTS and "/" not in self.player:
             raise ValueError(
-                f"player is {self.player!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
+                f"player is {self.player!r}: use {', '.join(SCRIPTED_AGENTS)}, or the path of a folder of checkpoints"
             )
 
 

@@ -56,7 +56,7 @@ class DecisionConfig:
     fresh_hanchans: int = 1000
     """Games on new walls after a pass, a multiple of 4 and at least 24. Only their figures are published: those of the
     deciding match are too good on average."""
-    baseline: str = "ukeire"
+    opponent: str = "ukeire"
     """Opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
     champion."""
     test: SequentialConfig = field(default_factory=SequentialConfig)

@@ -1,7 +1,7 @@
 """The report stage: one self-contained HTML file from the JSON files that the other stages leave in their folders.
 
 Read here, all in the folders of the stages that this stage needs; a missing file leaves its section out. The keys of
-all files are in docs/architecture.md ("What stages leave for each other"); any number may be null where there is none.
+all files are in docs/result_files.md; any number may be null where there is none.
 """
 
 from __future__ import annotations

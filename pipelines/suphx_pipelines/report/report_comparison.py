@@ -49,7 +49,7 @@ def ablation(heads: Mapping[str, Mapping[str, Any]]) -> str:
     for head, result in heads.items():
         first, *others = result["encoders"]
         rows = [
-            (entry["encoder"], number(entry["planes"]), number(entry["rows"]),
+            (entry["encoder"], number(entry["planes"]), number(entry["trained_samples"]),
              ", ".join(percent(accuracy) for accuracy in entry["accuracies"]),
              *(("–", "–") if entry is first else (_points(entry["difference"]), _interval(entry["interval"]))))
             for entry in result["encoders"]

@@ -1,4 +1,4 @@
-"""The report's section on the match: placements of our agent and of the baseline, and how they play."""
+"""The report's section on the match: placements of our agent and of the opponent, and how they play."""
 
 from __future__ import annotations
 

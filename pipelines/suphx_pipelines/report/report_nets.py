@@ -69,7 +69,7 @@ def _accuracy_row(head: str, metrics: Mapping[str, Any], *, has_paper: bool) -> 
     if has_paper:
         row += [f"{percent(accuracy)} ({millions}M)", percent(previous)]
     row += [percent(test.get(key)) for key in ("balanced_accuracy", "recall_yes")]
-    learned = metrics["history"][-1].get("rows") if metrics["history"] else None
+    learned = metrics["history"][-1].get("samples") if metrics["history"] else None
     return row + [number(count) for count in (test.get("samples"), learned, metrics.get("train_games"))]
 
 
@@ -146,7 +146,7 @@ def _thresholds(fits: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]])
     ]  # fmt: skip
     about = (
         "Nets that answer yes or no. Positive rate: how often the answer is yes. At the threshold a net answers yes as "
-        "often as the records do (evaluation.answers = matched)."
+        "often as the records do (evaluation.action_selection = matched)."
     )
     return report_page.table(columns, rows, about=about) if rows else ""
 

@@ -14,8 +14,8 @@ from suphx_pipelines.report.report_number import decimal, difference, duration, 
 Result = Mapping[str, Any]
 _STANDARD_ERRORS = 1.96
 _ABOUT = (
-    "At uncertain decisions of self-play, several answers were tried: from each, the deal was played on with the same "
-    "hidden tiles. The nets learned to prefer the answers that win more points. Gain: points per decision of the nets "
+    "At uncertain decisions of self-play, several actions were tried: from each, the deal was played on with the same "
+    "hidden tiles. The nets learned to prefer the actions that win more points. Gain: points per decision of the nets "
     "minus those of the supervised nets, each weighted by its probabilities, on decisions that they had not learned "
     "from yet."
 )

@@ -1,6 +1,6 @@
 """The report's sections on self-play: strength of the nets, course of the training, effect of entropy control.
 
-All are made from ``metrics.json`` of self-play; its keys are in docs/architecture.md.
+All are made from ``metrics.json`` of self-play; its keys are in docs/result_files.md.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
@@ -59,17 +59,17 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
 
 def last_matches(result: Result) -> dict[str, Mapping[str, Any]]:
     """Return the last match against each opponent, the start first."""
-    return {name: matches[-1] for name, matches in _by_baseline(result).items()} if result else {}
+    return {name: matches[-1] for name, matches in _by_opponent(result).items()} if result else {}
 
 
 def strength(result: Result) -> str:
     """Return in words whether the nets are stronger than those that self-play began with."""
-    against = _by_baseline(result)
+    against = _by_opponent(result)
     if START not in against:
         opponents = ", ".join(short_names(list(against))) or "no opponent"
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
-    others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *BASELINES)]
+    others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *SCRIPTED_AGENTS)]
     low, high = last["interval"]
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
     return (
@@ -81,14 +81,14 @@ def strength(result: Result) -> str:
 
 
 def strength_figure(result: Result) -> Figure:
-    """Return how strong the nets were over the updates, against their start and each baseline."""
-    matches = _by_baseline(result) if result else {}
+    """Return how strong the nets were over the updates, against their start and each scripted agent."""
+    matches = _by_opponent(result) if result else {}
     return _strength_figure({f"against {name}": of for name, of in matches.items()})
 
 
 def _other_match(match: Mapping[str, Any]) -> str:
     is_sampled = match["policy"] == "sampled"
-    how = "With answers sampled on both sides, as in self-play," if is_sampled else f"Against {match['baseline']},"
+    how = "With answers sampled on both sides, as in self-play," if is_sampled else f"Against {match['opponent']},"
     return f" {how} the difference is {difference(match['difference'], 2)} ({interval(match['interval'])})."
 
 
@@ -108,7 +108,7 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
         title = f"Entropy of the {head} net (nats)"
         picture = line_chart(curves, title, x_title="updates", levels=_levels(targets, head), least=0.0)
         charts.append(report_page.figure(picture, title, legend=_legend(curves)))
-    ends = {name: matches for name, run in runs.items() if (matches := _by_baseline(run).get(START))}
+    ends = {name: matches for name, run in runs.items() if (matches := _by_opponent(run).get(START))}
     body += report_page.side_by_side(
         *charts, report_page.figure(*_strength_figure(ends, "Strength against the common start"))
     )
@@ -164,14 +164,14 @@ def _entropies(result: Result, head: str, first_update: float = 0) -> list[float
     return [point[name] for point in result["history"] if name in point and point["updates"] >= first_update]
 
 
-def _by_baseline(result: Result) -> dict[str, list[Mapping[str, Any]]]:
+def _by_opponent(result: Result) -> dict[str, list[Mapping[str, Any]]]:
     """Return the matches by opponent, the start first; those with sampled answers apart."""
     names = sorted({_opponent(match) for match in result["matches"]}, key=lambda name: (name != START, name))
     return {name: [match for match in result["matches"] if _opponent(match) == name] for name in names}
 
 
 def _opponent(match: Mapping[str, Any]) -> str:
-    name: str = match["baseline"]
+    name: str = match["opponent"]
     return name + _SAMPLED if match.get("policy") == "sampled" else name
 
 
@@ -207,7 +207,7 @@ def _strength_curve(name: str, matches: Sequence[Mapping[str, Any]], colour: int
 
 
 def _matches_table(result: Result) -> str:
-    has_many = len(_by_baseline(result)) > 1
+    has_many = len(_by_opponent(result)) > 1
     rows = [
         (number(match["updates"]), *([_opponent(match)] if has_many else []), difference(match["difference"], 2),
          interval(match["interval"]), number(match["hanchans"]), *_change(match, result["matches"]))

@@ -2,13 +2,14 @@
 
 Stages ``ablation/<head>/<encoder>/<n>`` train one net each, with the settings of the supervised stages but a fixed
 number of steps, all from the same games. The last stage, ``ablation/summary``, lets them answer the same test samples
-and leaves ``ablation.json``: ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "rows",
+and leaves ``ablation.json``: ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "trained_samples",
 "accuracies": [a number for each seed], "differences": [same], "difference", "interval": [2]}]}}``. Differences are to
 the encoder that is named first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from suphx.training.loop.prediction import predict
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe
+from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train
 
@@ -37,6 +39,15 @@ SUMMARY_STAGE = "ablation/summary"
 ABLATION_FILE = "ablation.json"
 
 _TRAINING_KEYS = ("ablation.max_steps", "ablation.games", "net", "split", "stream", "supervised")
+
+
+FILES: Mapping[str, str] = {
+    "ablation.json": (
+        "{head: {samples, games, encoders: [{encoder, planes, trained_samples, accuracies, differences, "
+        "difference, interval}]}}, the first encoder is the reference"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -51,6 +62,7 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=_TRAINING_KEYS,
             needs=("records",),
             artifacts=(METRICS_FILE,),
+            files=supervised.FILES,
         )
         for head in config.heads
         for number in range(config.seeds)
@@ -62,6 +74,7 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("ablation", "split"),
         needs=("records", *(stage.name for stage in nets)),
         artifacts=(ABLATION_FILE,),
+        files=FILES,
     )
     return [*nets, summary]
 
@@ -105,7 +118,7 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
             {
                 "encoder": encoder,
                 "planes": data.layout.num_planes,
-                "rows": read_json(folders[0] / METRICS_FILE)["history"][-1]["rows"],
+                "trained_samples": read_json(folders[0] / METRICS_FILE)["history"][-1]["samples"],
                 "accuracies": hits.mean(1).tolist(),
                 "differences": (hits - first_hits).mean(1).tolist(),
                 "difference": difference.mean,

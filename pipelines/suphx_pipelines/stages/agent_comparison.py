@@ -11,7 +11,7 @@ agent is compared with the one named before it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,6 +41,16 @@ _SUPERVISED: dict[AgentName, str] = {"sl": "", "sl_weak": ":weak"}
 _REWARDS: dict[AgentName, RewardName] = {"rl_basic": "round_score", "rl_1": "global_prediction"}
 
 
+FILES: Mapping[str, str] = {
+    "agent_comparison.json": (
+        "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], stable_rank, "
+        "stable_rank_interval [2], compared_with, difference, difference_interval [2]}]"
+    ),
+    "games/<agent>/": "finished parts of the matches, as in `evaluation/games/`",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stages that the agents of the recipe need, and their match; none if it names no agents."""
     agents = recipe.agent_comparison.agents
@@ -60,6 +70,7 @@ def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("agent_comparison",),
         needs=(*nets, *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
         artifacts=(AGENT_COMPARISON_FILE,),
+        files=FILES,
     )
     return [*(_self_play_stage(recipe, agent) for agent in learned), match]
 
@@ -139,6 +150,7 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         recipe_keys=reinforcement.RECIPE_KEYS,
         needs=reinforcement.needed_stages(_with_agent(recipe, agent)),
         artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+        files=reinforcement.FILES,
     )
 
 

@@ -1,9 +1,9 @@
 """The points of a training's curves as a file in the stage's folder: what MLflow has, for the report of the run.
 
 >>> curve = CurveFile(Path("runs/laptop/supervised/discard"))
->>> curve.add(50, {"train_loss": 2.31, "rows_per_second": 4100.0})
+>>> curve.add(50, {"train_loss": 2.31, "samples_per_second": 4100.0})
 >>> read_curve(curve.folder)
-[{"step": 50, "train_loss": 2.31, "rows_per_second": 4100.0}]
+[{"step": 50, "train_loss": 2.31, "samples_per_second": 4100.0}]
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=(*reinforcement.RECIPE_KEYS, "entropy_study"),
             needs=reinforcement.needed_stages(recipe),
             artifacts=(METRICS_FILE,),
+            files=reinforcement.FILES,
         )
         for alpha in recipe.entropy_study.alphas
     ]

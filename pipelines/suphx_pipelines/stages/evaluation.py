@@ -1,11 +1,12 @@
-"""The evaluation stage: the nets that were just learned, with the decision flow, against three copies of a baseline.
+"""The evaluation stage: the nets that were just learned, with the decision flow, against three copies of an opponent.
 
-Leaves ``match.json`` (keys in docs/architecture.md).
+Leaves ``match.json`` (keys in docs/result_files.md).
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from suphx.evaluation.match import MatchReport, play_match
@@ -26,6 +27,26 @@ AGENT_NAME = "our agent"
 """What the run's nets are called in its reports."""
 
 
+FILES: Mapping[str, str] = {
+    "match.json": (
+        "`candidate`, `opponent`, `seed`, `hanchans`, `seconds`, `players` [{name, hanchans, placements [4 "
+        "counts], average_placement, stable_rank, stable_rank_interval [2], win_rate, deal_in_rate, riichi_rate, "
+        "call_rate, average_win, average_deal_in}], `paired_difference` {average_placement, interval [2]}, "
+        "`points_difference` {points [4], per_hanchan, interval [2]}"
+    ),
+    "games/": (
+        "finished parts of the match, so that a killed match continues: `rows` [candidate, three "
+        "opponents][games][columns of `player_statistics.py`]; `forfeits` [[0 candidate or 1 opponent, reason, "
+        "game, seat]] if there were any"
+    ),
+    "records/": (
+        "records of the games of the match: tables of mjlog (`walls-<first>-<last>.tsv.xz`) and `index.json` "
+        "(`tables` [{name, games, bytes, sha256}], `left_out`)"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def evaluation_stage() -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
@@ -34,6 +55,7 @@ def evaluation_stage() -> Stage[Recipe]:
         recipe_keys=("evaluation",),
         needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
         artifacts=("match.json",),
+        files=FILES,
     )
 
 
@@ -42,9 +64,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     config = context.recipe.evaluation
     # All checkpoints stand in one folder with a folder for each head.
     candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
-    if config.answers != "probable":
-        candidate += f":{config.answers}"
-    setup = MatchSetup(candidate, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    if config.action_selection != "probable":
+        candidate += f":{config.action_selection}"
+    setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     start = time.monotonic()
     kept = KeptResults(context.folder / GAMES_FOLDER)
     if len(kept):
@@ -62,7 +84,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     write_json(context.folder / "match.json", match_json(match, seconds))
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    context.console.say(f"the supervised nets against {config.baseline}: {shown}{few_games_note(match.hanchans)}")
+    context.console.say(f"the supervised nets against {config.opponent}: {shown}{few_games_note(match.hanchans)}")
     figures = {
         "average_placement": match.statistics.average_placement,
         "stable_rank": match.statistics.stable_rank,
@@ -82,14 +104,14 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:
     """Return what the report shows of a match."""
     players = []
-    for name, statistics in ((AGENT_NAME, match.statistics), (match.baseline, match.baseline_statistics)):
+    for name, statistics in ((AGENT_NAME, match.statistics), (match.opponent, match.opponent_statistics)):
         figures = statistics.to_json()
         players.append({**figures, "name": name, "hanchans": figures["games"]})
     values: dict[str, Any] = match.to_json()
     return {
         **{
             name: values[name]
-            for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference", "points_difference")
+            for name in ("candidate", "opponent", "seed", "hanchans", "paired_difference", "points_difference")
         },
         "seconds": seconds,
         "players": players,

@@ -2,12 +2,13 @@
 
 Stages ``learning_curve/<games>/<head>`` train like the supervised stages, on the same validation and test samples, from
 the first so many training games. The last stage, ``learning_curve/summary``, leaves ``curve.json``:
-``{head: [{"games", "kyokus", "rows", "accuracy", "majority_accuracy", "balanced_accuracy", "loss", "samples"}]}`` with
-ascending games, the nets of the supervised stages last.
+``{head: [{"games", "kyokus", "trained_samples", "accuracy", "majority_accuracy", "balanced_accuracy", "loss",
+"samples"}]}`` with ascending games, the nets of the supervised stages last.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,20 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.supervised import RECIPE_KEYS, train
 
 SUMMARY_STAGE = "learning_curve/summary"
 CURVE_FILE = "curve.json"
+
+
+FILES: Mapping[str, str] = {
+    "curve.json": (
+        "{head: [{games, kyokus, trained_samples, accuracy, majority_accuracy, balanced_accuracy, loss, "
+        "samples}]}, ascending, the supervised stage's net last"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -31,6 +42,7 @@ def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=RECIPE_KEYS,
             needs=("records",),
             artifacts=(METRICS_FILE,),
+            files=supervised.FILES,
         )
         for num_games in recipe.learning_curve.games
         for head in recipe.learning_curve.heads
@@ -50,6 +62,7 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=("learning_curve",),
             needs=needs,
             artifacts=(CURVE_FILE,),
+            files=FILES,
             is_summary=True,
         )
     ]
@@ -81,7 +94,7 @@ def _point(folder: Path) -> dict[str, Any]:
     return {
         "games": metrics["train_games"],
         "kyokus": metrics["train_kyokus"],
-        "rows": metrics["history"][-1]["rows"],
+        "trained_samples": metrics["history"][-1]["samples"],
         **{name: test[name] for name in ("accuracy", "majority_accuracy", "balanced_accuracy", "loss", "samples")},
     }
 

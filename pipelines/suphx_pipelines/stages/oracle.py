@@ -10,7 +10,7 @@ nets of ``oracle`` as teachers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from suphx.games.riichi import HEAD_NAMES, find_encoder
@@ -29,6 +29,16 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
 DECAY_PART = "decay"
 """Folder in that of the stage ``oracle_decay``: while the keep probability falls."""
+
+
+FILES: Mapping[str, str] = {
+    **reinforcement.FILES,
+    f"{DECAY_PART}/": (
+        "the same files while the keep probability falls, and `keep-<keep probability>/`: the agent at the end of each "
+        "step"
+    ),
+}
+"""What the stage ``oracle_decay`` writes into its folder: reinforcement.py's files are those after the decay."""
 
 
 def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -54,6 +64,7 @@ def _stage(
         recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
         needs=needs,
         artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *nets),
+        files=FILES if name == DECAY else reinforcement.FILES,
     )
 
 

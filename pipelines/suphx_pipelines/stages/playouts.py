@@ -1,4 +1,4 @@
-"""The playouts stage: the nets learn from what each of some answers to a decision leads to (docs/playouts.md).
+"""The playouts stage: the nets learn from what each of several actions leads to (docs/playouts.md).
 
 Leaves what ``suphx.training.playouts.playout_run`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and the
 state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the
@@ -32,6 +32,19 @@ STAGE_NAME = "playouts"
 _SEEDS = 2**20
 
 
+FILES: Mapping[str, str] = {
+    "<head>.safetensors": "the nets after the playouts (the folder is an agent)",
+    "metrics.json": (
+        "`heads`, `decisions`, `rounds`, `seconds`, `history` [{decisions, seconds, and for each head "
+        "`<head>_decisions`, `<head>_gain`, `<head>_gain_error`, `<head>_kl_to_start`, `<head>_loss`}]"
+    ),
+    "playout_state.safetensors": "all that a stopped training needs to continue",
+    "games/": "finished parts of the match, as in `evaluation/games/`",
+    "records/": "records of the match, as in `evaluation/records/`",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stage, or none if it is left out."""
     if not recipe.playouts.num_decisions:
@@ -42,6 +55,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         recipe_keys=("encoder", "net", "playouts"),
         needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
         artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+        files=FILES,
     )
     return [stage]
 

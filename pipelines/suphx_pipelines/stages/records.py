@@ -1,14 +1,14 @@
 """The records stage: games become a store that the supervised stages stream from.
 
 Leaves ``store/`` (suphx.games.riichi.records.archive.store), ``quarantine.jsonl`` and ``summary.json``
-(docs/architecture.md). Every game is replayed through the rules first: one that contradicts them is set aside, like one
+(docs/result_files.md). Every game is replayed through the rules first: one that contradicts them is set aside, like one
 that cannot be read.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -36,6 +36,20 @@ STORE_FOLDER = "store"
 MAX_SHOWN = 50
 
 
+FILES: Mapping[str, str] = {
+    "store/": "the games (`suphx.games.riichi.records.archive.store`)",
+    "games/games.tsv.xz": (
+        "without `--records`: the games that the run played, as mjlog (all four seats have the player's name)"
+    ),
+    "quarantine.jsonl": "one line per record that was set aside: file, position, reason",
+    "summary.json": (
+        '`source` ("given" or "played"), `games`, `kyoku`, `decisions`, `quarantined`, `quarantine` [{file, '
+        "position, reason}], optionally `samples` {head: {train, validation, test}}"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 @dataclass(slots=True)
 class _Counts:
     games: int = 0
@@ -44,7 +58,9 @@ class _Counts:
 
 def records_stage() -> Stage[Recipe]:
     """Return the stage."""
-    return Stage(name="records", run=run, recipe_keys=("records",), reads_records=True, artifacts=("*.json*",))
+    return Stage(
+        name="records", run=run, recipe_keys=("records",), reads_records=True, artifacts=("*.json*",), files=FILES
+    )
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The reinforcement stage: the nets play against themselves and learn from it (paper, section 3.2; Figure 6).
 
 Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.safetensors``), ``start/``,
-``metrics.json`` (keys in docs/architecture.md) and the state from which a killed stage goes on.
+``metrics.json`` (keys in docs/result_files.md) and the state from which a killed stage goes on.
 """
 
 from __future__ import annotations
@@ -35,8 +35,33 @@ if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
 STAGE_NAME = "reinforcement"
-_BASELINE_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
+_OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
+
+
+FILES: Mapping[str, str] = {
+    "<head>.safetensors": "the newest nets (the folder is an agent)",
+    "start/": (
+        "the nets that matches are against (the supervised ones, or the random ones of the start) and the weak ones"
+    ),
+    "games/<digest>/": (
+        "finished parts of the matches at the end, so that a killed match continues (not over Ray: there it "
+        "starts again)"
+    ),
+    "records/<digest>/": "records of the matches at the end, as in `evaluation/records/`",
+    "metrics.json": (
+        "`heads`, `updates`, `version`, `hanchans`, `kyokus`, `decisions`, `seconds`, `playing_seconds`, "
+        "`waiting_seconds`, `learning_seconds`, `history` [{updates, version, staleness, <head>_entropy, "
+        '<head>_alpha, <head>_kl_to_start, …}], `matches` [{updates, opponent ("start" or "weak"), policy '
+        '("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], placements (a '
+        "digit for each game, wall by wall), optionally records (folder of its games, as seen from this one), "
+        "change {since, difference, interval [2]} and deals {number, changed_share, difference, interval [2]} in "
+        "points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned}"
+    ),
+    "reinforcement_state.safetensors": "all that a stopped run needs to continue (`reinforcement_state.py`)",
+    "diverged_batch.safetensors": "the batch whose loss or gradient was not finite, if there was one",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
@@ -47,6 +72,7 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
         recipe_keys=RECIPE_KEYS,
         needs=needed_stages(recipe),
         artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+        files=FILES,
     )
 
 
@@ -228,7 +254,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"] and match["is_final"]:
             low, high = match["interval"]
-            opponent = _BASELINE_NAMES.get(match["baseline"], match["baseline"])
+            opponent = _OPPONENT_NAMES.get(match["opponent"], match["opponent"])
             opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
                 f"after {count_text(match['updates'], 'update')} against {opponent}: "

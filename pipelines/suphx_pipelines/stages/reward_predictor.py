@@ -9,6 +9,7 @@ equation 4 in squared points; differences are the net's loss minus a naive predi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -42,6 +43,18 @@ STAGE_NAME = "reward_predictor"
 NUM_EXAMPLES = 3
 
 
+FILES: Mapping[str, str] = {
+    "reward_predictor.safetensors": "the predictor with the lowest validation loss",
+    "metrics.json": (
+        "`points` [4], `net`, `num_weights`, `games` {train, validation, test, left_out}, `history`, `test` {net, "
+        "mean, place_now, place_and_kyoku: {loss, margin, difference, interval [2]}}, `calibration` [[predicted, "
+        "paid, number]], `sums`, `examples`"
+    ),
+    "training_state.safetensors": "all that a stopped training needs to continue",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def reward_predictor_stage() -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
@@ -50,6 +63,7 @@ def reward_predictor_stage() -> Stage[Recipe]:
         recipe_keys=("reward_predictor", "split.validation_fraction", "split.test_fraction"),
         needs=("records",),
         artifacts=(METRICS_FILE, REWARD_PREDICTOR_FILE),
+        files=FILES,
     )
 
 

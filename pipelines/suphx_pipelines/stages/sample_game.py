@@ -7,7 +7,7 @@ of each decision, and such pages of their best and worst games in their last mat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +24,8 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME
-from suphx_pipelines.viewer.asked_opinions import asked_opinions
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
+from suphx_pipelines.viewer.shown_opinions import shown_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 STAGE_NAME = "sample_game"
@@ -34,9 +34,24 @@ PAGE_FILE = "game.html"
 MATCH_GAMES_FILE = "match_games.json"
 _EVALUATION = "evaluation"
 _VERDICT = ("start", "argmax")
-"""Baseline and policy of the match of self-play that gives the verdict."""
+"""Opponent and policy of the match of self-play that gives the verdict."""
 _AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")
 """Stages that leave an agent, the strongest first; supervised nets are in the folders of their stages."""
+
+
+FILES: Mapping[str, str] = {
+    "game.json, game.html": (
+        "a game of the nets that the run made last against three copies of `evaluation.opponent`: what the report "
+        "draws (keys in `sample_game.py`), and the [viewer's](viewer.md) page with the nets' probabilities. The "
+        "report links to its copy beside it"
+    ),
+    "match_games.json, game_best_<n>.html, game_worst_<n>.html": (
+        "the best and the worst games of these nets in their last match, if its records were kept: `opponent`, "
+        "`hanchans`, `games` [{page, kind, places, points}], and their pages in the viewer. The report links to "
+        "copies beside it"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def last_agent(stages: Sequence[str]) -> str | None:
@@ -62,23 +77,24 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
             recipe_keys=("evaluation",),
             needs=needs,
             artifacts=(PAGE_FILE,),
+            files=FILES,
             is_summary=True,
         )
     ]
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play the game against three copies of the baseline, write its files, and pages of games of the last match."""
+    """Play the game against three copies of the opponent, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
-    address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
-    setup = MatchSetup(address, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    address = str(_folder(context)) + ("" if config.action_selection == "probable" else f":{config.action_selection}")
+    setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
     with context.console.parts("playing a game to look at") as progress:
         game = first_game(setup, progress=progress)
-    one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
+    one, two, three = (f"{config.opponent} {number}" for number in (1, 2, 3))
     game = replace(game, names=(AGENT_NAME, one, two, three))
     write_json(context.folder / GAME_FILE, sample_game(game, game.names))
     agent = load_agent(address)
-    opinions = asked_opinions(agent, game, context.console)
+    opinions = shown_opinions(agent, game, context.console)
     page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
     write_atomically(context.folder / PAGE_FILE, [page.encode()])
     with context.console.activity("looking for the best and the worst games of the match"):
@@ -103,14 +119,14 @@ def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
 def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
     """Return the records of the last match of these nets, and whom they played; None if none were kept."""
     if _EVALUATION in context.upstream:
-        return context.upstream[_EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.baseline
+        return context.upstream[_EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.opponent
     folder = _folder(context)
     if playouts.STAGE_NAME in context.upstream:
         return folder / RECORDS_FOLDER, "supervised nets"
     if not (folder / METRICS_FILE).is_file():
         return None
     matches = read_json(folder / METRICS_FILE).get("matches", [])
-    kept = [match for match in matches if match.get("records") and (match["baseline"], match["policy"]) == _VERDICT]
+    kept = [match for match in matches if match.get("records") and (match["opponent"], match["policy"]) == _VERDICT]
     is_from_supervised = folder.name == "reinforcement" and context.recipe.reinforcement.start != "random"
     opponent = "supervised nets" if is_from_supervised else "initial nets"
     return (folder / kept[-1]["records"], opponent) if kept else None

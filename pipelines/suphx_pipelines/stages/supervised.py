@@ -7,7 +7,7 @@ Reads the game store in the folder ``store`` of the stage ``records``. Leaves wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -40,6 +40,26 @@ _LEAST_MINUTES = 0.05
 _TEST_FIGURES = ("accuracy", "majority_accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")
 
 
+FILES: Mapping[str, str] = {
+    "<head>.safetensors": "weights with the lowest validation loss",
+    "<head>-weak.safetensors": "early weights (`supervised.weak_share`)",
+    "metrics.json": (
+        "`head`, `net`, `num_weights`, `history` [{step, samples, seconds, train_loss, validation_loss, "
+        "validation_accuracy}], `test` {samples, accuracy, majority_accuracy (of always giving the most frequent "
+        "answer), balanced_accuracy, recall_yes, loss, calibration [[confidence, accuracy, samples]], ece, "
+        "confusion [[rows: the record's choice, columns: the net's]]}, `calibrated` {temperature, loss, ece, "
+        "calibration, of two answers also yes_threshold, yes, yes_probable, yes_matched, accuracy_matched} or "
+        "null, `samples_per_second`, `waiting_share`, `train_games`, `train_kyokus`"
+    ),
+    "curve.json": (
+        "`points` [{step, train_loss, learning_rate, samples_per_second, …}] of the training, every "
+        "`report_every` steps, at most 1,000"
+    ),
+    "training_state.safetensors": "all that a stopped training needs to continue",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return one stage for each head; with a limit of their time together, each needs to know what was taken before."""
     shares_time = recipe.supervised.total_minutes > 0
@@ -53,6 +73,7 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
                 recipe_keys=RECIPE_KEYS,
                 needs=("records", *before),
                 artifacts=(METRICS_FILE, checkpoint_name(head), checkpoint_name(head, is_weak=True)),
+                files=FILES,
             )
         )
     return stages
@@ -74,7 +95,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
 
         def report(state: HeadProgress) -> None:
             watch.note = (
-                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} samples/s, "
+                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.samples_per_second:,.0f} samples/s, "
                 f"waiting {state.waiting_share:.0%}"
             )
             context.tracker.log_metrics(_curve_points(state), step=state.step)
@@ -83,7 +104,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
     _print_end(context, head, config, metrics)
     figures = {name: metrics["test"][name] for name in _TEST_FIGURES}
-    figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share", "train_samples")}
+    figures |= {name: metrics[name] for name in ("samples_per_second", "waiting_share", "train_samples")}
     figures["steps"] = metrics["history"][-1]["step"]
     return {name: float(value) for name, value in figures.items() if value is not None}
 
@@ -150,7 +171,7 @@ def _curve_points(state: HeadProgress) -> dict[str, float]:
     points = {
         "train_loss": state.train_loss,
         "learning_rate": state.learning_rate,
-        "rows_per_second": state.rows_per_second,
+        "samples_per_second": state.samples_per_second,
         "waiting_share": state.waiting_share,
         "validation_loss": state.validation_loss,
         "validation_accuracy": state.validation_accuracy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.summary.verdict import Verdict
 
 _SHOWN = (
@@ -32,7 +32,7 @@ _SHOWN = (
     "*/start_points_per_kyoku*",
     "*/start_sampled_difference*",
     "*/weak_difference*",
-    *(f"*/{name}_difference*" for name in BASELINES),
+    *(f"*/{name}_difference*" for name in SCRIPTED_AGENTS),
     "decision/difference*",
     "decision/is_won",
     "promotion/promoted",

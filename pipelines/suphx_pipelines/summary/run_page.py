@@ -68,7 +68,7 @@ class RunPage:
         if name == _RECORDS:
             self._data = figures
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
-            games = self._records.name if self._records else "baseline games"
+            games = self._records.name if self._records else "games of the run"
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()
             self._tracker.log_dataset(games, self._store_digest() or done.digest, source=place, profile=counts)
         self._describe()
@@ -141,7 +141,7 @@ def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
     nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
     if nets is not None:
         commands["Play against its agent"] = [program_name(), "play", "--agent", str(nets)]
-        commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
+        commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--opponent", "ukeire"]
     return commands
 
 

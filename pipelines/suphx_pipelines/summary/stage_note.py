@@ -8,7 +8,7 @@ _PURPOSES = {
     "learning_curve": "Trains a net on a part of the games, to measure the effect of more games.",
     "ablation": "Trains a net with the planes of one encoder, to measure the effect of the planes.",
     "evaluation": "Plays a match of the supervised nets against an opponent on shared walls.",
-    "playouts": "Learns from playouts: several answers to one decision, played on the same hidden tiles.",
+    "playouts": "Learns from playouts: several actions of one decision, played on the same hidden tiles.",
     "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
     "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",
     "oracle_decay": "Self-play that sees fewer and fewer hidden tiles, and at last none.",

@@ -1,7 +1,7 @@
 """What came out of a run, in one sentence: from the metrics of its finished stages.
 
 The last stage of the run that has measured its agent decides: the match of Figure 8, else self-play against its own
-start, else the nets from the playouts against theirs, else the match of the supervised nets against the baseline, else
+start, else the nets from the playouts against theirs, else the match of the supervised nets against the opponent, else
 the reward predictor against naive predictions.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
@@ -97,9 +97,9 @@ def compared(difference: float, low: float, high: float, hanchans: int, better: 
 
 
 def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool) -> Verdict:
-    baseline = recipe.evaluation.baseline
-    is_teacher = has_own_games and recipe.records.player == baseline
-    opponent = f"their teacher {baseline}" if is_teacher else f"the opponent {baseline}"
+    name = recipe.evaluation.opponent
+    is_teacher = has_own_games and recipe.records.player == name
+    opponent = f"their teacher {name}" if is_teacher else f"the opponent {name}"
     return compared(
         figures["paired_difference"],
         figures["paired_difference_low"],
@@ -116,7 +116,7 @@ def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" not in evaluation:
         return []
-    return [_other_match(f"The supervised nets against {recipe.evaluation.baseline}", "paired", evaluation)]
+    return [_other_match(f"The supervised nets against {recipe.evaluation.opponent}", "paired", evaluation)]
 
 
 def _against_start(name: str, figures: Mapping[str, float], supervised: Sequence[str]) -> Verdict:
@@ -132,7 +132,7 @@ def _against_start(name: str, figures: Mapping[str, float], supervised: Sequence
         equal=f"{name} left the nets about as strong as their start after {amount}",
         worse=f"{name} made the nets weaker than their start after {amount}",
     )
-    titles = {name: f"Against the scripted agent {name}" for name in BASELINES}
+    titles = {name: f"Against the scripted agent {name}" for name in SCRIPTED_AGENTS}
     titles["start_sampled"] = "With sampled actions on both sides"
     others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
     return replace(verdict, sentence=" ".join([verdict.sentence, *others, *supervised]))

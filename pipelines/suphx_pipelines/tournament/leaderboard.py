@@ -6,6 +6,7 @@ Leaves ``games.json`` (tournament_history.py), ``table.json`` (leaderboard_table
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from suphx.evaluation.rating.tournament import SEATS, Player, TournamentSetup, play_tournament
 from suphx_pipelines.engine.json_file import write_json
@@ -16,6 +17,30 @@ from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, read_pool
 
 _LONGEST_METRIC = 200  # MLflow takes 250
+
+
+FILES: Mapping[str, str] = {
+    "games/wall-<n>-agents-<digest>.json": (
+        "`places` [rotations][seats]; `rows` {agent: sum of `game_row` over the rotations}; `forfeits` [[agent, "
+        "reason, rotation, seat]] if a program could not play a game to the end: its place is then the last"
+    ),
+    "games.json": (
+        "tonight's games: `rules` and `engine` (digests), `night`, `draw_lanes`, `agents` [{digest, name}], "
+        "`games` [[seed of the wall, agent at each seat, place of each seat]]"
+    ),
+    "table.json": (
+        "`walls` (tonight), `earlier_hanchans`, `anchor`, `agents` [{name, is_candidate, is_champion, rating, "
+        "interval [2], hanchans, placements [4 counts], average_placement, stable_rank, stable_rank_interval [2] "
+        "or null, against_champion {difference, interval [2]} or null, forfeits (tonight), and one of the "
+        "reasons, digest, style {win_rate, deal_in_rate, riichi_rate, call_rate, average_win_turn} (tonight)}], "
+        "strongest first; `pairings` [row][column]: in how many common games of all nights the agent of the row "
+        "came before that of the column; `nights` [{run, night, ratings {digest: [rating, low, high]}}], as "
+        "published each night"
+    ),
+    "live.html": "the leaderboard while games come in; it reloads itself until the last game",
+    "mlflow/live.html": "the same page without links to other files, which MLflow gets",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def run(context: Context) -> dict[str, float]:

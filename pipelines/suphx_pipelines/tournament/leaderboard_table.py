@@ -1,6 +1,6 @@
 """The table of a tournament: ratings, placements and style of the agents, who beats whom, the ratings of each night.
 
-Its keys stand in docs/architecture.md. The page of the report and the live page show it.
+Its keys stand in docs/result_files.md. The page of the report and the live page show it.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class LiveDecision:
     def _content(self, has_links: bool) -> tuple[str, Sections]:
         boards = leaderboard_page.sections(self._table, has_links=has_links)
         if self._candidate is None or self._opponent is None:
-            why = "no checkpoint is new" if self._candidate is None else "there is no champion and no baseline to beat"
+            why = "no checkpoint is new" if self._candidate is None else "there is no champion and no opponent to beat"
             return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
         text = f"The deciding match: {self._candidate} against three {self._opponent}."
         if self._config.test.seating != "1v3":

@@ -17,13 +17,19 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
-from suphx_pipelines.viewer.asked_opinions import asked_opinions
+from suphx_pipelines.viewer.shown_opinions import shown_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from suphx_platform.agents.agent_forms import is_program
 from suphx_platform.agents.agent_loading import load_any_agent
 
 STAGE_NAME = "sample_game"
 PAGE_FILE = "game.html"
+
+
+FILES: Mapping[str, str] = {
+    "game.html": "one game of the night's strongest net in the viewer; missing if no agent with nets has played",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def run(context: Context) -> dict[str, float]:
@@ -43,7 +49,7 @@ def run(context: Context) -> dict[str, float]:
             load=load_any_agent,
             progress=progress,
         )
-    opinions = asked_opinions(load_agent(str(strongest.nets_in(pool_folder))), log, context.console)
+    opinions = shown_opinions(load_agent(str(strongest.nets_in(pool_folder))), log, context.console)
     values = viewer_game(log, replace(opinions, name=strongest.name))
     title = f"{context.recipe.name}, {context.recipe.night}: a game"
     page = viewer_page(values, title=title, seat=game.seats.index(strongest.digest))

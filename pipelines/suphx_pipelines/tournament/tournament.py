@@ -66,8 +66,9 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
         Stage(
             name=POOL,
             run=tournament_pool.run,
-            recipe_keys=("night", "pool", "registry", "decision.baseline"),
+            recipe_keys=("night", "pool", "registry", "decision.opponent"),
             artifacts=(tournament_pool.POOL_NAME,),
+            files=tournament_pool.FILES,
         ),
         Stage(
             name=LEADERBOARD,
@@ -75,6 +76,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             recipe_keys=("night", "leaderboard", "draw_lanes"),
             needs=(POOL,),
             artifacts=(TABLE_NAME, GAMES_NAME),
+            files=leaderboard.FILES,
         ),
         Stage(
             name=DECISION,
@@ -82,14 +84,22 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             recipe_keys=("night", "decision", "draw_lanes"),
             needs=(POOL, LEADERBOARD),
             artifacts=(decision,),
+            files=tournament_decision.FILES,
         ),
-        Stage(name=PROMOTION, run=tournament_promotion.run, needs=(POOL, DECISION), artifacts=(promotion,)),
+        Stage(
+            name=PROMOTION,
+            run=tournament_promotion.run,
+            needs=(POOL, DECISION),
+            artifacts=(promotion,),
+            files=tournament_promotion.FILES,
+        ),
         Stage(
             name=GAME,
             run=night_game.run,
             recipe_keys=("night", "draw_lanes"),
             needs=(POOL, LEADERBOARD),
             artifacts=(night_game.PAGE_FILE,),
+            files=night_game.FILES,
             is_summary=True,
         ),
         Stage(
@@ -98,6 +108,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             recipe_keys=everything,
             needs=(POOL, LEADERBOARD, DECISION, PROMOTION, GAME),
             artifacts=pictures,
+            files=tournament_report.FILES,
             is_summary=True,
         ),
     ]

@@ -1,10 +1,11 @@
 """The decision stage of a tournament: the best candidate against three champions, until the test has decided.
 
-Leaves ``decision.json`` (keys in docs/architecture.md), ``live.html`` (live_decision.py) and the records of its games.
+Leaves ``decision.json`` (keys in docs/result_files.md), ``live.html`` (live_decision.py) and the records of its games.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,26 @@ _FRESH_KEYS = ("fresh_match", "other_seatings")
 """Of the test's report: matches on new walls, which are kept under keys of their own."""
 
 
+FILES: Mapping[str, str] = {
+    "decision.json": (
+        "`candidate`, `opponent`, `test` (as in `suphx evaluate --sequential --json`, without `fresh_match` and "
+        "`other_seatings`) or null, `match` (on new walls, as in `suphx evaluate --json`) or null if there was no "
+        "pass, `other_seatings` (the same by seating, if `decision.test.seating` is `all`), `is_won`"
+    ),
+    "games/walls-<first>-<last>.json": (
+        "`rows` [candidate, three opponents][games][columns of `player_statistics.py`]; `forfeits` [[0 candidate "
+        "or 1 opponent, reason, game, seat]] if there were any"
+    ),
+    "games/fresh/": "the games on new walls",
+    "records/, records/fresh/": "records of all these games, as `evaluation/records/` of a run",
+    "live.html": (
+        "the deciding match above the leaderboard while games come in; it reloads itself until the last game"
+    ),
+    "mlflow/live.html": "the same page without links to other files, which MLflow gets",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 def run(context: Context) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
     folder = context.upstream["pool"]
@@ -31,7 +52,7 @@ def run(context: Context) -> dict[str, float]:
     best = next((row["name"] for row in table["agents"] if row["is_candidate"]), None)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
     champion = None if pool.champion is None else pool.entrants[pool.champion]
-    opponent = champion.address_in(folder) if champion else context.recipe.decision.baseline
+    opponent = champion.address_in(folder) if champion else context.recipe.decision.opponent
     decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
     live = LiveDecision(context, table, best, decision["opponent"])
     if candidate is None or not opponent:
@@ -42,7 +63,7 @@ def run(context: Context) -> dict[str, float]:
     live.write_first()
     report = _play(context, candidate, opponent, live)
     live.write_last()
-    names = {"candidate": best, "baseline": decision["opponent"]}
+    names = {"candidate": best, "opponent": decision["opponent"]}
     for sentence in report.forfeits.sentences((candidate.name, decision["opponent"])):
         context.warn(sentence)
     decision |= {

@@ -20,6 +20,11 @@ from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.promotion import STORED_TAG, TOURNAMENT_TAG, Promotion
 from suphx_platform.tracking.tracking import Tracker
 
+FILES: Mapping[str, str] = {
+    "promotion.json": "`promoted`, `champion` (`models:/NAME/VERSION`) or null, `reason`",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
 
 def run(context: Context) -> dict[str, float]:
     """Register the candidate, move the champion's alias if it has won, and leave ``promotion.json``."""
@@ -117,7 +122,7 @@ def promotion_of(
     metrics = {} if match is None else _figures(match, test, others)
     tags |= {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
     if test is None:
-        why = "It is the first candidate: there was no champion and no baseline to beat."
+        why = "It is the first candidate: there was no champion and no opponent to beat."
     elif match is None:
         tags |= _bounds(test)
         why = _failure(test, opponent, pool.version)

@@ -1,7 +1,7 @@
 """The report stage of a tournament: leaderboard as page, picture and table, and what was decided.
 
 Reads ``pool.json``, ``table.json``, ``decision.json``, ``promotion.json`` and ``game.html``; their keys stand in
-docs/architecture.md.
+docs/result_files.md.
 """
 
 from __future__ import annotations
@@ -37,6 +37,17 @@ PICTURES = ("*.svg", CSV_NAME)
 """The tables and pictures of the page as files."""
 
 Row = Mapping[str, Any]
+
+
+FILES: Mapping[str, str] = {
+    "report.html": "one self-contained page",
+    "mlflow/report.html": "the same page without links to other files, which MLflow gets",
+    "game.html": "the game in `sample_game/`",
+    "game_best_<n>.html, game_worst_<n>.html": "the candidate's best and worst games in the decision",
+    "leaderboard.csv": "the leaderboard",
+    "leaderboard.svg, nights.svg, pairings.svg, style.svg": "the report's figures",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def run(context: Context) -> dict[str, float]:

@@ -22,7 +22,7 @@ from suphx.evaluation.match_setup import CANDIDATE_NAME
 from suphx.evaluation.workers.match_records import indexed_tables
 from suphx.games.riichi import GameLog, Quarantine, iter_records, places_of_scores, recorded_decisions, viewer_game
 from suphx.selfplay.agents.agent import Agent
-from suphx.selfplay.agents.opinion import ask_agent
+from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 MAX_GAMES = 2_000
@@ -91,7 +91,7 @@ def write_pages(
     for kind, chosen in kinds.items():
         for number, game in enumerate(chosen, 1):
             log = replace(game.log, names=_names(game.seats, name, opponent))
-            opinions = replace(ask_agent(agent, recorded_decisions(log), game.seats), name=name)
+            opinions = replace(agent_opinions(agent, recorded_decisions(log), game.seats), name=name)
             values = viewer_game(log, opinions, game.seats)
             file = PAGES.replace("*", f"{kind}_{number}")
             write_atomically(folder / file, [viewer_page(values, title=title, seat=game.seats[0]).encode()])

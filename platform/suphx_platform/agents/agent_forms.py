@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
 from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress
 from suphx_platform.agents.mjai.program_tls import TlsAddress
@@ -43,7 +43,7 @@ AGENT_HELP = (
 """The sentence about these names in the help of each command that takes one."""
 _MJAI = re.compile(r"mjai(?P<network>-tcp|-tls)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
-_SOME_NAMES = f"use {', '.join(BASELINES)} or a folder of nets; `suphx agents` lists all names"
+_SOME_NAMES = f"use {', '.join(SCRIPTED_AGENTS)} or a folder of nets; `suphx agents` lists all names"
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
 
@@ -79,7 +79,7 @@ def follows_whole_games(address: str) -> bool:
 
 
 def check_agent(address: str) -> None:
-    """Raise ValueError if no agent can have this name, such as a mistyped baseline or a folder without nets.
+    """Raise ValueError if no agent can have this name, such as a mistyped scripted agent or a folder without nets.
 
     Agents in buckets and registries are not looked up here.
     """
@@ -90,7 +90,7 @@ def check_agent(address: str) -> None:
     location, _ = split_address(nets)
     if location.startswith(_REMOTE):
         return
-    if location in BASELINES:
+    if location in SCRIPTED_AGENTS:
         if wrapper or nets != location:
             raise ValueError(
                 f"{address!r} is no agent, as {location} has no nets: use {location}, or a folder of checkpoints"
@@ -118,7 +118,7 @@ def check_nets(address: str) -> None:
 
 def check_net_agent(address: str) -> None:
     """Raise ValueError unless ``address`` is an agent whose nets can be adapted: a folder of checkpoints."""
-    if split_address(address)[0] in BASELINES:
+    if split_address(address)[0] in SCRIPTED_AGENTS:
         raise ValueError(f"{address!r} has no nets that could be adapted: name a folder of checkpoints")
     check_nets(address)
 
@@ -126,7 +126,7 @@ def check_net_agent(address: str) -> None:
 def _missing(address: str, folder: Path) -> str:
     """Return the message for a folder that does not exist, which may have been meant as another kind of agent."""
     if len(folder.parts) < 2:
-        near = [*BASELINES, *(each.name for each in Path().iterdir() if each.is_dir())]
+        near = [*SCRIPTED_AGENTS, *(each.name for each in Path().iterdir() if each.is_dir())]
         return f"{address!r} is no agent: {did_you_mean(address, near) or _SOME_NAMES}".rstrip()
     missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
     parent = missing.parent

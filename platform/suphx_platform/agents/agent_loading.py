@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent, MoveConfig
@@ -41,6 +41,6 @@ def load_net_agent(address: str) -> NetAgent:
 
 def _load_checked(address: str) -> Agent:
     """Return the agent of ``load_agent``; ValueError names what exists instead, all forms or the folders inside."""
-    if address not in BASELINES:
+    if address not in SCRIPTED_AGENTS:
         check_nets(address)
     return load_agent(address)

@@ -56,7 +56,7 @@ class Learned:
     figures: Mapping[str, float]
     """Of suphx.training.reinforcement.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
     seconds: float
-    num_rows: Mapping[str, int] = field(default_factory=dict)
+    num_decisions: Mapping[str, int] = field(default_factory=dict)
     """Decisions that each head learned from, by its name."""
 
 

@@ -185,8 +185,8 @@ def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *,
     if update.number % report_every == 0:
         measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
         figures = measured | figures
-    num_rows = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
-    return Learned(update.number, figures, time.monotonic() - started, num_rows)
+    num_decisions = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
+    return Learned(update.number, figures, time.monotonic() - started, num_decisions)
 
 
 def full_error(needed_bytes: int) -> ValueError:

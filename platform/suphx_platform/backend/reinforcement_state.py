@@ -24,7 +24,7 @@ from suphx_platform.backend.backend import BackendState
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 
 
 @dataclass(slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
@@ -58,9 +58,9 @@ class MatchOrder:
     """The description of one match; ``play`` plays it."""
 
     folder: Path
-    """Has the candidate's checkpoints, and those of the baselines in ``start``."""
-    baseline: str
-    """start, weak, or the name of a shipped baseline."""
+    """Has the candidate's checkpoints, and those of the opponents in ``start``."""
+    opponent: str
+    """start, weak, or the name of a scripted agent."""
     policy: Policy
     num_hanchans: int
     num_deals: int
@@ -72,10 +72,10 @@ class MatchOrder:
 
     def play(self, progress: Callable[[float], None] = lambda hanchans: None) -> MatchOutcome:
         """Play it here; ``progress`` is called with parts of hanchans."""
-        candidate, baseline = self._addresses()
+        candidate, opponent = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
         records = self.folder / RECORDS_FOLDER / self._digest() if self.keeps_games else None
-        setup = MatchSetup(candidate, baseline, seed=self.seed)
+        setup = MatchSetup(candidate, opponent, seed=self.seed)
         runner = GameRunner(workers=self.workers, kept=kept, records=records, progress=progress)
         match = play_match(setup, self.num_hanchans, runner=runner)
         place = None
@@ -90,21 +90,21 @@ class MatchOrder:
     def files(self) -> dict[str, bytes]:
         """Return the checkpoints that it needs by their path in the folder, for another machine."""
         names = [checkpoint_name(head) for head in HEAD_NAMES]
-        if self.baseline not in BASELINES:
-            names += [f"{START_FOLDER}/{checkpoint_name(h, is_weak=self.baseline == 'weak')}" for h in HEAD_NAMES]
+        if self.opponent not in SCRIPTED_AGENTS:
+            names += [f"{START_FOLDER}/{checkpoint_name(h, is_weak=self.opponent == 'weak')}" for h in HEAD_NAMES]
         return {name: (self.folder / name).read_bytes() for name in names}
 
     def _addresses(self) -> tuple[str, str]:
-        if self.baseline in BASELINES:
-            return str(self.folder), self.baseline
+        if self.opponent in SCRIPTED_AGENTS:
+            return str(self.folder), self.opponent
         start = f"{self.folder / START_FOLDER}"
         if self.policy == "sampled":
-            return f"{self.folder}:sampled", f"{start}:{'weak,' if self.baseline == 'weak' else ''}sampled"
-        return str(self.folder), f"{start}:weak" if self.baseline == "weak" else start
+            return f"{self.folder}:sampled", f"{start}:{'weak,' if self.opponent == 'weak' else ''}sampled"
+        return str(self.folder), f"{start}:weak" if self.opponent == "weak" else start
 
     def _digest(self) -> str:
         """Return a name that no match of other nets, walls or policies has."""
-        whole = hashlib.sha256(f"{self.baseline} {self.policy} {self.seed}".encode())
+        whole = hashlib.sha256(f"{self.opponent} {self.policy} {self.seed}".encode())
         for name, content in sorted(self.files().items()):
             whole.update(name.encode() + hashlib.sha256(content).digest())
         return whole.hexdigest()[:16]
@@ -139,7 +139,7 @@ class SelfPlayMatches:
     >>> matches = SelfPlayMatches(config, folder, backend, has_weak=True, seed=1)
     >>> matches.begin(100, tell=print)  # after 100 updates
     >>> for entry in matches.ended([]):
-    ...     print(entry["baseline"], entry["difference"])
+    ...     print(entry["opponent"], entry["difference"])
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class SelfPlayMatches:
         self._folder = folder
         self._player = player
         self._seed = seed % MAX_WALL_SEED
-        self._baselines = ("start", "weak") if has_weak and config.evaluation_weak else ("start",)
+        self._opponents = ("start", "weak") if has_weak and config.evaluation_weak else ("start",)
         self._open: list[tuple[int, bool, MatchOrder, Future[MatchOutcome]]] = []
 
     def begin(self, updates: int, *, tell: Tell, is_final: bool = False) -> None:
@@ -183,20 +183,20 @@ class SelfPlayMatches:
         orders = [
             MatchOrder(
                 folder=self._folder,
-                baseline=baseline,
+                opponent=opponent,
                 policy="argmax",
-                num_hanchans=last if is_final and baseline == "start" else config.evaluation_hanchans,
-                num_deals=config.evaluation_deals if baseline == "start" else 0,
+                num_hanchans=last if is_final and opponent == "start" else config.evaluation_hanchans,
+                num_deals=config.evaluation_deals if opponent == "start" else 0,
                 seed=self._seed,
                 workers=config.evaluation_workers,
                 keeps_games=is_final,
             )
-            for baseline in self._baselines
+            for opponent in self._opponents
         ]
         if is_final and config.final_sampled:
             orders.append(replace(orders[0], policy="sampled", num_deals=0))
-        if is_final and config.final_baseline:
-            orders.append(replace(orders[0], baseline=config.final_baseline, num_deals=0))
+        if is_final and config.final_opponent:
+            orders.append(replace(orders[0], opponent=config.final_opponent, num_deals=0))
         return orders
 
 
@@ -207,7 +207,7 @@ def _num_hanchans(order: MatchOrder) -> int:
 def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], None]:
     """Return what tells how many hanchans of a match are over, and then how many of its paired deals."""
     played = 0.0
-    opponent = order.baseline if order.policy == "argmax" else f"sampled {order.baseline}"
+    opponent = order.opponent if order.policy == "argmax" else f"sampled {order.opponent}"
     about = f"after {count_text(updates, 'update')} ({opponent})"
 
     def add(hanchans: float) -> None:
@@ -236,7 +236,7 @@ def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, 
     match, deals = outcome.match, outcome.deals
     entry = {
         "updates": updates,
-        "baseline": order.baseline,
+        "opponent": order.opponent,
         "policy": order.policy,
         "hanchans": match.hanchans,
         "average_placement": match.statistics.average_placement,
@@ -255,7 +255,7 @@ def _change(entry: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> d
     same = [
         each
         for each in earlier
-        if each["updates"] < entry["updates"] and all(each[name] == entry[name] for name in ("baseline", "policy"))
+        if each["updates"] < entry["updates"] and all(each[name] == entry[name] for name in ("opponent", "policy"))
     ]
     if not same:
         return {}
@@ -272,7 +272,7 @@ def _figures(difference: PairedDifference) -> dict[str, Any]:
 
 def match_figures(entry: Mapping[str, Any]) -> dict[str, float]:
     """Return the figures of an entry by name, such as ``start_difference_low`` or ``start_sampled_difference``."""
-    name = entry["baseline"] if entry["policy"] == "argmax" else f"{entry['baseline']}_{entry['policy']}"
+    name = entry["opponent"] if entry["policy"] == "argmax" else f"{entry['opponent']}_{entry['policy']}"
     low, high = entry["interval"]
     figures = {
         f"{name}_difference": entry["difference"],

@@ -1,5 +1,5 @@
 """Benchmarks of `suphx bench`.
 
-Imports agents/ and storage/; its selfplay/ also imports parts/ and on_ray/.
+Imports agents/ and storage/; its selfplay/ and matches/ also import parts/ and on_ray/.
 Start in timing.py.
 """

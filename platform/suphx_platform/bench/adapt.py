@@ -86,7 +86,7 @@ class _Round:
     """That were learned from."""
     play_seconds: float
     """Of a discard in self-play alone."""
-    row_seconds: float
+    sample_seconds: float
     """Of a row in updates alone."""
 
 
@@ -106,7 +106,7 @@ def _measure(adapter: Adapter, hands: tuple[Records, I64, I64], play: _Play, upd
         num_discards,
         len(rollouts.decisions),
         play.seconds_per_discard(seconds),
-        update.seconds_per_row(),
+        update.seconds_per_sample(),
     )
 
 
@@ -120,7 +120,7 @@ def _describe(rounds: list[_Round], case: AdaptCase) -> dict[str, object]:
         return part.num_discards * part.play_seconds
 
     def ideal_updates(part: _Round) -> float:
-        return part.num_decisions * epochs * part.row_seconds
+        return part.num_decisions * epochs * part.sample_seconds
 
     return {
         "ratio": median(lambda p: (p.rollout_seconds + p.update_seconds) / (ideal_rollouts(p) + ideal_updates(p))),
@@ -131,7 +131,7 @@ def _describe(rounds: list[_Round], case: AdaptCase) -> dict[str, object]:
         "update_seconds_per_hand": median(lambda p: p.update_seconds / case.num_hands),
         "rollouts_per_second": median(lambda p: case.num_hands * case.config.num_rollouts / p.rollout_seconds),
         "discards_per_second_alone": median(lambda p: 1 / p.play_seconds),
-        "update_rows_per_second_alone": median(lambda p: 1 / p.row_seconds),
+        "update_samples_per_second_alone": median(lambda p: 1 / p.sample_seconds),
         "decisions_per_rollout": rounds[0].num_decisions / (case.num_hands * case.config.num_rollouts),
         "hands": case.num_hands,
         "rollouts": case.config.num_rollouts,
@@ -183,12 +183,12 @@ class _Update:
         self._optimizer = torch.optim.Adam(parameters, lr=1e-6)
         num_batches = max(1, case.num_hands * case.config.num_rollouts // case.config.batch_rollouts)
         self._batches = [
-            (torch.from_numpy(decisions.rows[part]), torch.from_numpy(decisions.actions[part]))
+            (torch.from_numpy(decisions.planes[part]), torch.from_numpy(decisions.actions[part]))
             for part in np.array_split(np.arange(len(decisions)), num_batches)
         ]
         self._step(*self._batches[0])
 
-    def seconds_per_row(self) -> float:
+    def seconds_per_sample(self) -> float:
         """Return what a row took."""
         started = time.thread_time()
         for batch in self._batches:

@@ -14,7 +14,7 @@ from suphx.games.riichi import (
     RiichiEnvPeer,
     encode_batch,
     find_encoder,
-    observed_rows,
+    observed_candidates,
     recorded_positions,
 )
 from suphx.kernel.record import I64, U8, Records
@@ -46,7 +46,7 @@ def bench_features(
     other = _load(peer)
     say("collecting positions (compiles kernels at first use)")
     tables = played_positions(num_decisions, seed) if records is None else recorded_positions(records, num_decisions)
-    asked = observed_rows(tables)
+    asked = observed_candidates(tables)
     num_rows = sum(len(indices) for indices, _ in asked.values())
     calls = {"ours": _encoding(FULL, tables, asked, num_threads)}
     if num_threads > 1:
@@ -61,16 +61,16 @@ def bench_features(
     one_thread, plain = rates.get("ours on one thread", rates["ours"]), rates["without look-ahead"]
     return {
         "decisions_per_second": rates["ours"],
-        "rows_per_second": rates["ours"] * num_rows / len(tables),
+        "observations_per_second": rates["ours"] * num_rows / len(tables),
         "without_lookahead_per_second": plain,
         "lookahead_microseconds": 1e6 / one_thread - 1e6 / plain,
-        "bytes_per_row": find_encoder(FULL).layout(DISCARD_HEAD).row_bytes,
-        "bytes_per_claim_row": find_encoder(FULL).layout(KONG_HEAD).row_bytes,
+        "bytes_per_observation": find_encoder(FULL).layout(DISCARD_HEAD).observation_bytes,
+        "bytes_per_claim_observation": find_encoder(FULL).layout(KONG_HEAD).observation_bytes,
         "threads": num_threads,
         "scaling": rates["ours"] / one_thread if num_threads > 1 else None,
         "decisions": len(tables),
-        "rows": num_rows,
-        "positions": "recorded games" if records else "games of ukeire baselines",
+        "observations": num_rows,
+        "positions": "recorded games" if records else "games of ukeire",
         "seed": None if records else seed,
         "peer": None if other is None else _describe_peer(other, rates["peer"]),
         "ratio": None if other is None else one_thread / rates["peer"],
@@ -92,7 +92,7 @@ def _describe_peer(peer: RiichiEnvPeer, rate: float) -> dict[str, object]:
 def _encoding(name: str, tables: Records, asked: dict[int, tuple[I64, I64]], num_threads: int) -> Callable[[], int]:
     """Return a call that encodes all rows once, batch by batch, and returns the number of decisions."""
     encoder = find_encoder(name)
-    rows = {head: np.zeros((_ROWS_A_CALL, encoder.layout(head).row_bytes), np.uint8) for head in asked}
+    rows = {head: np.zeros((_ROWS_A_CALL, encoder.layout(head).observation_bytes), np.uint8) for head in asked}
 
     def encode() -> int:
         for head, (indices, candidates) in asked.items():

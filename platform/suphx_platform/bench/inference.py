@@ -61,7 +61,7 @@ class _Flow:
         self._net = net
         self._size = size
         self._on_gpu = net.device.type == "cuda"
-        self._rows = [self._in_host_memory(samples.rows, part) for part in range(_BATCHES_OF_ROWS)]
+        self._rows = [self._in_host_memory(samples.planes, part) for part in range(_BATCHES_OF_ROWS)]
         self._masks = [self._in_host_memory(samples.masks, part) for part in range(_BATCHES_OF_ROWS)]
         self._copies = torch.cuda.Stream(net.device) if self._on_gpu else None  # type: ignore[no-untyped-call]
 
@@ -73,7 +73,7 @@ class _Flow:
         elapsed = time.perf_counter() - started
         return Rate(
             batch=self._size,
-            rows_per_second=count * self._size / elapsed,
+            observations_per_second=count * self._size / elapsed,
             waiting_share=max(0.0, 1 - busy / elapsed),
         )
 

@@ -23,7 +23,7 @@ class Rate:
     """What was measured with one batch size."""
 
     batch: int
-    rows_per_second: float
+    observations_per_second: float
     waiting_share: float
     """Share of the time in which the device had no batch to work on."""
 
@@ -75,25 +75,25 @@ class NetCase:
         config = NetConfig(size=self.size, normalization=self.normalization)
         return PolicyNet(head_index(self.head), self.layout.num_planes, config)
 
-    def samples(self, num_rows: int, say: Callable[[str], None]) -> Samples:
+    def samples(self, num_samples: int, say: Callable[[str], None]) -> Samples:
         """Return as many samples of real or played games."""
         head = head_index(self.head)
-        return collect_samples(self.records, head, self.encoder, num_rows, seed=self.seed, say=say)
+        return collect_samples(self.records, head, self.encoder, num_samples, seed=self.seed, say=say)
 
     def describe(self, rates: Sequence[Rate], peak: float, flops: int) -> dict[str, object]:
         """Return the JSON object: the fastest batch size on top, every one under ``batches``.
 
         ``peak``: operations a second; ``flops``: operations of a row.
         """
-        best = max(rates, key=lambda rate: rate.rows_per_second)
+        best = max(rates, key=lambda rate: rate.observations_per_second)
         device = self.torch_device
         on_gpu = device.type == "cuda"
 
         def figures(rate: Rate) -> dict[str, object]:
             return {
                 "batch": rate.batch,
-                "rows_per_second": rate.rows_per_second,
-                "peak_share": rate.rows_per_second * flops / peak,
+                "observations_per_second": rate.observations_per_second,
+                "peak_share": rate.observations_per_second * flops / peak,
                 "waiting_share": rate.waiting_share,
             }
 
@@ -102,8 +102,8 @@ class NetCase:
             "device": device.type,
             "device_name": torch.cuda.get_device_name(device) if on_gpu else torch.backends.cpu.get_cpu_capability(),
             "threads": None if on_gpu else self.threads,
-            "flop_per_row": flops,
-            "flop_per_second": best.rows_per_second * flops,
+            "flop_per_observation": flops,
+            "flop_per_second": best.observations_per_second * flops,
             "peak_flop_per_second": peak,
             "peak_precision": "bf16" if self.peak_dtype == torch.bfloat16 else "fp32",
             "size": self.size,

@@ -1,4 +1,4 @@
-"""Samples to measure with: of real games where a folder of records is given, else of games that a baseline plays."""
+"""Samples to measure with: of real games if a folder of records is given, else of games of a scripted agent."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ MAX_DIFFERENT = 8192
 
 
 def collect_samples(
-    records: Path | None, head: int, encoder: str, num_rows: int, *, seed: int, say: Callable[[str], None]
+    records: Path | None, head: int, encoder: str, num_samples: int, *, seed: int, say: Callable[[str], None]
 ) -> Samples:
-    """Return ``num_rows`` samples of ``head`` in a random order.
+    """Return ``num_samples`` samples of ``head`` in a random order.
 
     Games are taken until there are enough samples, but at most 8,192 different ones; then they come again. Raises
     ValueError if there is no sample at all.
@@ -39,7 +39,7 @@ def collect_samples(
     say(f"encoding positions of {records}" if records else f"encoding positions of games that {PLAYER} plays")
     parts: list[Samples] = []
     logs = _recorded(records) if records else _played(seed)
-    while sum(len(part.labels) for part in parts) < min(num_rows, MAX_DIFFERENT):
+    while sum(len(part.labels) for part in parts) < min(num_samples, MAX_DIFFERENT):
         games = list(itertools.islice(logs, GAMES_A_BATCH))
         if not games:
             break
@@ -47,9 +47,9 @@ def collect_samples(
     count = sum(len(part.labels) for part in parts)
     if not count:
         raise ValueError(f"{records} has no position for this net: use other records")
-    chosen = np.resize(np.random.default_rng(seed).permutation(count), num_rows)
+    chosen = np.resize(np.random.default_rng(seed).permutation(count), num_samples)
     return Samples(
-        np.concatenate([part.rows for part in parts])[chosen],
+        np.concatenate([part.planes for part in parts])[chosen],
         np.concatenate([part.masks for part in parts])[chosen],
         np.concatenate([part.labels for part in parts])[chosen],
     )

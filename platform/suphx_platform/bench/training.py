@@ -71,8 +71,8 @@ class _Laps:
         """Take a report; raises _EnoughError after ``seconds``."""
         self._num_laps += 1
         if self._last is not None and self._num_laps > _WARM_UP_LAPS:
-            rows = report.rows - self._last.rows
-            elapsed = rows / report.rows_per_second
+            rows = report.samples - self._last.samples
+            elapsed = rows / report.samples_per_second
             self.rows += rows
             self.elapsed += elapsed
             self.waited += elapsed * report.waiting_share
@@ -85,7 +85,7 @@ def _measure(case: NetCase, samples: Samples, size: int) -> Rate:
     laps = _Laps(case.seconds)
     with tempfile.TemporaryDirectory(prefix="suphx-bench-") as name, suppress(_EnoughError):
         train_head(_job(case, samples, size), Path(name), report=laps)
-    return Rate(batch=size, rows_per_second=laps.rows / laps.elapsed, waiting_share=laps.waited / laps.elapsed)
+    return Rate(batch=size, observations_per_second=laps.rows / laps.elapsed, waiting_share=laps.waited / laps.elapsed)
 
 
 def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:

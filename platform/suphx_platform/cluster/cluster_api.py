@@ -57,7 +57,7 @@ _GONE = 410
 _MERGE_PATCH = "application/merge-patch+json"
 _STRICT = ("fieldValidation", "Strict")
 _WATCH_SECONDS = 240
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class ClusterApi:
@@ -228,7 +228,7 @@ class ClusterApi:
                 if attempt >= (_FIRST_ATTEMPTS if is_unreachable else _ATTEMPTS):
                     raise unreachable(self.address, _cause(error)) from error
                 if is_unreachable:
-                    _log.info("the API server %s does not answer, trying again", self.address)
+                    _logger.info("the API server %s does not answer, trying again", self.address)
             time.sleep(pause.next())
         raise AssertionError("the last attempt returns or raises")
 

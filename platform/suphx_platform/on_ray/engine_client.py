@@ -39,7 +39,7 @@ class EngineClient:
         now = time.monotonic()
         order = [(self._home + step) % len(self._engines) for step in range(len(self._engines))]
         engine = next((e for e in order if self._avoided_until[e] <= now), self._home)
-        return engine, self._engines[engine].answer.remote(request)
+        return engine, self._engines[engine].evaluate.remote(request)
 
     def avoid(self, engine: int) -> None:
         """Ask others for a while."""

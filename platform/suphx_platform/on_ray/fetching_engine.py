@@ -58,14 +58,14 @@ class FetchingEngine:
             self._has_weights = True
         return self.engine.version
 
-    def answer(self, request: Request) -> Reply:
-        """Answer as ``InferenceEngine.answer``."""
+    def evaluate(self, request: Request) -> Reply:
+        """Return what ``InferenceEngine.evaluate`` returns."""
         with torch_threads(self._threads):
-            return self.engine.answer(request)
+            return self.engine.evaluate(request)
 
     def submit(self, request: Request) -> GivenReply:
         """Answer at once, in the thread that asks."""
-        return GivenReply(self.answer(request))
+        return GivenReply(self.evaluate(request))
 
 
 def with_weights(version: PolicyVersion) -> PolicyVersion:

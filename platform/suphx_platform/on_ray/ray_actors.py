@@ -126,10 +126,10 @@ class InferenceEngineActor(RayActor):
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._own = _new_engine(config, server_name, name, has_thread=True)
 
-    @ray.method(concurrency_group="answer")
-    def answer(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
-        """Answer as ``InferenceEngine.answer``."""
-        return self._own.answer([part.dense() for part in request])
+    @ray.method(concurrency_group="evaluate")
+    def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
+        """Return what ``InferenceEngine.evaluate`` returns."""
+        return self._own.evaluate([part.dense() for part in request])
 
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""

@@ -30,7 +30,7 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
 
 _WAIT_SECONDS = 0.5
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class RayBackend:
@@ -134,7 +134,7 @@ class RayBackend:
         self._supervisor = ActorSupervisor(self._config.cluster, parts)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
         self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)
-        self._missing = MissingParts(parts, _log.info, remedy="reduce the numbers in [reinforcement.cluster]")
+        self._missing = MissingParts(parts, _logger.info, remedy="reduce the numbers in [reinforcement.cluster]")
         self._learner_driver.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
         self._simulators.begin(state)
 

@@ -43,7 +43,7 @@ def module_spec(config: LearnerConfig, net: PolicyNet, teacher: PolicyNet | None
     """Return RLlib's description of the module that begins as ``net``."""
     return RLModuleSpec(
         module_class=ActorCriticModule,
-        observation_space=Box(0, 255, (net.row_bytes,), np.uint8),
+        observation_space=Box(0, 255, (net.observation_bytes,), np.uint8),
         action_space=Discrete(NUM_OUTPUTS[net.head]),
         model_config={
             "config": config,

@@ -200,8 +200,8 @@ class SimulatorGroup:
         shard.incarnation += 1
         shard.actor.begin.remote()
         last = shard.status
-        if last.num_rows or last.counts != BufferCounts():
-            self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_rows))
+        if last.num_decisions or last.counts != BufferCounts():
+            self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_decisions))
         shard.status = BufferStatus(False, 0, 0, BufferCounts())
         shard.is_full = False
         self._look_at(shard)

@@ -31,7 +31,7 @@ from suphx_platform.parts.self_play_simulator import SimulatorContext
 if TYPE_CHECKING:
     from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
-_ANSWER_THREADS = 64
+_EVALUATE_THREADS = 64
 _FETCH_THREADS = 16
 
 
@@ -61,7 +61,7 @@ class Topology:
                 InferenceEngineActor,
                 {**engine, "resources": {"inference": 1}},
                 *(config, server, f"engine {number}"),
-                answer=_ANSWER_THREADS,
+                evaluate=_EVALUATE_THREADS,
             )
             for number in range(cluster.num_engines)
         ]

@@ -13,7 +13,7 @@ class EngineCounts:
     """Since the engine was made."""
 
     requests: int = 0
-    rows: int = 0
+    observations: int = 0
     request_bytes: int = 0
     reply_bytes: int = 0
     busy_seconds: float = 0.0
@@ -22,13 +22,13 @@ class EngineCounts:
     def add(self, request: Sequence[Observations], outputs: Sequence[PolicyOutputs]) -> None:
         """Count a request that was answered."""
         self.requests += 1
-        self.rows += sum(len(part.rows) for part in request)
+        self.observations += sum(len(part.planes) for part in request)
         self.request_bytes += sum(map(_observation_bytes, request))
         self.reply_bytes += sum(map(_output_bytes, outputs))
 
 
 def _observation_bytes(part: Observations) -> int:
-    return part.rows.nbytes + part.masks.nbytes + part.policies.nbytes + part.uniforms.nbytes
+    return part.planes.nbytes + part.masks.nbytes + part.policies.nbytes + part.uniforms.nbytes
 
 
 def _output_bytes(part: PolicyOutputs) -> int:

@@ -5,7 +5,7 @@ sampled; the other heads stay as the run found them. Requests that come at the s
 
 >>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(DISCARD_HEAD,))
 >>> engine.load(version)
->>> outputs = engine.answer(group.observe())
+>>> outputs = engine.evaluate(group.observe())
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_rows
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_planes
 from suphx.models.calibration import Calibration
 from suphx.models.device import find_device
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import actions_at
-from suphx.selfplay.agents.answer import yes_answers
-from suphx.selfplay.agents.choice import Answers
+from suphx.selfplay.agents.choice import ActionSelection
 from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.agents.yes_no_action import yes_no_actions
 from suphx_platform.parts.engine_counts import EngineCounts
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion
@@ -103,19 +103,19 @@ class InferenceEngine:
             for number, policy in enumerate(policies if older else ()):
                 self._load(policy, older[number % len(older)])
 
-    def answer(self, request: Request) -> Reply:
+    def evaluate(self, request: Request) -> Reply:
         """Return the outputs to a request, part by part; may be called from several threads at a time."""
-        return self._batcher.answer(request, self._answer_group)
+        return self._batcher.evaluate(request, self._evaluate_group)
 
     @property
     def waiting_seconds(self) -> float:
         """How long the oldest request without a reply has been waiting."""
         return self._batcher.waiting_seconds
 
-    def _answer_group(self, requests: Sequence[Request]) -> list[Reply]:
+    def _evaluate_group(self, requests: Sequence[Request]) -> list[Reply]:
         if self._thread is None:
-            return self._answer_together(requests)
-        return self._thread.submit(self._answer_together, requests).result()
+            return self._evaluate_together(requests)
+        return self._thread.submit(self._evaluate_together, requests).result()
 
     def _load(self, policy: int, version: PolicyVersion) -> None:
         if self._versions[policy] == version.number:
@@ -128,46 +128,46 @@ class InferenceEngine:
             self._nets[head, policy].load(net)
         self._versions[policy] = version.number
 
-    def _answer_together(self, requests: Sequence[Request]) -> list[Reply]:
+    def _evaluate_together(self, requests: Sequence[Request]) -> list[Reply]:
         """Answer several requests in one go: the rows of a head all together."""
         by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
         with self._nets_in_use:
             started = time.monotonic()
-            self._answer_by_head(requests, by_head)
+            self._evaluate_by_head(requests, by_head)
             outputs = [[own[part.head] for part in request] for own, request in zip(by_head, requests, strict=True)]
             self.counts.busy_seconds += time.monotonic() - started
             for request, reply in zip(requests, outputs, strict=True):
                 self.counts.add(request, reply)
         return outputs
 
-    def _answer_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
+    def _evaluate_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
         """Fill ``outputs`` [request][head]; the rows of a head in all requests form one batch."""
         for head in sorted({part.head for request in requests for part in request}):
             asked = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
-            whole = self._answer_head(_joined([part for _, part in asked]))
+            whole = self._evaluate_head(_joined([part for _, part in asked]))
             start = 0
             for i, part in asked:
-                outputs[i][head] = _slice(whole, slice(start, start + len(part.rows)))
-                start += len(part.rows)
+                outputs[i][head] = _slice(whole, slice(start, start + len(part.planes)))
+                start += len(part.planes)
 
-    def _answer_head(self, observations: Observations) -> PolicyOutputs:
+    def _evaluate_head(self, observations: Observations) -> PolicyOutputs:
         """Answer each policy's rows with its own net."""
         first = int(observations.policies[0])
         if (observations.policies == first).all():
-            return self._answer_policy(observations, first)
-        whole = _empty_outputs(len(observations.rows))
+            return self._evaluate_policy(observations, first)
+        whole = _empty_outputs(len(observations.planes))
         for policy in np.unique(observations.policies):
             own = np.flatnonzero(observations.policies == policy)
-            part = self._answer_policy(_rows_of(observations, own), int(policy))
+            part = self._evaluate_policy(_rows_of(observations, own), int(policy))
             for name in ("actions", "scores", "log_probs", "versions"):
                 getattr(whole, name)[own] = getattr(part, name)
         return whole
 
     @torch.inference_mode()
-    def _answer_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
+    def _evaluate_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
         head = observations.head
         net = self._nets[head, policy]
-        rows = seen_rows(observations.rows, net.num_planes, net.num_oracle_planes)
+        rows = seen_planes(observations.planes, net.num_planes, net.num_oracle_planes)
         logits = net(torch.from_numpy(rows))
         if head in self._heads or self._config.nets == "null":
             masks = torch.from_numpy(observations.masks).to(logits.device)
@@ -176,7 +176,7 @@ class InferenceEngine:
             return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=head == DISCARD_HEAD)
         calibration = (self._weak if policy == WEAK else self._policy_set).calibrations[head]
         return _unlearned(
-            head, logits.cpu().numpy(), replace(observations, rows=rows), calibration, self._config.answers
+            head, logits.cpu().numpy(), replace(observations, planes=rows), calibration, self._config.action_selection
         )
 
     def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
@@ -210,7 +210,7 @@ class LocalEngine:
 
     def submit(self, request: Request) -> Future[Reply]:
         """Hand a request to the thread."""
-        return self._thread.submit(self._engine.answer, request)
+        return self._thread.submit(self._engine.evaluate, request)
 
     def close(self) -> None:
         """End the thread."""
@@ -235,14 +235,14 @@ def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *
 
 
 def _unlearned(
-    head: int, logits: np.ndarray, observations: Observations, calibration: Calibration, answers: Answers
+    head: int, logits: np.ndarray, observations: Observations, calibration: Calibration, selection: ActionSelection
 ) -> PolicyOutputs:  # fmt: skip
-    """Return the answers of a net that does not learn: the most probable kind, or yes and no as ``answers`` says."""
+    """Return the answers of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
     whole = _empty_outputs(len(logits))
     if head == DISCARD_HEAD:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
-    actions, scores = yes_answers(logits, observations.uniforms, calibration, answers)
+    actions, scores = yes_no_actions(logits, observations.uniforms, calibration, selection)
     return replace(whole, actions=actions, scores=scores)
 
 
@@ -260,7 +260,7 @@ def _joined(parts: list[Observations]) -> Observations:
         return parts[0]
     return Observations(
         head=parts[0].head,
-        rows=np.concatenate([part.rows for part in parts]),
+        planes=np.concatenate([part.planes for part in parts]),
         masks=np.concatenate([part.masks for part in parts]),
         policies=np.concatenate([part.policies for part in parts]),
         uniforms=np.concatenate([part.uniforms for part in parts]),
@@ -270,7 +270,7 @@ def _joined(parts: list[Observations]) -> Observations:
 def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
     return Observations(
         head=observations.head,
-        rows=observations.rows[indices],
+        planes=observations.planes[indices],
         masks=observations.masks[indices],
         policies=observations.policies[indices],
         uniforms=observations.uniforms[indices],

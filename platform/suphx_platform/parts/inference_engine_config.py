@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from suphx.models.computation import DeviceName, Precision
-from suphx.selfplay.agents.choice import Answers
+from suphx.selfplay.agents.choice import ActionSelection
 
 Nets = Literal["policy", "null"]
 
@@ -22,8 +22,8 @@ class InferenceEngineConfig:
     """Approximate maximum number of observations in one batch."""
     wait_seconds: float = 0.0
     """How long the first request of a batch waits for others; 0 = do not wait."""
-    answers: Answers = "probable"
-    """How two-output nets that do not learn decide between yes and no (selfplay/agents/answer.py)."""
+    action_selection: ActionSelection = "probable"
+    """How two-output nets that do not learn decide between yes and no (selfplay/agents/yes_no_action.py)."""
     threads: int = 1
     """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"
@@ -40,6 +40,6 @@ class InferenceEngineConfig:
             raise ValueError(f"threads is {self.threads}: use 0 or more")
         if not 0 <= self.wait_seconds <= 10:
             raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
-        for name, allowed in (("nets", get_args(Nets)), ("answers", get_args(Answers))):
+        for name, allowed in (("nets", get_args(Nets)), ("action_selection", get_args(ActionSelection))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")

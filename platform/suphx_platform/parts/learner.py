@@ -157,16 +157,16 @@ class Learner:
         """Return copies of the policy nets' weights by head name, plain numpy."""
         return self._workers.weights()
 
-    def kl_to_start(self, batches: Mapping[int, Decisions], num_rows: int = 512) -> dict[str, float]:
+    def kl_to_start(self, batches: Mapping[int, Decisions], num_decisions: int = 512) -> dict[str, float]:
         """Return KL(policy || the net that this learner was made with) in nats, by head name.
 
-        Mean over ``num_rows`` decisions of each batch, evenly spaced in it. The reference stays the same after a
+        Mean over ``num_decisions`` decisions of each batch, evenly spaced in it. The reference stays the same after a
         ``restore``.
         """
         columns = {
-            HEAD_NAMES[head]: (part.rows.dense(), part.masks)
+            HEAD_NAMES[head]: (part.planes.dense(), part.masks)
             for head, batch in batches.items()
-            if len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_rows))[:num_rows]))
+            if len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_decisions))[:num_decisions]))
         }
         return self._workers.kl_to_start(columns)
 

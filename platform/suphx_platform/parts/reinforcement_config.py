@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from suphx.evaluation.match_config import MIN_DEALS
 from suphx.games.riichi import check_heads, head_index
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
@@ -63,7 +63,7 @@ class ReinforcementConfig:
     ones (``final_sampled``); 0 = as many as evaluation_hanchans."""
     final_sampled: bool = True
     """Play the match against the initial nets at the end a second time, with sampled actions on both sides."""
-    final_baseline: str = ""
+    final_opponent: str = ""
     """Scripted agent (ukeire, tsumogiri or random) that the nets also play against at the end, in as many games and
     with the most probable actions. Empty = none."""
     evaluation_workers: int = 1
@@ -108,8 +108,8 @@ class ReinforcementConfig:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
-        if self.final_baseline and self.final_baseline not in BASELINES:
-            raise ValueError(f"final_baseline is {self.final_baseline!r}: use {', '.join(BASELINES)}, or nothing")
+        if self.final_opponent and self.final_opponent not in SCRIPTED_AGENTS:
+            raise ValueError(f"final_opponent is {self.final_opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
         if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
             raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
         if self.oracle.steps and self.oracle.updates_per_step % self.weight_sync_interval:

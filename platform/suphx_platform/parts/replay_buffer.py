@@ -46,7 +46,7 @@ class BufferStatus:
 
     is_ready: bool
     """It has a batch, unless what it has is too stale."""
-    num_rows: int
+    num_decisions: int
     """Decisions that wait."""
     num_bytes: int
     counts: BufferCounts
@@ -78,11 +78,11 @@ class ReplayBuffer:
 
     def add(self, parts: Sequence[Decisions]) -> bool:
         """Add decisions of any heads, whole trajectories; False if there is no room: then none was added."""
-        num_rows = sum(map(len, parts))
+        num_decisions = sum(map(len, parts))
         if self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes:
-            self.counts.refused += num_rows
+            self.counts.refused += num_decisions
             return False
-        self.counts.added += num_rows
+        self.counts.added += num_decisions
         for part in parts:
             self._put(part, uses=0)
         return True
@@ -94,7 +94,7 @@ class ReplayBuffer:
         """
         for head in self._blocks:
             self._drop_stale(head, version)
-        ready = [head for head in self._blocks if self._num_rows(head) >= self._config.batch_size]
+        ready = [head for head in self._blocks if self._num_decisions(head) >= self._config.batch_size]
         if not ready:
             return None
         parts = {head: self._pop(head) for head in ready}
@@ -104,7 +104,7 @@ class ReplayBuffer:
 
     def status(self) -> BufferStatus:
         """Return how the buffer is, a copy."""
-        rows = [self._num_rows(head) for head in self._blocks]
+        rows = [self._num_decisions(head) for head in self._blocks]
         is_ready = max(rows) >= self._config.batch_size
         return BufferStatus(is_ready, sum(rows), self._num_bytes, replace(self.counts))
 
@@ -134,7 +134,7 @@ class ReplayBuffer:
             self._blocks[part.head].append((part, uses))
             self._num_bytes += part.num_bytes
 
-    def _num_rows(self, head: int) -> int:
+    def _num_decisions(self, head: int) -> int:
         return sum(len(block) for block, _ in self._blocks[head])
 
     def _drop_stale(self, head: int, version: int) -> None:

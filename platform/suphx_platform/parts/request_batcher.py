@@ -1,7 +1,7 @@
 """Batches the concurrent requests to an inference engine, so that each net is called once for many simulators.
 
->>> batcher = RequestBatcher(max_rows=512, wait_seconds=0.001)
->>> reply = batcher.answer(request, answer_together)  # in several threads at a time
+>>> batcher = RequestBatcher(max_observations=512, wait_seconds=0.001)
+>>> reply = batcher.evaluate(request, evaluate_together)  # in several threads at a time
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Reply = list[PolicyOutputs]
 class RequestBatcher:
     """Batches concurrent requests: the first caller waits for others, answers all requests, and wakes the others."""
 
-    def __init__(self, max_rows: int, wait_seconds: float) -> None:
-        """A batch is answered when it has ``max_rows`` rows, or after ``wait_seconds``."""
-        self._max_rows = max_rows
+    def __init__(self, max_observations: int, wait_seconds: float) -> None:
+        """A batch is answered when it has ``max_observations`` rows, or after ``wait_seconds``."""
+        self._max_observations = max_observations
         self._wait_seconds = wait_seconds
         self._changed = threading.Condition()
         self._waiting: list[tuple[Request, Future[Reply]]] = []
@@ -38,8 +38,8 @@ class RequestBatcher:
         with self._changed:
             return time.monotonic() - min(self._open.values()) if self._open else 0.0
 
-    def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
-        """Return the reply to ``request``; one of the waiting callers calls ``answer_together`` for its whole batch."""
+    def evaluate(self, request: Request, evaluate_together: _EvaluateTogether) -> Reply:
+        """Return the reply to ``request``; one waiting caller calls ``evaluate_together`` for its whole batch."""
         future: Future[Reply] = Future()
         with self._changed:
             self._waiting.append((request, future))
@@ -48,7 +48,7 @@ class RequestBatcher:
         while not future.done():
             group = self._lead(future)
             if group:
-                self._finish(group, answer_together)
+                self._finish(group, evaluate_together)
         with self._changed:
             del self._open[future]
         return future.result()
@@ -61,18 +61,18 @@ class RequestBatcher:
                 return []
             self._has_leader = True
             end = time.monotonic() + self._wait_seconds
-            while self._num_rows() < self._max_rows and (left := end - time.monotonic()) > 0:
+            while self._num_observations() < self._max_observations and (left := end - time.monotonic()) > 0:
                 self._changed.wait(left)
             group: list[tuple[Request, Future[Reply]]] = []
             rows = 0
-            while self._waiting and (not group or rows < self._max_rows):
+            while self._waiting and (not group or rows < self._max_observations):
                 group.append(self._waiting.pop(0))
-                rows += _num_rows(group[-1][0])
+                rows += _num_observations(group[-1][0])
             return group
 
-    def _finish(self, group: list[tuple[Request, Future[Reply]]], answer_together: _AnswerTogether) -> None:
+    def _finish(self, group: list[tuple[Request, Future[Reply]]], evaluate_together: _EvaluateTogether) -> None:
         try:
-            for (_, future), reply in zip(group, answer_together([request for request, _ in group]), strict=True):
+            for (_, future), reply in zip(group, evaluate_together([request for request, _ in group]), strict=True):
                 future.set_result(reply)
         except BaseException as error:  # noqa: BLE001 - it is raised again at every caller of the group
             for _, future in group:
@@ -83,13 +83,13 @@ class RequestBatcher:
                 self._has_leader = False
                 self._changed.notify_all()
 
-    def _num_rows(self) -> int:
-        return sum(_num_rows(request) for request, _ in self._waiting)
+    def _num_observations(self) -> int:
+        return sum(_num_observations(request) for request, _ in self._waiting)
 
 
-class _AnswerTogether(Protocol):
+class _EvaluateTogether(Protocol):
     def __call__(self, requests: Sequence[Request], /) -> list[Reply]: ...
 
 
-def _num_rows(request: Request) -> int:
-    return sum(len(part.rows) for part in request)
+def _num_observations(request: Request) -> int:
+    return sum(len(part.planes) for part in request)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suphx.experience.decisions import Decisions, concatenate, no_decisions
-from suphx.games.riichi import NUM_CHOICES, GroupConfig, TableGroup, find_encoder, stored_row_bytes, tenhou
+from suphx.games.riichi import NUM_CHOICES, GroupConfig, TableGroup, find_encoder, stored_observation_bytes, tenhou
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import Reward, new_reward
@@ -97,8 +97,8 @@ class SelfPlaySimulator:
             TableGroup(group, encoder, tenhou(), first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
         ]
         self._context = context
-        self._row_bytes = {
-            head: stored_row_bytes(encoder, head, has_oracle=context.sees_hidden) for head in context.heads
+        self._observation_bytes = {
+            head: stored_observation_bytes(encoder, head, has_oracle=context.sees_hidden) for head in context.heads
         }
         self._engine = engine
         self._rewards: list[Reward] = [new_reward(context.prediction, group.num_tables) for _ in self._halves]
@@ -115,7 +115,7 @@ class SelfPlaySimulator:
         counts = np.zeros(3, np.int64)
         found = [
             [no_decisions(head, width, NUM_CHOICES[head], has_costs=self._context.has_costs)]
-            for head, width in self._row_bytes.items()
+            for head, width in self._observation_bytes.items()
         ]
         keep_probability = self._context.oracle.keep_probability_after(version * self._context.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
@@ -132,7 +132,7 @@ class SelfPlaySimulator:
             ended = self._halves[number].step(outputs)
             for parts, part in zip(found, ended.with_rewards(self._rewards[number](ended.kyokus)), strict=True):
                 parts.append(part)
-            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
+            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_decisions)
         return Played(
             decisions=[concatenate(parts) for parts in found],
             num_hanchans=int(counts[0]),

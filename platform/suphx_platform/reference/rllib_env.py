@@ -26,7 +26,7 @@ from ray.tune.registry import register_env
 from suphx.environments.environment_config import NUM_OPPONENTS, EnvironmentConfig
 from suphx.environments.seat_tables import SeatTables
 from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, find_encoder, unpack_planes
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 HANCHAN_ENV = "suphx_hanchan"
 OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
@@ -43,7 +43,7 @@ class HanchanEnvConfig:
     points_per_reward: float = 10_000.0
     """Points that are a reward of 1."""
     opponent: str = ""
-    """A shipped baseline that plays three seats; the only agent is then ``player``, at another seat each game. Empty:
+    """A scripted agent that plays three seats; the only agent is then ``player``, at another seat each game. Empty:
     all four seats are agents, ``seat_0`` to ``seat_3``."""
     seed: int = 0
     """Of the walls, until ``reset`` is given another one."""
@@ -52,8 +52,8 @@ class HanchanEnvConfig:
         find_encoder(self.encoder)
         if not self.points_per_reward > 0:
             raise ValueError(f"points_per_reward is {self.points_per_reward}: use more than 0")
-        if self.opponent and self.opponent not in BASELINES:
-            raise ValueError(f"opponent is {self.opponent!r}: use {', '.join(BASELINES)}, or nothing")
+        if self.opponent and self.opponent not in SCRIPTED_AGENTS:
+            raise ValueError(f"opponent is {self.opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}: use 0 or more")
 
@@ -155,7 +155,7 @@ class HanchanEnv(MultiAgentEnv):
         if self._is_over:
             return {}
         agent = self._agent(self._table["actor"])
-        planes = unpack_planes(self._tables.rows[0], self._num_planes)
+        planes = unpack_planes(self._tables.planes[0], self._num_planes)
         legal = self._tables.masks[0].copy()
         self._actions[agent].legal = legal
         return {agent: {OBSERVATIONS: planes.T[:, None, :], ACTION_MASK: legal.astype(np.uint8)}}

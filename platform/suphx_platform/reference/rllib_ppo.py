@@ -48,7 +48,7 @@ class ReferenceConfig:
     encoder: str = "mini"
     """Of the planes."""
     opponent: str = "random"
-    """A shipped baseline at the three other seats; empty: the net plays all four."""
+    """A scripted agent at the three other seats; empty: the net plays all four."""
     channels: int = 64
     num_layers: int = 3
     """Convolutions of the net."""

@@ -36,7 +36,7 @@ from suphx_platform.selfplay.time_share import TimeShare
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Controller:
@@ -136,7 +136,7 @@ class Controller:
 
     def _stop(self) -> NoReturn:
         self._process_events_of(self._backend.settle)
-        _log.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
+        _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
         self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
@@ -178,8 +178,8 @@ class Controller:
         progress, config = self._progress, self._config
         progress.updates = learned.number
         progress.learning_seconds += learned.seconds
-        shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_rows}
-        progress.rejected += sum(round(share * learned.num_rows[head]) for head, share in shares.items())
+        shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_decisions}
+        progress.rejected += sum(round(share * learned.num_decisions[head]) for head, share in shares.items())
         progress.since_report.append(dict(learned.figures))
         if progress.updates % config.report_every == 0:
             self._add_point()
@@ -190,7 +190,7 @@ class Controller:
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
-        _log.info("%s %s: %s", fault.part, fault.kind, fault.message)
+        _logger.info("%s %s: %s", fault.part, fault.kind, fault.message)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""

@@ -38,7 +38,7 @@ class MeasuredNets:
     def add(self, entry: Mapping[str, Any]) -> None:
         """Pass on the nets of a match against the initial nets; ``entry`` as of SelfPlayMatches."""
         measured = self._place / str(entry["updates"])
-        if (entry["baseline"], entry["policy"]) != ("start", "argmax") or not measured.is_dir():
+        if (entry["opponent"], entry["policy"]) != ("start", "argmax") or not measured.is_dir():
             return
         newest = self._place / _NEWEST
         for path in newest.glob("*.safetensors"):  # before they are linked again: uploads still have the files

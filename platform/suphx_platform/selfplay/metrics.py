@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from ray.util.metrics import Counter, Gauge
 
 from suphx.games.riichi import HEAD_NAMES
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.backend.backend import Event, Learned
 from suphx_platform.parts.self_play_simulator import Played
 
@@ -25,7 +25,7 @@ Tags = Mapping[str, str]
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_hanchans_per_second": ("Hanchans played a second since the last point of the curves", ()),
     "suphx_decisions_per_second": ("Decisions of all seats a second since the last point", ()),
-    "suphx_rows_per_second": ("Rows that all inference engines answered a second", ()),
+    "suphx_observations_per_second": ("Observations that all inference engines evaluated a second", ()),
     "suphx_waiting_share": ("Share of its time in which a part waited for others", ("part",)),
     "suphx_staleness": ("Versions between the policy that acted and the one that learned, mean over a batch", ()),
     "suphx_policy_version": ("The newest policy version", ()),
@@ -40,8 +40,8 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_buffer_bytes": ("Decisions that wait in all shards of the replay buffer", ()),
     "suphx_memory_bytes": ("Private memory of the largest process of a kind", ("part",)),
     "suphx_done_share": ("How much of the updates is done, 0 to 1; without matches", ()),
-    "suphx_match_difference": ("Paired difference of the average placement to a baseline; below 0 is better",
-                               ("baseline",)),
+    "suphx_match_difference": ("Paired difference of the average placement against an opponent; below 0 is better",
+                               ("opponent",)),
     "suphx_uploads_waiting": ("Saves that are not in the storage yet", ()),
     "suphx_storage_outage_seconds": ("Seconds since the storage has taken nothing; 0 while it does", ()),
     "suphx_tracking_waiting": ("Messages that MLflow has not got yet", ()),
@@ -62,7 +62,7 @@ _FATES = ("added", "learned", "refused", "stale", "lost")
 _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "hanchans_per_second": ("suphx_hanchans_per_second", {}),
     "decisions_per_second": ("suphx_decisions_per_second", {}),
-    "engine_rows_per_second": ("suphx_rows_per_second", {}),
+    "engine_observations_per_second": ("suphx_observations_per_second", {}),
     "simulator_waiting_share": ("suphx_waiting_share", {"part": "simulator"}),
     "engine_waiting_share": ("suphx_waiting_share", {"part": "engine"}),
     "learner_waiting_share": ("suphx_waiting_share", {"part": "learner"}),
@@ -77,7 +77,8 @@ _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "tracking_outage_seconds": ("suphx_tracking_outage_seconds", {}),
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},
-    **{f"{name}_difference": ("suphx_match_difference", {"baseline": name}) for name in ("start", "weak", *BASELINES)},
+    **{f"{name}_difference": ("suphx_match_difference", {"opponent": name})
+       for name in ("start", "weak", *SCRIPTED_AGENTS)},
 }  # fmt: skip
 _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
     "entropy": ("suphx_entropy", {}),

@@ -70,7 +70,7 @@ class RunFolder:
         tensors = {
             f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
             for head, part in error.parts.items()
-            for name, column in (part.columns() | {"rows": part.rows.dense()}).items()
+            for name, column in (part.columns() | {"planes": part.planes.dense()}).items()
         }
         path = self.path / DIVERGED_FILE
         write_tensors(path, tensors, {"kind": "diverged batch", "updates": updates})

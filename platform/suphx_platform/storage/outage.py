@@ -12,7 +12,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
 _SECONDS_BETWEEN_WARNINGS = 600.0
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Outage:
@@ -48,13 +48,13 @@ class Outage:
         if now - self._warned >= _SECONDS_BETWEEN_WARNINGS:
             self._warned = now
             text = "%s does not take what the run saves; the run goes on and tries again for %.1f h: %s"
-            _log.warning(text, self._address, left / 3600, error)
+            _logger.warning(text, self._address, left / 3600, error)
         self._is_given_up.wait(min(self._pause.next(), left))
 
     def end(self) -> None:
         """Note that the storage has taken something."""
         if self._began is not None:
-            _log.warning("%s takes what is saved again, after %.0f min", self._address, self.seconds / 60)
+            _logger.warning("%s takes what is saved again, after %.0f min", self._address, self.seconds / 60)
         self._began = None
         self._warned = -_SECONDS_BETWEEN_WARNINGS
 

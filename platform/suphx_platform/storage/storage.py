@@ -28,7 +28,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import StoredVersions
 from suphx_platform.storage.writer_lease import WriterLease
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class DamagedVersionError(Exception):
@@ -116,7 +116,7 @@ class Storage(StoredVersions):
             try:
                 self.load(version, folder, aside)
             except DamagedVersionError as error:
-                _log.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
+                _logger.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
             else:
                 return version
         return None

@@ -34,7 +34,7 @@ _NOTHING = "nothing/"
 """A prefix of no object."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class StoredVersions:
@@ -134,7 +134,7 @@ class StoredVersions:
         try:
             return read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
         except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
-            _log.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
+            _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
     def _prune(self, name: str) -> None:

@@ -20,7 +20,7 @@ from suphx_platform.storage.storage import Storage
 
 _SNAPSHOTS = ".uploads"  # begins with a dot: no part of what is stored
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Save(Protocol):
@@ -120,7 +120,7 @@ class UploadQueue:
             self._outage.give_up()
         for future in self._futures:
             if future.exception() is not None:
-                _log.error("an upload has failed too: %s", future.exception())
+                _logger.error("an upload has failed too: %s", future.exception())
 
     def _new_snapshot(self, folder: Path, order: int) -> Path:
         place = folder / _SNAPSHOTS
@@ -137,7 +137,9 @@ class UploadQueue:
         self._say_given_up(job)
 
     def _say_given_up(self, job: _Job) -> None:
-        _log.warning("version %d of %s is not stored: newer ones are waiting, uploads are slow", job.number, job.name)
+        _logger.warning(
+            "version %d of %s is not stored: newer ones are waiting, uploads are slow", job.number, job.name
+        )
 
     def _save_next(self) -> None:
         with self._lock:
@@ -173,7 +175,7 @@ class UploadQueue:
         errors = [error for future in futures if (error := future.exception()) is not None]
         self._futures = [future for future in self._futures if future not in futures]
         for error in errors[1:]:
-            _log.error("another upload has failed too: %s", error)
+            _logger.error("another upload has failed too: %s", error)
         if errors:
             raise errors[0]
 

@@ -17,7 +17,7 @@ from suphx_platform.tracking.tracking import Tracker
 _PREFIX = "system/"
 _INTERVAL_SECONDS = 10.0
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -60,4 +60,4 @@ def _log_samples(tracker: Tracker, started: float, is_over: threading.Event) -> 
                 monitor.clear_metrics()
             tracker.log_metrics(point, step=max(0, round(time.time() - started)))
     except Exception as error:  # noqa: BLE001 - of a machine that hides its figures: the run goes on without them
-        _log.warning("system metrics are not logged: %s", error)
+        _logger.warning("system metrics are not logged: %s", error)

@@ -26,7 +26,7 @@ _MAX_METRICS = 1000
 """MLflow's own limit of one call."""
 _REFUSED, _MAX_REFUSED_SHOWN = "refused.jsonl", 10
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Outbox:
@@ -56,7 +56,7 @@ class Outbox:
         self.is_continued = left > 0
         """Whether an earlier start has left messages, which are sent first."""
         if left:
-            _log.warning("sending %s that MLflow has not got from an earlier start", count_text(left, "message"))
+            _logger.warning("sending %s that MLflow has not got from an earlier start", count_text(left, "message"))
         calls, files = self._logs
         self._files = MessageLane(files, send=send, set_aside=self._set_aside, is_ordered=False)
         self._calls = MessageLane(calls, send=self._call, set_aside=self._set_aside, joined=joined_metrics)
@@ -95,15 +95,15 @@ class Outbox:
         left = sum(map(len, self._logs))
         if self._num_refused > _MAX_REFUSED_SHOWN:
             text = "MLflow has refused %s: %s has them"
-            _log.warning(text, count_text(self._num_refused, "message"), self._folder / _REFUSED)
+            _logger.warning(text, count_text(self._num_refused, "message"), self._folder / _REFUSED)
         if left:
             error = self._calls.error or self._files.error or "MLflow is slow"
-            _log.warning(
+            _logger.warning(
                 "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them.%s",
                 *(error, count_text(left, "message"), "waits" if left == 1 else "wait", self._folder, lost),
             )
         elif lost:
-            _log.warning("MLflow has this run without some messages:%s", lost)
+            _logger.warning("MLflow has this run without some messages:%s", lost)
         if self._calls.is_ended and self._files.is_ended:
             for log in self._logs:
                 log.close()
@@ -133,9 +133,9 @@ class Outbox:
             kept = f"lost: {full}"
         if self._num_refused <= _MAX_REFUSED_SHOWN:
             about = message.get("path") or message.get("do")
-            _log.warning("MLflow has refused %s of %s: %s (%s)", about, message.get("key"), error, kept)
+            _logger.warning("MLflow has refused %s of %s: %s (%s)", about, message.get("key"), error, kept)
         if self._num_refused == _MAX_REFUSED_SHOWN:
-            _log.warning("further messages that MLflow refuses are counted at the end")
+            _logger.warning("further messages that MLflow refuses are counted at the end")
 
 
 def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:

@@ -34,7 +34,7 @@ def choose_lineups(games: Iterable[RatedGame], agents: Sequence[str], num_walls:
     lineups. ValueError for fewer than four agents.
     """
     if len(agents) < 4:
-        raise ValueError(f"{len(agents)} agents: at least 4 are needed, add baselines")
+        raise ValueError(f"{len(agents)} agents: at least 4 are needed, add scripted agents")
     table = game_table(games, agents)
     num = len(table.agents)
     fixed = table.agents.index(anchor) if anchor in table.agents else None

@@ -35,7 +35,7 @@ class SequentialConfig:
     points: tuple[int, ...] = PHOENIX_POINTS
     """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan."""
     seating: SeatingChoice = "1v3"
-    """Candidates against baselines at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three. all:
+    """Candidates against opponents at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three. all:
     1v3 decides, and after a pass there is a match on new walls in each of the three."""
 
     def __post_init__(self) -> None:

@@ -34,7 +34,7 @@ class SequentialReport:
     """The outcome of a sequential match, with the match on new walls if the candidate has passed."""
 
     candidate: str
-    baseline: str
+    opponent: str
     seed: int
     config: SequentialConfig
     outcome: SequentialOutcome
@@ -43,16 +43,16 @@ class SequentialReport:
     other_seatings: tuple[MatchReport, ...] = ()
     """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of candidate (0) and baseline (1), on the walls that decided."""
+    """Of candidate (0) and opponent (1), on the walls that decided."""
 
-    def renamed(self, candidate: str, baseline: str) -> SequentialReport:
+    def renamed(self, candidate: str, opponent: str) -> SequentialReport:
         """Return the same with other names of the agents."""
         return replace(
             self,
             candidate=candidate,
-            baseline=baseline,
-            fresh=None if self.fresh is None else self.fresh.renamed(candidate, baseline),
-            other_seatings=tuple(match.renamed(candidate, baseline) for match in self.other_seatings),
+            opponent=opponent,
+            fresh=None if self.fresh is None else self.fresh.renamed(candidate, opponent),
+            other_seatings=tuple(match.renamed(candidate, opponent) for match in self.other_seatings),
         )
 
     def verdict(self) -> str:
@@ -60,9 +60,9 @@ class SequentialReport:
         outcome, config = self.outcome, self.config
         unit = "places" if config.decides == "placement" else "points per hanchan"
         claim = {
-            "better": f"{self.candidate} is better than {self.baseline}",
-            "not_better": f"{self.candidate} is not better than {self.baseline} by {config.difference:g} {unit}",
-            "undecided": f"undecided whether {self.candidate} is better than {self.baseline}",
+            "better": f"{self.candidate} is better than {self.opponent}",
+            "not_better": f"{self.candidate} is not better than {self.opponent} by {config.difference:g} {unit}",
+            "undecided": f"undecided whether {self.candidate} is better than {self.opponent}",
         }[outcome.decision]
         low, high = outcome.intervals[config.decides].low, outcome.intervals[config.decides].high
         interval = f"always-valid 95 % interval {low:+.3f} to {high:+.3f} {unit}"
@@ -81,7 +81,7 @@ class SequentialReport:
         intervals = {name: [interval.low, interval.high] for name, interval in outcome.intervals.items()}
         return {
             "candidate": self.candidate,
-            "baseline": self.baseline,
+            "opponent": self.opponent,
             "seed": self.seed,
             "verdict": outcome.decision,
             "hanchans": outcome.hanchans,
@@ -96,7 +96,7 @@ class SequentialReport:
             "expected_hanchans": outcome.expected_hanchans,
             "always_valid_interval": intervals[config.decides],
             "always_valid_intervals": intervals,
-            "forfeits": self.forfeits.to_json(("candidate", "baseline")),
+            "forfeits": self.forfeits.to_json(("candidate", "opponent")),
             "fresh_match": None if self.fresh is None else self.fresh.to_json(),
             "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
         }
@@ -141,7 +141,7 @@ def play_sequential_match(
         fresh = play_seatings(new_walls, fresh_hanchans, config.seating, points=config.points, runner=beside).matches
     return SequentialReport(
         candidate=setup.candidate,
-        baseline=setup.baseline,
+        opponent=setup.opponent,
         seed=setup.seed,
         config=config,
         outcome=outcome,

@@ -1,7 +1,8 @@
 """DouDizhu: rules, the 27,472 moves, features, scripted agents and groups of tables.
 
-Imports suphx.kernel only; pyproject.toml lists the order of its folders. The layers above import the names in
-__init__.pyi from here, and nothing else of it. Start in engine/simulator.py, and docs/games.md for the rules.
+Imports suphx.kernel, suphx.experience, candidate_game.py and atomic_file; pyproject.toml lists the order of its
+folders. The layers above import the names in __init__.pyi from here, and nothing else of it. Start in
+engine/simulator.py, and docs/games.md for the rules.
 """
 
 import lazy_loader

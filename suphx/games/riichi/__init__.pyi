@@ -68,7 +68,7 @@ from .records.log.record_error import (
 from .records.log.replay import Replayer as Replayer
 from .records.view.sample_game import sample_game as sample_game
 from .records.view.recorded_decisions import (
-    NO_ANSWER as NO_ANSWER,
+    NO_ACTION as NO_ACTION,
     Opinions as Opinions,
     RecordedDecisions as RecordedDecisions,
     recorded_decisions as recorded_decisions,
@@ -89,7 +89,7 @@ from .records.mjai.mjai_writer import (
 from .features.batch import (
     encode_batch as encode_batch,
     encode_oracle_batch as encode_oracle_batch,
-    encode_rows as encode_rows,
+    encode_observations as encode_observations,
 )
 from .features.encoder import Encoder as Encoder, find_encoder as find_encoder
 from .features.head import (
@@ -109,12 +109,12 @@ from .features.layout.planes import (
     NUM_COLUMNS as NUM_COLUMNS,
     count_bits as count_bits,
     get_kinds as get_kinds,
-    row_bytes as row_bytes,
+    observation_bytes as observation_bytes,
     unpack_planes as unpack_planes,
 )
 from .features.lookahead.lookup import load_lookup as load_lookup
 from .features.oracle import ORACLE as ORACLE
-from .features.oracle_row import seen_rows as seen_rows
+from .features.oracle_observation import seen_planes as seen_planes
 from .features.samples import Samples as Samples, encode_kyokus as encode_kyokus
 from .features.game_progress import (
     NUM_KYOKU as NUM_KYOKU,
@@ -126,7 +126,7 @@ from .features.game_progress import (
 from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits as permute_suits
 
 # Agents and the order of a seat's decisions (Figure 1), in matches and in self-play.
-from .bots.baseline import (
+from .bots.scripted_play import (
     choose_scripted as choose_scripted,
 )
 from .bots.random_play import play_random as play_random
@@ -140,9 +140,9 @@ from .bots.seat_play import (
 )
 from .selfplay.deal_in import COST_POINTS as COST_POINTS
 from .selfplay.decision import (
-    HeadAnswers as HeadAnswers,
+    HeadOutputs as HeadOutputs,
     decide as decide,
-    discard_answers as discard_answers,
+    discard_outputs as discard_outputs,
 )
 from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
 from .selfplay.move_probabilities import move_probabilities as move_probabilities
@@ -156,7 +156,7 @@ from .selfplay.playout import (
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,
     TableGroup as TableGroup,
-    stored_row_bytes as stored_row_bytes,
+    stored_observation_bytes as stored_observation_bytes,
 )
 
 # A person at the table.
@@ -164,9 +164,9 @@ from .play.game_session import GameSession as GameSession, RefusedMoveError as R
 from .play.offered_move import move_hint as move_hint
 
 # What benchmarks measure with.
-from .bench.asked_position import (
-    asked_tables as asked_tables,
-    observed_rows as observed_rows,
+from .bench.observed_position import (
+    observed_tables as observed_tables,
+    observed_candidates as observed_candidates,
     recorded_positions as recorded_positions,
 )
 from .bench.changed_habit import HABITS as HABITS, Habit as Habit

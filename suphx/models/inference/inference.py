@@ -1,11 +1,11 @@
-"""Answers of one net, as fast as a device gives them: folded, in bf16, in fixed batch shapes, as CUDA graphs.
+"""Outputs of one net, as fast as a device gives them: folded, in bf16, in fixed batch shapes, as CUDA graphs.
 
 On a GPU every batch size is compiled and recorded once, when the net is made; from then on a batch is one copy and one
 launch, and nothing is ever compiled again. Rows that fill no batch size are padded. On a CPU without compilation any
 number of rows is computed as it is.
 
 >>> net = InferenceNet(policy_net, find_device("auto"))
->>> logits = net(rows)  # uint8 [n, row_bytes], in page-locked memory or on the device; returns at once on a GPU
+>>> logits = net(rows)  # uint8 [n, observation_bytes], in page-locked memory or on the device; returns at once on a GPU
 >>> net.load(newer_policy_net)  # new weights, same shapes: takes microseconds, nothing is compiled again
 """
 
@@ -22,7 +22,7 @@ from suphx.models.computation import FASTEST, Compilation, Convolution, Precisio
 from suphx.models.device import compiled, resolve_compilation, uses_bf16
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm
 from suphx.models.nets.resnet import ConvNorm
-from suphx.models.packed.unpack import check_rows
+from suphx.models.packed.unpack import check_observations
 
 _GPU_BATCH_SIZES = (62, 248, 496, 992, 1984)
 """Times 34 columns, the last three are just under 1, 2 and 4 tiles of 128 rows for each of the 132 multiprocessors of
@@ -67,7 +67,7 @@ class InferenceNet:
         self.device = device
         self.config = config = config or InferenceConfig()
         self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
-        self.row_bytes = net.row_bytes
+        self.observation_bytes = net.observation_bytes
         self.is_bf16 = uses_bf16(config.precision, device)
         self.batch_sizes = config.batch_sizes or _default_batch_sizes(device, config.compilation)
         self._net = self._prepare(net)
@@ -77,12 +77,12 @@ class InferenceNet:
 
     @torch.inference_mode()
     def __call__(self, rows: Tensor) -> Tensor:
-        """Return the logits [n, k], float32 on the device, of packed ``rows`` uint8 [n, row_bytes].
+        """Return the logits [n, k], float32 on the device, of packed ``rows`` uint8 [n, observation_bytes].
 
         On a GPU the call returns before the work is done: rows in page-locked memory must stay as they are until the
         present stream has come to here. Raises ValueError for rows of another shape.
         """
-        check_rows(rows, self.num_planes, self.row_bytes)
+        check_observations(rows, self.num_planes, self.observation_bytes)
         if not self.batch_sizes:
             return torch.cat([self._net(part.to(self.device)).float() for part in torch.split(rows, _CPU_ROWS)])
         parts, start = [], 0
@@ -115,7 +115,7 @@ class InferenceNet:
     def _make_batches(self, forward: Forward) -> None:
         pool = torch.cuda.graph_pool_handle() if self.device.type == "cuda" else None
         for size in reversed(self.batch_sizes):  # the largest first: the others fit into its memory
-            rows = torch.zeros(size, self.row_bytes, dtype=torch.uint8, device=self.device)
+            rows = torch.zeros(size, self.observation_bytes, dtype=torch.uint8, device=self.device)
             self._batches[size] = _Batch(forward, rows) if pool is None else _RecordedBatch(forward, rows, pool)
 
 

@@ -4,7 +4,7 @@ A call of ``PolicyNet`` takes milliseconds before the first row, mostly in opera
 weights are brought in order once, and a convolution is three matrix products over all columns of all rows.
 
 >>> net = PackedNet(policy_net)
->>> logits = net(rows)  # uint8 [n, row_bytes], on the CPU
+>>> logits = net(rows)  # uint8 [n, observation_bytes], on the CPU
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi import NUM_COLUMNS, row_bytes
+from suphx.games.riichi import NUM_COLUMNS, observation_bytes
 from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, fold_batch_norm
 from suphx.models.nets.resnet import ConvNorm, ResidualBlock
 from suphx.models.packed.packed_stem import TurnedWeights
-from suphx.models.packed.unpack import check_rows
+from suphx.models.packed.unpack import check_observations
 
 _STEP = NUM_COLUMNS + 1
 """Lines of a row among the columns of a batch: its own, and one of zeros that it shares with the next row."""
@@ -32,7 +32,7 @@ class PackedNet:
         stem = folded.trunk.stem.conv
         assert stem.bias is not None
         self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
-        self._row_bytes = net.row_bytes
+        self._observation_bytes = net.observation_bytes
         planes = [self.num_planes] + [self.num_oracle_planes] * (self.num_oracle_planes > 0)
         self._stems = [TurnedWeights(part) for part in torch.split(stem.weight, planes, dim=1)]
         self._stem_bias = stem.bias
@@ -41,12 +41,12 @@ class PackedNet:
 
     @torch.inference_mode()
     def __call__(self, rows: Tensor) -> Tensor:
-        """Return logits [n, 34] (discard) or [n, 2] of rows uint8 [n, row_bytes]. ValueError for another shape."""
-        check_rows(rows, self.num_planes, self._row_bytes)
+        """Return logits [n, 34] (discard) or [n, 2] of uint8 [n, observation_bytes]; ValueError for another shape."""
+        check_observations(rows, self.num_planes, self._observation_bytes)
         return torch.cat([self._logits(part) for part in torch.split(rows, _MOST_ROWS)])
 
     def _logits(self, rows: Tensor) -> Tensor:
-        first = row_bytes(self.num_planes)
+        first = observation_bytes(self.num_planes)
         columns = self._stems[0].convolve(rows[:, :first])
         for stem in self._stems[1:]:
             columns += stem.convolve(rows[:, first:])

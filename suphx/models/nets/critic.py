@@ -15,7 +15,7 @@ class CriticNet(nn.Module):
     """Planes to one value.
 
     >>> critic = CriticNet(head_index("discard"), 838, NetConfig(size="tiny"))
-    >>> critic(rows).shape  # uint8 [512, row_bytes(838)]
+    >>> critic(rows).shape  # uint8 [512, observation_bytes(838)]
     torch.Size([512])
     """
 

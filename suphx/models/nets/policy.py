@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, row_bytes
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, observation_bytes
 from suphx.models.computation import FASTEST, Convolution, check_convolution
 from suphx.models.nets.convolution import as_columns
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.resnet import ConvNorm, ResidualTrunk
-from suphx.models.packed.unpack import unpack_rows
+from suphx.models.packed.unpack import unpack_observations
 
 _STEM = "trunk.stem.conv.weight"
 
@@ -23,7 +23,7 @@ class PolicyNet(nn.Module):
     """The net of one head: planes to logits.
 
     >>> net = PolicyNet(head_index("chow"), 310, NetConfig(size="tiny"))
-    >>> net(rows).shape  # uint8 [512, row_bytes(310)], or planes as numbers [512, 310, 34]
+    >>> net(rows).shape  # uint8 [512, observation_bytes(310)], or planes as numbers [512, 310, 34]
     torch.Size([512, 2])
     """
 
@@ -43,13 +43,13 @@ class PolicyNet(nn.Module):
     def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
         """Return logits [n, 34] (discard) or [n, 2] (no, yes).
 
-        ``planes``: packed rows uint8 [n, row_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``: the same
-        of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
-        (features/oracle_row.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another shape,
-        and for oracle planes that are missing or not wanted.
+        ``planes``: packed rows uint8 [n, observation_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``:
+        the same of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
+        (features/oracle_observation.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
+        shape, and for oracle planes that are missing or not wanted.
         """
-        if oracle is None and self.config.num_oracle_planes and planes.shape[1:] == (self.row_bytes,):
-            first = row_bytes(self.num_planes)
+        if oracle is None and self.config.num_oracle_planes and planes.shape[1:] == (self.observation_bytes,):
+            first = observation_bytes(self.num_planes)
             planes, oracle = planes[:, :first], planes[:, first:]
         parts = [planes] if oracle is None else [planes, oracle]
         num_planes = [self.num_planes] + [self.config.num_oracle_planes] * (self.config.num_oracle_planes > 0)
@@ -62,15 +62,15 @@ class PolicyNet(nn.Module):
             features = self.trunk.forward_packed(parts, num_planes)
         else:
             dtype = self._compute_dtype(planes.device.type)
-            unpacked = [unpack_rows(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
+            unpacked = [unpack_observations(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
             features = self.trunk(torch.cat(unpacked, dim=1))
         return cast(Tensor, self.output(features))
 
     @property
-    def row_bytes(self) -> int:
+    def observation_bytes(self) -> int:
         """Bytes of a packed row of all planes that it sees, the oracle planes last."""
         num_oracle = self.config.num_oracle_planes
-        return row_bytes(self.num_planes) + (row_bytes(num_oracle) if num_oracle else 0)
+        return observation_bytes(self.num_planes) + (observation_bytes(num_oracle) if num_oracle else 0)
 
     @property
     def convolution(self) -> Convolution:

@@ -46,7 +46,7 @@ class ConvNorm(nn.Module):
     def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU, without unpacking them.
 
-        ``parts``: uint8 [n, row_bytes(planes)] each, of ``num_planes`` planes each, one part after another.
+        ``parts``: uint8 [n, observation_bytes(planes)] each, of ``num_planes`` planes each, one part after another.
         """
         weights = torch.split(self.conv.weight, list(num_planes), dim=1)
         columns = [convolve_packed(rows, weight) for rows, weight in zip(parts, weights, strict=True)]

@@ -28,7 +28,7 @@ from suphx.kernel.jit import jit
 from suphx.kernel.kernel_threads import map_on_threads
 from suphx.kernel.record import I32, I64, U8
 from suphx.models.packed.float_blocks import BLOCK, add_block, add_three_blocks
-from suphx.models.packed.unpack import check_rows
+from suphx.models.packed.unpack import check_observations
 
 T = TypeVar("T")
 F32 = NDArray[np.float32]
@@ -41,10 +41,10 @@ _MOST_ADDITIONS = NUM_COLUMNS // 2 + 1  # for a plane
 def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
     """Return the 3x1 convolution of packed planes as float32 columns [n, 34, out], contiguous; differentiable.
 
-    ``rows``: uint8 [n, row_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type. Runs on as many
-    threads as torch does. Raises ValueError for rows of another dtype or shape.
+    ``rows``: uint8 [n, observation_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type. Runs on as
+    many threads as torch does. Raises ValueError for rows of another dtype or shape.
     """
-    check_rows(rows, weight.shape[1])
+    check_observations(rows, weight.shape[1])
     learns = torch.is_grad_enabled() and weight.requires_grad
     result: Tensor = _PackedConvolution.apply(rows, _padded(weight), learns)  # type: ignore[no-untyped-call]
     return result[:, :, : len(weight)].contiguous()
@@ -63,8 +63,8 @@ class TurnedWeights:
         self._weights = _turned(padded)
 
     def convolve(self, rows: Tensor) -> Tensor:
-        """Return float32 [n, 34, out] of uint8 [n, row_bytes(planes)]; ValueError for another dtype or shape."""
-        check_rows(rows, self.num_planes)
+        """Return float32 [n, 34, out] of uint8 [n, observation_bytes(planes)]; ValueError for others."""
+        check_observations(rows, self.num_planes)
         columns, _ = _convolve(rows, self._weights, self.num_planes, self._num_padded, keeps=False)
         return columns[:, :, : self._num_out]
 

@@ -10,16 +10,16 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from suphx.games.riichi import NUM_COLUMNS, row_bytes
+from suphx.games.riichi import NUM_COLUMNS, observation_bytes
 
 
-def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:
+def unpack_observations(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Return packed planes as zeros and ones, on the device of ``rows``.
 
-    ``rows``: uint8 [n, row_bytes(num_planes)] as features/layout/planes.py packs them; the spare bits at the end are
-    ignored. Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
+    ``rows``: uint8 [n, observation_bytes(num_planes)] as features/layout/planes.py packs them; the spare bits at the
+    end are ignored. Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
     """
-    check_rows(rows, num_planes)
+    check_observations(rows, num_planes)
     num_rows, num_bytes = rows.shape
     if rows.is_cuda or torch.compiler.is_compiling():  # compiled: one kernel, with the arrangement of the first layer
         bits = (rows.unsqueeze(2) >> torch.arange(8, dtype=torch.uint8, device=rows.device)) & 1
@@ -31,9 +31,9 @@ def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float3
     return bits[:, : num_planes * NUM_COLUMNS].to(dtype).view(num_rows, num_planes, NUM_COLUMNS)
 
 
-def check_rows(rows: Tensor, num_planes: int, num_bytes: int = 0) -> None:
+def check_observations(rows: Tensor, num_planes: int, num_bytes: int = 0) -> None:
     """Raise ValueError unless ``rows`` are packed rows of ``num_planes`` planes, or of ``num_bytes`` if given."""
-    num_bytes = num_bytes or row_bytes(num_planes)
+    num_bytes = num_bytes or observation_bytes(num_planes)
     if rows.dtype != torch.uint8 or rows.ndim != 2 or rows.shape[1] != num_bytes:
         given = f"{str(rows.dtype).removeprefix('torch.')}{list(rows.shape)}"
         raise ValueError(f"rows of {num_planes} planes must be uint8[n, {num_bytes}], not {given}")

@@ -1,4 +1,4 @@
-"""Agents, which choose actions at waiting tables: the baselines, and five nets with the decision flow.
+"""Agents, which choose actions at waiting tables: the scripted agents, and five nets with the decision flow.
 
 >>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised"), load_agent("runs/laptop-1/supervised:weak")]
 >>> actions = agents[0].act(simulator.tables, simulator.waiting())
@@ -19,16 +19,16 @@ from suphx.games.riichi import (
     DISCARD_HEAD,
     HEAD_NAMES,
     Encoder,
-    HeadAnswers,
+    HeadOutputs,
     Suits,
     choose_scripted,
     decide,
-    discard_answers,
+    discard_outputs,
     find_encoder,
     head_index,
     load_suits,
     move_probabilities,
-    seen_rows,
+    seen_planes,
 )
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
@@ -37,10 +37,10 @@ from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference.packed_net import PackedNet
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.answer import yes_answers
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
-from suphx.selfplay.agents.choice import BASELINES, Answers
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.selfplay.agents.yes_no_action import yes_no_actions
 
 _SMALL_NET = 1_000_000
 """Weights; the size ``small`` has about a third of it."""
@@ -58,14 +58,14 @@ class Agent(Protocol):
         ...
 
 
-class BaselineAgent:
-    """One of the shipped baselines by name."""
+class ScriptedAgent:
+    """One of the scripted agents by name."""
 
     def __init__(self, name: str) -> None:
-        if name not in BASELINES:
-            raise ValueError(f"{name!r} is no baseline: use one of {', '.join(BASELINES)}")
+        if name not in SCRIPTED_AGENTS:
+            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(SCRIPTED_AGENTS)}")
         self.name = name
-        self._number = BASELINES.index(name)
+        self._number = SCRIPTED_AGENTS.index(name)
         self._suits = load_suits()
 
     def act(self, tables: Records, indices: I64) -> I16:
@@ -76,9 +76,9 @@ class BaselineAgent:
 
 
 @jit
-def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I16) -> None:
+def _act(tables: Records, indices: I64, suits: Suits, script: int, actions: I16) -> None:
     for i in range(len(indices)):
-        actions[i] = choose_scripted(tables[indices[i]], suits, baseline)
+        actions[i] = choose_scripted(tables[indices[i]], suits, script)
 
 
 class NetAgent:
@@ -91,7 +91,7 @@ class NetAgent:
         encoder: Encoder,
         *,
         calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
-        answers: Answers = "probable",
+        action_selection: ActionSelection = "probable",
         sampled_heads: Sequence[int] = (),
         device: str = "cpu",
         keep_probability: float = 1.0,
@@ -100,7 +100,7 @@ class NetAgent:
 
         Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
-        ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
+        ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes.
         ``sampled_heads``: nets whose answers are drawn from their probabilities instead, discards too. A draw depends
         on the seed of the wall and the decision only, and is that of self-play with this seed.
         """
@@ -109,8 +109,8 @@ class NetAgent:
         self.name = name
         self.encoder = encoder
         self._calibrations = calibrations
-        self._answers: dict[int, Answers] = dict.fromkeys(range(len(HEAD_NAMES)), answers)
-        self._answers |= dict.fromkeys(sampled_heads, "sampled")
+        self._selections: dict[int, ActionSelection] = dict.fromkeys(range(len(HEAD_NAMES)), action_selection)
+        self._selections |= dict.fromkeys(sampled_heads, "sampled")
         self._device = torch.device(device)
         self._discard_net = fold_batch_norm(nets[DISCARD_HEAD]).to(self._device)
         self._nets = [_answering(net, self._device) for net in nets]
@@ -147,28 +147,28 @@ class NetAgent:
         return logits.float().cpu()
 
     @torch.inference_mode()
-    def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
+    def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
         """Answer for the nets (decision.py, ``Forward``)."""
         head = observations.head
         net = self._nets[head]
-        rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
-        answers = self._answers[head]
+        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
+        selection = self._selections[head]
         if head == DISCARD_HEAD:
             logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
-            if answers == "sampled":
+            if selection == "sampled":
                 kinds, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
             else:
                 kinds = masked_logits(logits, legal).argmax(dim=1)
-            return discard_answers(kinds.numpy())
+            return discard_outputs(kinds.numpy())
         logits = net(torch.from_numpy(rows).to(self._device))
-        return yes_answers(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], answers)
+        return yes_no_actions(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], selection)
 
     @torch.inference_mode()
     def _judge(self, observations: Observations) -> F32:
         """Return the calibrated probabilities, float32 [n, k], of all answers of one head."""
         head = observations.head
         net = self._nets[head]
-        rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
+        rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
         logits = net(torch.from_numpy(rows).to(self._device)).float().cpu() / self._calibrations[head].temperature
         return torch.softmax(masked_logits(logits, torch.from_numpy(observations.masks)), dim=1).numpy()
 
@@ -182,18 +182,20 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     """Return the agent that ``address`` names: a scripted one, or a folder with one checkpoint for each head.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
-    answer (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ``sampled`` draws
-    the answers of all nets, or of those that learned if the nets come from self-play: the policy of self-play itself.
+    select actions (``probable``, ``matched`` or ``sampled``; yes_no_action.py): ``runs/a/supervised:weak,sampled``.
+    ``sampled`` draws the actions of all nets, or of those that learned if the nets come from self-play: the policy of
+    self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
-    if address in BASELINES:
-        return BaselineAgent(address)
+    if address in SCRIPTED_AGENTS:
+        return ScriptedAgent(address)
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
-            f"{address!r} is no agent: name a scripted one ({', '.join(BASELINES)}) or a folder with a checkpoint for "
-            f"each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
+            f"{address!r} is no agent: name a scripted one ({', '.join(SCRIPTED_AGENTS)}) or a folder with a "
+            f"checkpoint for each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps "
+            f"{', '.join(':' + word for word in WORDS)}"
         )
     is_weak = WEAK in words
     discard = find_checkpoint(folder, HEAD_NAMES[DISCARD_HEAD], is_weak=is_weak)
@@ -205,7 +207,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         policy_set.nets,
         encoder,
         calibrations=policy_set.calibrations,
-        answers="matched" if "matched" in words else "probable",
+        action_selection="matched" if "matched" in words else "probable",
         sampled_heads=_learned_heads(header) if "sampled" in words else (),
         device=device,
         keep_probability=float(header.extra.get("keep_probability", 1.0)),

@@ -7,11 +7,11 @@ from typing import get_args
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.choice import Answers
+from suphx.selfplay.agents.choice import ActionSelection
 
 WEAK = "weak"
 
-WORDS = (WEAK, *get_args(Answers))
+WORDS = (WEAK, *get_args(ActionSelection))
 
 
 def split_address(address: str) -> tuple[str, set[str]]:
@@ -24,7 +24,7 @@ def split_address(address: str) -> tuple[str, set[str]]:
     if not location or not words <= set(WORDS):
         return address, set()
     if len(words - {WEAK}) > 1:
-        raise ValueError(f"{address!r} has two ways to answer: use one of {', '.join(get_args(Answers))}")
+        raise ValueError(f"{address!r} has two ways to answer: use one of {', '.join(get_args(ActionSelection))}")
     return location, words
 
 

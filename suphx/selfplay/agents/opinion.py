@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from suphx.games.riichi import NO_ANSWER, NUM_ACTIONS, Opinions, RecordedDecisions
+from suphx.games.riichi import NO_ACTION, NUM_ACTIONS, Opinions, RecordedDecisions
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent, NetAgent
 
@@ -14,7 +14,7 @@ _DECISIONS_A_CALL = 256
 """So many that a small net takes little longer for them than for one, and a large one tells how far it is."""
 
 
-def ask_agent(
+def agent_opinions(
     agent: Agent,
     decisions: RecordedDecisions,
     seats: Sequence[int] = range(4),
@@ -27,27 +27,27 @@ def ask_agent(
     """
     number = len(decisions.tables)
     asked = np.flatnonzero(np.isin(decisions.tables["actor"], list(seats)))
-    actions = np.full(number, NO_ANSWER, np.int16)
+    actions = np.full(number, NO_ACTION, np.int16)
     probabilities = np.full((number, NUM_ACTIONS), np.nan, np.float32)
     if len(asked) < number:
         progress(number - len(asked))
     for first in range(0, len(asked), _DECISIONS_A_CALL):
         part = asked[first : first + _DECISIONS_A_CALL]
-        own = ask_at(agent, decisions.tables[part])
+        own = opinions_at(agent, decisions.tables[part])
         actions[part], probabilities[part] = own.actions, own.probabilities
         progress(len(part))
     return Opinions(agent.name, actions, probabilities)
 
 
-def ask_at(agent: Agent, tables: Records) -> Opinions:
+def opinions_at(agent: Agent, tables: Records) -> Opinions:
     """Return what ``agent`` would do at each TABLE record (n,) that waits for its actor.
 
-    An agent with nets also gives its probability for every legal move; those of others are NaN. A baseline that never
-    calls has no answer where the player has called.
+    An agent with nets also gives its probability for every legal move; those of others are NaN. A scripted agent that
+    never calls has no answer where the player has called.
     """
     indices = np.arange(len(tables))
     actions = agent.act(tables, indices)
-    actions[tables["legal"][indices, actions] == 0] = NO_ANSWER
+    actions[tables["legal"][indices, actions] == 0] = NO_ACTION
     if isinstance(agent, NetAgent):
         probabilities = agent.move_probabilities(tables, indices)
     else:

@@ -120,8 +120,8 @@ def random_policy_set(encoder: Encoder, config: NetConfig, seed: int) -> PolicyS
         if isinstance(net.output, CallHead):
             sign = 1 if net.head == RIICHI_HEAD else -1
             with torch.no_grad():
-                net.output.logits.bias.copy_(torch.tensor([0.0, sign * _FIRST_ANSWER]))
+                net.output.logits.bias.copy_(torch.tensor([0.0, sign * _FIRST_LOGIT]))
     return PolicySet(tuple(net.eval() for net in nets), (Calibration(),) * len(nets))
 
 
-_FIRST_ANSWER = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other
+_FIRST_LOGIT = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other

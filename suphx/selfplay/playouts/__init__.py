@@ -1,5 +1,5 @@
-"""Self-play whose decisions are tried out: what each of some answers leads to, on the same wall.
+"""Self-play whose decisions are tried out: what each of several actions leads to, on the same wall.
 
-Imports suphx.models, and nothing of agents/ or rollouts/.
+Imports suphx.models, suphx.games and suphx.experience; nothing of agents/ or rollouts/.
 Start in branch_collector.py.
 """

@@ -20,20 +20,20 @@ from suphx.games.riichi import (
     BranchTables,
     Encoder,
     GroupConfig,
-    HeadAnswers,
+    HeadOutputs,
     Rules,
     TableGroup,
-    discard_answers,
+    discard_outputs,
     play_out_scripted,
     play_out_with_nets,
 )
 from suphx.kernel.record import I16, U8
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.playouts.branch_config import BranchConfig
-from suphx.selfplay.playouts.branches import Branches, join, probable_answers
+from suphx.selfplay.playouts.branches import Branches, join, probable_actions
 
 Net = Callable[[Tensor], Tensor]
-"""Packed rows uint8 [n, row_bytes] on the CPU -> logits there."""
+"""Packed rows uint8 [n, observation_bytes] on the CPU -> logits there."""
 
 
 class BranchCollector:
@@ -64,7 +64,7 @@ class BranchCollector:
         count = 0
         while count < num_decisions:
             observed = self._group.observe()
-            logits = [nets[part.head](torch.from_numpy(part.rows)).float() for part in observed]
+            logits = [nets[part.head](torch.from_numpy(part.planes)).float() for part in observed]
             outputs = [self._answer(part, own) for part, own in zip(observed, logits, strict=True)]
             counted = self._group.counted(outputs)
             for number, part in enumerate(observed):
@@ -85,7 +85,7 @@ class BranchCollector:
 
     def _branch(self, number: int, part: Observations, logits: Tensor, counted: np.ndarray) -> _Trial:
         config = self._config
-        choices = probable_answers(
+        choices = probable_actions(
             logits, torch.from_numpy(part.masks),
             max_branches=config.max_branches, min_probability=config.min_probability,
         )  # fmt: skip
@@ -94,7 +94,7 @@ class BranchCollector:
             is_played_out &= _fractions(part.uniforms) < config.discard_share
         rows = np.flatnonzero(is_played_out)
         tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls)
-        return _Trial(part.head, part.rows[rows], part.masks[rows], choices[rows], tables)
+        return _Trial(part.head, part.planes[rows], part.masks[rows], choices[rows], tables)
 
     def _play_out(self, trials: Sequence[_Trial], nets: Sequence[Net]) -> dict[int, Branches]:
         tables = [trial.tables for trial in trials]
@@ -104,7 +104,7 @@ class BranchCollector:
             points = [play_out_scripted(part) for part in tables]
         parts: dict[int, list[Branches]] = {}
         for trial, own in zip(trials, points, strict=True):
-            parts.setdefault(trial.head, []).append(Branches(trial.rows, trial.masks, trial.choices, own))
+            parts.setdefault(trial.head, []).append(Branches(trial.planes, trial.masks, trial.choices, own))
         return {head: join(parts[head]) for head in sorted(parts)}
 
     def state(self) -> dict[str, np.ndarray]:
@@ -118,26 +118,26 @@ class BranchCollector:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Decisions of a head whose answers are to be played out."""
+    """Decisions of a head whose actions are to be played out."""
 
     head: int
-    rows: U8
+    planes: U8
     masks: U8
     choices: I16
     tables: BranchTables
 
 
-def _probable(observations: Observations, nets: Sequence[Net]) -> HeadAnswers:
-    """Return the most probable answers of the net that is asked."""
-    logits = nets[observations.head](torch.from_numpy(observations.rows)).float()
+def _probable(observations: Observations, nets: Sequence[Net]) -> HeadOutputs:
+    """Return the most probable actions of the net that is asked."""
+    logits = nets[observations.head](torch.from_numpy(observations.planes)).float()
     if observations.head == DISCARD_HEAD:
-        return discard_answers(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
+        return discard_outputs(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
     scores = torch.softmax(logits, dim=1)[:, 1]
     return (scores > 0.5).numpy().astype(np.int16), scores.numpy()
 
 
 def _fractions(uniforms: F32) -> F32:
-    """Return numbers in 0 … 1 that follow from the low digits of ``uniforms``: nearly independent of the answers."""
+    """Return numbers in 0 … 1 that follow from the low digits of ``uniforms``: nearly independent of the actions."""
     fractions: F32 = uniforms * _HIGH_DIGITS % 1
     return fractions
 

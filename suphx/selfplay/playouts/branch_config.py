@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 RolloutPolicy = Literal["ukeire", "nets"]
-"""Agent that plays on after an answer was tried: the scripted agent, or the nets with their most probable actions."""
+"""Agent that plays on after an action was tried: the scripted agent, or the nets with their most probable actions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,17 +16,17 @@ class BranchConfig:
     num_tables: int = 512
     """Games that are played at once."""
     max_branches: int = 3
-    """Maximum number of answers that are tried for a decision: the most probable ones."""
+    """Maximum number of actions that are tried for a decision: the most probable ones."""
     min_probability: float = 0.04
-    """An answer that is less probable is not tried. A decision with fewer than two answers left is not played out."""
+    """An action that is less probable is not tried. A decision with fewer than two actions left is not played out."""
     discard_share: float = 0.3
     """Share of the uncertain discards that are played out. They are many, and each of them matters less than a call."""
     has_draw_lanes: bool = True
     """Every seat draws from its own positions of the wall, so that a call does not change what the others draw."""
     num_walls: int = 4
-    """Number of orders of the undrawn tiles in which every answer is tried: the order of the game, and random ones."""
+    """Number of orders of the undrawn tiles in which every action is tried: the order of the game, and random ones."""
     rollout_policy: RolloutPolicy = "ukeire"
-    """Agent that plays on at all seats after an answer. ``ukeire``: the scripted agent. ``nets``: the nets of this
+    """Agent that plays on at all seats after an action. ``ukeire``: the scripted agent. ``nets``: the nets of this
     round, with their most probable actions; they take about 13 times as long, but the nets learn the value of the
     answer for their own play."""
     temperature: float = 0.5

@@ -1,4 +1,4 @@
-"""Decisions of one head of which several answers were played out: the columns that a net learns from."""
+"""Decisions of one head of which several actions were played out: the columns that a net learns from."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ F32 = NDArray[np.float32]
 class Branches:
     """Rows of one head; all columns have the same length n."""
 
-    rows: U8
-    """uint8 [n, row_bytes]: bit-packed planes."""
+    planes: U8
+    """uint8 [n, observation_bytes]: bit-packed planes."""
     masks: U8
     """uint8 [n, 34]: legal kinds of discards; [n, 0] for the other heads."""
     choices: I16
-    """int16 [n, k]: the answers that were tried, the most probable first; NO_BRANCH: none."""
+    """int16 [n, k]: the actions that were tried, the most probable first; NO_BRANCH: none."""
     points: F32
     """float32 [n, k]: what the deciding seat won or lost until the end of the deal after each of them."""
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.planes)
 
     def take(self, indices: I64) -> Branches:
         """Return the rows ``indices`` [m]."""
         return Branches(*(getattr(self, field.name)[indices] for field in fields(self)))
 
     def permuted(self, generator: np.random.Generator) -> Branches:
-        """Return the same decisions with the points of each exchanged at random among the answers that were tried."""
+        """Return the same decisions with the points of each exchanged at random among the actions that were tried."""
         keys = generator.random(self.choices.shape)
         keys[self.choices == NO_BRANCH] = 2.0  # these come last and stay where they are
         return replace(self, points=np.take_along_axis(self.points, keys.argsort(axis=1), axis=1))
@@ -49,12 +49,12 @@ def join(parts: Sequence[Branches]) -> Branches:
     return Branches(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Branches)))
 
 
-def probable_answers(logits: Tensor, masks: Tensor, *, max_branches: int, min_probability: float) -> I16:
-    """Return the answers that are worth a try, int16 [n, k]; k is at most ``max_branches``.
+def probable_actions(logits: Tensor, masks: Tensor, *, max_branches: int, min_probability: float) -> I16:
+    """Return the actions that are worth a try, int16 [n, k]; k is at most ``max_branches``.
 
     ``logits`` and ``masks`` as in models/sampling.py. Those discards are tried that are at least as probable as
-    ``min_probability``, the most probable first. Of a call both answers are tried if yes is as probable, however sure
-    the net is of it: there it can be most wrong. NO_BRANCH stands for an answer that is not tried, and for all answers
+    ``min_probability``, the most probable first. Of a call both actions are tried if yes is as probable, however sure
+    the net is of it: there it can be most wrong. NO_BRANCH stands for an action that is not tried, and for all actions
     of a decision with fewer than two of them, as there is nothing to compare.
     """
     probabilities = torch.softmax(masked_logits(logits, masks), dim=1)

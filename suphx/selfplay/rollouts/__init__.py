@@ -1,5 +1,5 @@
 """Whole games and paired deals between agents, thousands at once.
 
-Imports agents/.
+Imports agents/, suphx.models, suphx.games and suphx.experience.
 Start in rollout.py.
 """

@@ -1,12 +1,12 @@
-"""Deals that a baseline plays at all seats, and that a candidate plays again at each seat: same wall, same scores.
+"""Deals that an opponent plays at all seats, and that a candidate plays again at each seat: same wall, same scores.
 
->>> for game in play_branches(candidate, baseline, seeds, tenhou()):
-...     gains = game.candidate - game.baseline  # points, [deals, 4]
+>>> for game in play_branches(candidate, opponent, seeds, tenhou()):
+...     gains = game.candidate - game.opponent  # points, [deals, 4]
 
 Up to the first decision that the candidate makes differently both plays are the same, so only the rest is played again:
-at that decision the table is copied, and the copy goes on with the candidate at its seat and the baseline at the three
-others. A deal in which the candidate decides as the baseline does has the difference 0 and costs no second play. The
-deals are those of whole hanchans of the baseline, so scores, honba and sticks at their start are as in real games.
+at that decision the table is copied, and the copy goes on with the candidate at its seat and the opponent at the three
+others. A deal in which the candidate decides as the opponent does has the difference 0 and costs no second play. The
+deals are those of whole hanchans of the opponent, so scores, honba and sticks at their start are as in real games.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from suphx.selfplay.rollouts.rollout import GameFollower, GameParts
 
 DEFAULT_GAMES = 512
 SEATS = 4
-_TABLES = 1 + SEATS  # of a game: that of the baseline, and one for each seat of the candidate
+_TABLES = 1 + SEATS  # of a game: that of the opponent, and one for each seat of the candidate
 
 
 @dataclass(frozen=True, slots=True)
 class GameBranches:
-    """The deals of one hanchan of the baseline."""
+    """The deals of one hanchan of the opponent."""
 
-    baseline: I32
-    """int32 [deals, 4]: points that each seat won or lost with the baseline at all seats."""
+    opponent: I32
+    """int32 [deals, 4]: points that each seat won or lost with the opponent at all seats."""
     candidate: I32
-    """int32 [deals, 4]: points that each seat won or lost with the candidate there and the baseline elsewhere."""
+    """int32 [deals, 4]: points that each seat won or lost with the candidate there and the opponent elsewhere."""
     differs: NDArray[np.bool_]
     """[deals, 4]: the candidate decided differently at least once."""
 
 
 def play_branches(
     candidate: Agent,
-    baseline: Agent,
+    opponent: Agent,
     seeds: Iterable[int],
     rules: Rules,
     *,
@@ -49,18 +49,18 @@ def play_branches(
     has_draw_lanes: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[GameBranches]:
-    """Play a hanchan of ``baseline`` for each of ``seeds`` with all branches, and yield them in that order.
+    """Play a hanchan of ``opponent`` for each of ``seeds`` with all branches, and yield them in that order.
 
     At most ``num_games`` are played side by side; a seed is taken from ``seeds`` when the next game can begin.
     With ``has_draw_lanes`` every seat draws from its own positions of the wall, so that branches have more in common
     with the game (docs/evaluation.md). ``progress`` is called with parts of games, whose sum is their number.
     ValueError for an agent that must follow whole games.
     """
-    for agent in (candidate, baseline):
+    for agent in (candidate, opponent):
         if isinstance(agent, GameFollower):
             raise ValueError(f"{agent.name} follows whole games and cannot play a single deal again: play hanchans")
     simulator = Simulator(_TABLES * num_games, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
-    yield from _BranchPool(candidate, baseline, iter(seeds), simulator, GameParts(num_games, progress)).play()
+    yield from _BranchPool(candidate, opponent, iter(seeds), simulator, GameParts(num_games, progress)).play()
 
 
 _Deal = tuple[I32, I32, NDArray[np.bool_]]
@@ -75,13 +75,13 @@ class _BranchPool:
     def __init__(
         self,
         candidate: Agent,
-        baseline: Agent,
+        opponent: Agent,
         seeds: Iterator[int],
         simulator: Simulator,
         parts: GameParts,
     ) -> None:
         num_games = len(simulator.tables) // _TABLES
-        self._candidate, self._baseline, self._parts = candidate, baseline, parts
+        self._candidate, self._opponent, self._parts = candidate, opponent, parts
         self._seeds = enumerate(seeds)
         self._simulator = simulator
         self._tables: Records = simulator.tables
@@ -121,7 +121,7 @@ class _BranchPool:
         is_candidates = parts == 1 + seats
         is_compared = (parts == 0) & ~self._has_branch[games, seats]
         actions = np.zeros(waiting.shape, np.int16)
-        actions[~is_candidates] = self._baseline.act(tables, waiting[~is_candidates])
+        actions[~is_candidates] = self._opponent.act(tables, waiting[~is_candidates])
         wishes = actions.copy()
         is_asked = is_candidates | is_compared
         wishes[is_asked] = self._candidate.act(tables, waiting[is_asked])

@@ -21,8 +21,8 @@ from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.riichi import (
     DISCARD_HEAD,
     NUM_OUTPUTS,
-    HeadAnswers,
-    discard_answers,
+    HeadOutputs,
+    discard_outputs,
     end_kyoku,
     play_to_end,
 )
@@ -39,8 +39,8 @@ DEFAULT_TABLES = 1024
 class SeatDecisions:
     """The discards of one seat in each of many deals, in the order of asking; forced ones are left out."""
 
-    rows: U8
-    """uint8 [n, row_bytes]: bit-packed planes."""
+    planes: U8
+    """uint8 [n, observation_bytes]: bit-packed planes."""
     masks: U8
     """uint8 [n, 34]."""
     actions: I64
@@ -111,11 +111,11 @@ class _Chooser:
         self._temperature = temperature
         self._kept: list[SeatDecisions] = []
 
-    def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
+    def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
         """Answer for all nets (decision.py, ``Forward``)."""
         if observations.head != DISCARD_HEAD:
             return self._agent.forward(observations, lines)
-        return discard_answers(self._choose(observations.rows, observations.masks, lines))
+        return discard_outputs(self._choose(observations.planes, observations.masks, lines))
 
     def _choose(self, rows: U8, masks: U8, lines: I64) -> I64:
         """Return the kind to discard of each row; ``lines``: its deal."""
@@ -155,7 +155,7 @@ class _Chooser:
 
     def _nothing(self) -> SeatDecisions:
         none = np.zeros(0, np.int64)
-        rows = np.zeros((0, self._agent.encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
+        rows = np.zeros((0, self._agent.encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
         masks = np.zeros((0, NUM_OUTPUTS[DISCARD_HEAD]), np.uint8)
         return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 

@@ -1,6 +1,6 @@
 """Plays whole hanchans: any agents at any seats, many tables at a time, every game written down.
 
->>> logs = list(play_games([candidate, baseline], seating, seeds, tenhou()))
+>>> logs = list(play_games([candidate, opponent], seating, seeds, tenhou()))
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def adapt_net(net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: Ad
 class _Batch:
     """The decisions of some trajectories: the arguments of ``trajectory_loss``."""
 
-    rows: Tensor
+    planes: Tensor
     masks: Tensor
     actions: Tensor
     log_probs: Tensor
@@ -118,7 +118,7 @@ class _Batch:
     def loss(self, net: PolicyNet, config: AdaptationConfig) -> Tensor:
         """Return the loss of ``net``, a mean over the trajectories of the batch."""
         return trajectory_loss(
-            net(self.rows) / config.temperature,
+            net(self.planes) / config.temperature,
             self.masks,
             self.actions,
             self.log_probs,
@@ -154,7 +154,7 @@ class _Distance:
     """How far a net is from what it was, over some decisions of the rollouts; moves it until it is as far as wanted."""
 
     def __init__(self, net: PolicyNet, batches: Sequence[_Batch], temperature: float) -> None:
-        rows = torch.cat([batch.rows for batch in batches])
+        rows = torch.cat([batch.planes for batch in batches])
         some = torch.linspace(0, len(rows) - 1, min(len(rows), _DISTANCE_ROWS)).long()
         self._net, self._temperature = net, temperature
         self._rows, self._masks = rows[some], torch.cat([batch.masks for batch in batches])[some]
@@ -213,6 +213,6 @@ def _batches(decisions: SeatDecisions, advantages: F32, size: int, device: torch
         part = decisions.of_deals(first, first + size)
         if len(part):
             own = advantages[first : first + size]
-            columns = (part.rows, part.masks, part.actions, part.log_probs, part.deals, own)
+            columns = (part.planes, part.masks, part.actions, part.log_probs, part.deals, own)
             batches.append(_Batch(*(torch.from_numpy(column).to(device) for column in columns)))
     return batches

@@ -96,7 +96,7 @@ def play_either_way(
 
 def _choices(agent: NetAgent, net: PolicyNet, decisions: SeatDecisions) -> NDArray[np.int64]:
     """Return the kinds that ``net`` would have discarded."""
-    logits = masked_logits(agent.discard_logits(decisions.rows, net), torch.from_numpy(decisions.masks))
+    logits = masked_logits(agent.discard_logits(decisions.planes, net), torch.from_numpy(decisions.masks))
     return np.asarray(logits.argmax(dim=1).numpy(), np.int64)
 
 

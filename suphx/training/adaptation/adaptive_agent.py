@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from suphx.experience.observation import Observations
-from suphx.games.riichi import DISCARD_HEAD, MAX_SEED, HeadAnswers, decide, discard_answers
+from suphx.games.riichi import DISCARD_HEAD, MAX_SEED, HeadOutputs, decide, discard_outputs
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
@@ -63,12 +63,12 @@ class AdaptiveAgent:
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
 
-        def forward(observations: Observations, lines: I64) -> HeadAnswers:
+        def forward(observations: Observations, lines: I64) -> HeadOutputs:
             if observations.head != DISCARD_HEAD:
                 return self._agent.forward(observations, lines)
             masks = observations.masks
             self._fit(tables, lines[masks.sum(axis=1) > 1])
-            return discard_answers(self._choose(tables, lines, observations.rows, masks))
+            return discard_outputs(self._choose(tables, lines, observations.planes, masks))
 
         return decide(tables, indices, self._agent.encoder, forward)
 

@@ -45,21 +45,21 @@ def num_samples(samples: Samples) -> int:
 
 def sample_bytes(samples: Samples) -> int:
     """Return how much memory one of the samples takes."""
-    return int(samples.rows.shape[1] + samples.masks.shape[1] + samples.labels.itemsize)
+    return int(samples.planes.shape[1] + samples.masks.shape[1] + samples.labels.itemsize)
 
 
 def take(samples: Samples, which: NDArray[np.int64] | slice) -> Samples:
     """Return the samples ``which``, in that order; a copy, or a view if ``which`` is a slice."""
     if isinstance(which, slice):
-        return Samples(samples.rows[which], samples.masks[which], samples.labels[which])
+        return Samples(samples.planes[which], samples.masks[which], samples.labels[which])
     # Several times as fast as an index in brackets for rows of kilobytes, and other threads may run meanwhile.
-    return Samples(samples.rows.take(which, 0), samples.masks.take(which, 0), samples.labels.take(which, 0))
+    return Samples(samples.planes.take(which, 0), samples.masks.take(which, 0), samples.labels.take(which, 0))
 
 
 def concatenate(parts: Sequence[Samples]) -> Samples:
     """Return one or more parts, all of one head, one after another."""
     return Samples(
-        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.planes for part in parts]),
         np.concatenate([part.masks for part in parts]),
         np.concatenate([part.labels for part in parts]),
     )
@@ -74,7 +74,7 @@ class StreamPosition:
     """First chunk of the window before this one, whose last rows may be part of the next batch."""
     window_chunk: int = 0
     """First chunk of this window."""
-    carried_rows: int = 0
+    carried_samples: int = 0
     """Rows of the previous window that did not fill a batch."""
     batch: int = 0
     """Batches of this window already given."""
@@ -137,13 +137,13 @@ class _Buffer:
 
 
 def _room_like(samples: Samples, num_rows: int) -> Samples:
-    arrays = (samples.rows, samples.masks, samples.labels)
+    arrays = (samples.planes, samples.masks, samples.labels)
     return Samples(*(np.empty((num_rows, *array.shape[1:]), array.dtype) for array in arrays))
 
 
 def _write(room: Samples, start: int, samples: Samples) -> None:
     stop = start + num_samples(samples)
-    room.rows[start:stop], room.masks[start:stop] = samples.rows, samples.masks
+    room.planes[start:stop], room.masks[start:stop] = samples.planes, samples.masks
     room.labels[start:stop] = samples.labels
 
 
@@ -210,9 +210,9 @@ class SampleStream:
         chunks = self._encoded_chunks()
         position = self.position
         carry: Samples | None = None
-        if position.carried_rows:
+        if position.carried_samples:
             previous = self._gather(chunks, position.previous_chunk)
-            carry = previous.last(position.carried_rows)
+            carry = previous.last(position.carried_samples)
             del previous
         while True:
             carry = yield from self._cut(self._gather(chunks, self.position.window_chunk), carry)
@@ -264,7 +264,7 @@ class SampleStream:
             epoch=position.epoch,
             previous_chunk=position.window_chunk if rest else window.end_chunk,
             window_chunk=window.end_chunk,
-            carried_rows=rest,
+            carried_samples=rest,
             epochs=position.epoch + window.end_chunk / self._num_chunks,
         )
         return window.last(rest) if rest else None
@@ -322,7 +322,7 @@ def _encode_chunk(encode: Encode, augment: Augment | None, chunk: _Chunk) -> Sam
 def encode_checked(encode: Encode, kyokus: NDArray[np.int64]) -> Samples:
     """Return the samples of ``kyokus``; ValueError if a label is not legal or the lengths differ."""
     samples = encode(kyokus)
-    lengths = len(samples.rows), len(samples.masks), len(samples.labels)
+    lengths = len(samples.planes), len(samples.masks), len(samples.labels)
     if len(set(lengths)) > 1:
         given = "{} rows, {} masks, {} labels".format(*lengths)
         raise ValueError(f"the encoder gave {given} for kyokus {_span(kyokus)}: they must be as many")

@@ -25,8 +25,8 @@ from suphx.training.data.dataset import SampleStream, StreamPosition, num_sample
 class Batch:
     """Samples on the device."""
 
-    rows: Tensor
-    """uint8 [n, row_bytes]: bit-packed planes."""
+    planes: Tensor
+    """uint8 [n, observation_bytes]: bit-packed planes."""
     masks: Tensor
     """uint8 [n, 34] or [n, 0]."""
     labels: Tensor
@@ -35,7 +35,7 @@ class Batch:
     """Of the stream behind this batch: where a training that has learned from it goes on."""
 
     @property
-    def num_rows(self) -> int:
+    def num_samples(self) -> int:
         """How many samples there are."""
         return len(self.labels)
 
@@ -146,7 +146,7 @@ class _CudaMover:
     def receive(self, batch: Batch) -> Batch:
         current = torch.cuda.current_stream(self._device)
         current.wait_event(self._sent.popleft())
-        for tensor in (batch.rows, batch.masks, batch.labels):
+        for tensor in (batch.planes, batch.masks, batch.labels):
             tensor.record_stream(current)  # the allocator must not give its memory away before this stream is done
         return batch
 
@@ -171,4 +171,4 @@ class _Pinned:
 
 
 def _tensors(samples: Samples) -> list[Tensor]:
-    return [torch.from_numpy(array) for array in (samples.rows, samples.masks, samples.labels)]
+    return [torch.from_numpy(array) for array in (samples.planes, samples.masks, samples.labels)]

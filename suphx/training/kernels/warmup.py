@@ -47,10 +47,10 @@ def warm_hands() -> None:
 def warm_scripted_games() -> None:
     """Compile the scripted agents; play and store a game."""
     from suphx.games.riichi import KyokuStore, StoreWriter, tenhou
-    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.agents.agent import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
-    agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
+    agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
     with tempfile.TemporaryDirectory() as name:
         with StoreWriter(Path(name)) as writer:
             for log in play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()):
@@ -61,11 +61,11 @@ def warm_scripted_games() -> None:
 def warm_replay() -> None:
     """Compile the check of records against the rules."""
     from suphx.games.riichi import Replayer, tenhou
-    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.agents.agent import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     replayer = Replayer()
-    logs = play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
+    logs = play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
     assert not [difference for log in logs for difference in replayer.replay(log)]
 
 
@@ -92,41 +92,41 @@ def warm_encoder() -> None:
         ORACLE,
         TABLE,
         encode_batch,
+        encode_observations,
         encode_oracle_batch,
-        encode_rows,
         find_encoder,
         load_lookup,
     )
 
     encoder = find_encoder(_ENCODER)
     tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
-    rows = np.zeros((0, encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
-    encode_rows(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
+    rows = np.zeros((0, encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
+    encode_observations(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
     encode_batch(encoder, DISCARD_HEAD, tables, nothing, nothing, rows)
-    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.row_bytes), np.uint8))
+    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.observation_bytes), np.uint8))
 
 
 def warm_nets() -> None:
     """Compile what only a training step needs."""
     import torch
 
-    from suphx.games.riichi import DISCARD_HEAD, row_bytes
+    from suphx.games.riichi import DISCARD_HEAD, observation_bytes
     from suphx.models.nets.net_config import NetConfig
     from suphx.models.nets.policy import PolicyNet
 
     net = PolicyNet(DISCARD_HEAD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
-    torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
+    torch.autograd.backward(net(torch.zeros(1, observation_bytes(1), dtype=torch.uint8)).sum())
 
 
 def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
     from suphx.games.riichi import HEAD_NAMES, KyokuStore, StoreWriter, encode_kyokus, tenhou
-    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.agents.agent import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     with tempfile.TemporaryDirectory() as name:
         with StoreWriter(Path(name)) as writer:
-            for log in play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
+            for log in play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
                 writer.add(log)
         store = KyokuStore.open(Path(name))
         for head in range(len(HEAD_NAMES)):
@@ -152,7 +152,7 @@ def warm_self_play() -> None:
         TableGroup,
         find_encoder,
         play_out_scripted,
-        seen_rows,
+        seen_planes,
         tenhou,
     )
 
@@ -166,10 +166,10 @@ def warm_self_play() -> None:
     while not len(ended.kyokus.games):
         ended = group.step([_no(observations) for observations in group.observe()])
     for decisions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):
-        decisions.take(np.zeros(0, np.int64)).rows.dense()
+        decisions.take(np.zeros(0, np.int64)).planes.dense()
     oracle_group = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
     for observations in oracle_group.observe(0.5):
-        seen_rows(observations.rows, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
+        seen_planes(observations.planes, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
 
 
 def warm_adaptation() -> None:
@@ -210,7 +210,7 @@ def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
     from suphx.games.riichi import DISCARD_HEAD
 
-    num_rows = len(observations.rows)
+    num_rows = len(observations.planes)
     nothing = np.zeros(num_rows, np.float32)
     actions = observations.masks.argmax(axis=1) if observations.head == DISCARD_HEAD else nothing
     return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))

@@ -19,7 +19,7 @@ class Clock:
     def __init__(self, progress: TrainingProgress) -> None:
         self._progress = progress
         self._last_tick = self._lap_start = time.monotonic()
-        self._lap_rows, self._lap_waited = progress.rows, progress.waited_seconds
+        self._lap_samples, self._lap_waited = progress.samples, progress.waited_seconds
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -38,6 +38,6 @@ class Clock:
         """Return rows a second and the share of waiting since the last lap, and start a new one."""
         now, progress = time.monotonic(), self._progress
         elapsed = max(now - self._lap_start, 1e-9)
-        rows, waited = progress.rows - self._lap_rows, progress.waited_seconds - self._lap_waited
-        self._lap_start, self._lap_rows, self._lap_waited = now, progress.rows, progress.waited_seconds
-        return rows / elapsed, waited / elapsed
+        samples, waited = progress.samples - self._lap_samples, progress.waited_seconds - self._lap_waited
+        self._lap_start, self._lap_samples, self._lap_waited = now, progress.samples, progress.waited_seconds
+        return samples / elapsed, waited / elapsed

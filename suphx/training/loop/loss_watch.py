@@ -22,7 +22,7 @@ class StepLoss:
     """What one optimizer step cost."""
 
     step: int
-    num_rows: int
+    num_samples: int
     loss: float
     norm: float
     """Of the gradient, before it was clipped."""
@@ -37,7 +37,7 @@ class LossWatch:
     """Usage::
 
     watch = LossWatch(device)
-    watch.add(step, num_rows, loss, norm)
+    watch.add(step, num_samples, loss, norm)
     for loss in watch.take():  # those that are known without waiting for the newest step
         ...
     """
@@ -46,22 +46,22 @@ class LossWatch:
         self._is_late = device.type == "cuda"
         self._pending: deque[tuple[int, int, Tensor, torch.cuda.Event | None]] = deque()
 
-    def add(self, step: int, num_rows: int, loss: Tensor, norm: Tensor) -> None:
+    def add(self, step: int, num_samples: int, loss: Tensor, norm: Tensor) -> None:
         """Add the loss and the gradient's norm (0-d tensors) of a step."""
         both = torch.stack([loss.detach().float(), norm.detach().float()])
         event = None
         if self._is_late:
             both = torch.empty_like(both, device="cpu", pin_memory=True).copy_(both, non_blocking=True)
             event = torch.cuda.current_stream().record_event()
-        self._pending.append((step, num_rows, both, event))
+        self._pending.append((step, num_samples, both, event))
 
     def take(self, *, waits: bool = False) -> list[StepLoss]:
         """Return the losses of the steps before the newest, of all if it ``waits``; on a CPU always of all."""
         kept = 0 if waits or not self._is_late else 1
         losses = []
         while len(self._pending) > kept:
-            step, num_rows, both, event = self._pending.popleft()
+            step, num_samples, both, event = self._pending.popleft()
             if event is not None:
                 event.synchronize()
-            losses.append(StepLoss(step, num_rows, *both.tolist()))
+            losses.append(StepLoss(step, num_samples, *both.tolist()))
         return losses

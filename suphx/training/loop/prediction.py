@@ -18,7 +18,7 @@ _PREDICTION_ROWS = 2048  # at a time: bounds memory, large enough to be fast
 
 
 def net_logits(net: nn.Module, rows: Tensor, bf16: bool) -> Tensor:
-    """Return the logits [n, k] of packed ``rows`` uint8 [n, row_bytes], which are on the device of ``net``."""
+    """Return the logits [n, k] of packed ``rows`` uint8 [n, observation_bytes], which are on the device of ``net``."""
     with torch.autocast(rows.device.type, torch.bfloat16, enabled=bf16):
         return cast(Tensor, net(rows))
 
@@ -34,6 +34,6 @@ def predict(net: PolicyNet, samples: Samples, bf16: bool) -> NDArray[np.float32]
     with torch.inference_mode():
         for start in range(0, num_samples(samples), _PREDICTION_ROWS):
             part = take(samples, slice(start, start + _PREDICTION_ROWS))
-            logits = net_logits(net, torch.from_numpy(part.rows).to(device), bf16).cpu()
+            logits = net_logits(net, torch.from_numpy(part.planes).to(device), bf16).cpu()
             parts.append(masked_logits(logits, torch.from_numpy(part.masks)).numpy())
     return np.concatenate(parts)

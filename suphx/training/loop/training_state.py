@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.data.dataset import StreamPosition
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class TrainingProgress:
 
     step: int = 0
     """Optimizer steps done."""
-    rows: int = 0
+    samples: int = 0
     """Samples learned from, by all workers."""
     seconds: float = 0.0
     """Time spent, over all starts."""
@@ -34,7 +34,7 @@ class TrainingProgress:
     """One entry for each validation."""
     loss_sum: float = 0.0
     """Of the training loss over the samples since the last validation."""
-    loss_rows: int = 0
+    loss_samples: int = 0
     """Those samples."""
     weak_step: int = 0
     """Step of the weights that were kept as the weak ones; 0 before."""

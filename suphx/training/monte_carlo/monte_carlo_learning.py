@@ -138,8 +138,8 @@ class _Training:
     def _count(self, learned: LearnedRound) -> None:
         progress = self.progress
         progress.step += self.config.batches
-        progress.rows += learned.rows
-        progress.loss_rows += learned.rows
+        progress.samples += learned.samples
+        progress.loss_samples += learned.samples
         progress.loss_sum += learned.loss_sum
         self.staleness.append(learned.staleness)
         now = time.monotonic()  # nowhere else, so that a training never ends without an evaluation
@@ -165,11 +165,11 @@ class _Training:
         """Have the nets play against the opponents."""
         self._end_evaluation(waits=True)
         progress = self.progress
-        entry: dict[str, Any] = {"step": progress.step, "samples": progress.rows}
-        entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / progress.loss_rows}
+        entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
+        entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / progress.loss_samples}
         entry |= {"staleness": sum(self.staleness) / len(self.staleness) if self.staleness else 0.0}
         entry |= self.backend.gauges
-        progress.loss_sum, progress.loss_rows, self.staleness = 0.0, 0, []
+        progress.loss_sum, progress.loss_samples, self.staleness = 0.0, 0, []
         self.pending = (entry, self.backend.evaluate())
 
     def _end_evaluation(self, *, waits: bool) -> None:

@@ -25,7 +25,7 @@ class LearnedRound:
 
     number: int
     """0, 1, … over the whole training: rounds that were learned from before."""
-    rows: int
+    samples: int
     """Samples of all seats."""
     loss_sum: float
     """Of the losses of all samples."""
@@ -58,7 +58,7 @@ class RoundLearner:
                 loss = learn_samples(net, self.optimizer, part, config.max_grad_norm, is_bf16=self.is_bf16)
                 rows += len(indices)
                 loss_sum += loss * len(indices)
-        learned = LearnedRound(number=self.num_rounds, rows=rows, loss_sum=loss_sum, staleness=staleness)
+        learned = LearnedRound(number=self.num_rounds, samples=rows, loss_sum=loss_sum, staleness=staleness)
         self.num_rounds += 1
         return learned
 

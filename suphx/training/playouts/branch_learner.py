@@ -87,7 +87,7 @@ class BranchLearner:
         config = self._config
         rows, masks, choices, points = (
             torch.from_numpy(column).to(self._device)
-            for column in (branches.rows, branches.masks, branches.choices, branches.points)
+            for column in (branches.planes, branches.masks, branches.choices, branches.points)
         )
         with torch.no_grad():
             start_logits = self._start(rows)

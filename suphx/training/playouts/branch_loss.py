@@ -1,8 +1,8 @@
-"""The policy gradient of decisions whose answers were played out: an expectation over answers, nothing is sampled.
+"""The policy gradient of decisions whose actions were played out: an expectation over actions, nothing is sampled.
 
 Where the policy gradient of self-play has one action and an advantage that the luck of a whole deal is part of, here
-the points of several answers on the same wall are known. The gradient is that of sum over a of pi(a) A(a) (expected
-policy gradient: Ciosek and Whiteson 2018, arXiv 1706.05374), for the answers that were tried.
+the points of several actions on the same wall are known. The gradient is that of sum over a of pi(a) A(a) (expected
+policy gradient: Ciosek and Whiteson 2018, arXiv 1706.05374), for the actions that were tried.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class BranchLoss:
     loss: Tensor
     """0-d."""
     gains: Tensor
-    """Expected points of the policy minus those of the initial one, over the answers that were tried."""
+    """Expected points of the policy minus those of the initial one, over the actions that were tried."""
     argmax_gains: Tensor
-    """The same of the most probable answer of both; 0 where one of them was not tried."""
+    """The same of the most probable action of both; 0 where one of them was not tried."""
     divergences: Tensor
     """KL(initial policy || policy), nats."""
 
@@ -42,22 +42,22 @@ def branch_loss(
     """Return the loss whose gradient is -sum over a of grad pi(a) A(a) / ``unit``, plus ``kl_coeff`` times the KL.
 
     ``logits`` and ``start_logits`` [n, m] of the policy and the initial one; ``masks`` as in models/sampling.py;
-    ``choices`` int64 [n, k]: the answers that were tried, -1 for none; ``points`` [n, k]. The advantages A are the
-    points minus their mean under the policy over these answers. All terms are means over rows.
+    ``choices`` int64 [n, k]: the actions that were tried, -1 for none; ``points`` [n, k]. The advantages A are the
+    points minus their mean under the policy over these actions. All terms are means over rows.
     """
     log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
     start = torch.log_softmax(masked_logits(start_logits, masks), dim=1).detach()
     is_tried = choices >= 0
-    answers = choices.clamp_min(0)
-    tried = log_probs.gather(1, answers).exp() * is_tried
+    actions = choices.clamp_min(0)
+    tried = log_probs.gather(1, actions).exp() * is_tried
     policy = _normalised(tried.detach())
     advantages = (points - (policy * points).sum(dim=1, keepdim=True)) * is_tried
     divergences = _divergence(start, log_probs)
     loss = -(tried * advantages).sum(dim=1).mean() / unit + kl_coeff * divergences.mean()
-    initial = _normalised(start.gather(1, answers).exp() * is_tried)
+    initial = _normalised(start.gather(1, actions).exp() * is_tried)
     gains = ((policy - initial) * points).sum(dim=1)
-    argmax_gains = _points_of_best(log_probs, answers, is_tried, points) - _points_of_best(
-        start, answers, is_tried, points
+    argmax_gains = _points_of_best(log_probs, actions, is_tried, points) - _points_of_best(
+        start, actions, is_tried, points
     )
     return BranchLoss(loss, gains, torch.nan_to_num(argmax_gains.detach()), divergences.detach())
 
@@ -67,14 +67,14 @@ def _normalised(weights: Tensor) -> Tensor:
 
 
 def _divergence(start: Tensor, log_probs: Tensor) -> Tensor:
-    """Return KL(initial policy || policy) [n]; illegal answers are minus infinity in both."""
+    """Return KL(initial policy || policy) [n]; illegal actions are minus infinity in both."""
     is_legal = start > -torch.inf
     difference = torch.where(is_legal, start, 0.0) - log_probs.masked_fill(~is_legal, 0.0)
     return (start.exp() * difference).sum(dim=1)
 
 
-def _points_of_best(log_probs: Tensor, answers: Tensor, is_tried: Tensor, points: Tensor) -> Tensor:
-    """Return the points [n] of the most probable answer; no number where it was not tried."""
-    is_best = (answers == log_probs.argmax(dim=1, keepdim=True)) & is_tried
+def _points_of_best(log_probs: Tensor, actions: Tensor, is_tried: Tensor, points: Tensor) -> Tensor:
+    """Return the points [n] of the most probable action; no number where it was not tried."""
+    is_best = (actions == log_probs.argmax(dim=1, keepdim=True)) & is_tried
     found = (points * is_best).sum(dim=1)
     return torch.where(is_best.any(dim=1), found, torch.nan)

@@ -11,7 +11,7 @@ from suphx.selfplay.playouts.branch_config import BranchConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutConfig:
-    """Self-play of the supervised nets in which several answers to uncertain decisions are played out."""
+    """Self-play of the supervised nets in which several actions of uncertain decisions are played out."""
 
     num_decisions: int = 0
     """Number of decisions that are played out; the nets learn from each once. 0 = skip this stage."""
@@ -40,7 +40,7 @@ class PlayoutConfig:
     """Weight in the loss of KL(initial net || policy), the mean over a batch in nats. It keeps the nets close
     to the supervised ones in rare kinds of decisions."""
     permute_points: bool = False
-    """Exchange the points among the answers of each decision at random: a control run, in which no net can become
+    """Exchange the points among the actions of each decision at random: a control run, in which no net can become
     stronger. A gain that is claimed must be larger than that of this run."""
     final_hanchans: int = 2000
     """Games of the match between the final and the supervised nets, a multiple of 4; 0 = no match. If self-play
@@ -58,7 +58,7 @@ class PlayoutConfig:
         for head in self.heads:
             if head not in known:
                 raise ValueError(
-                    f"heads is {list(self.heads)}: the answers of {head} cannot be played out; use {', '.join(known)}"
+                    f"heads is {list(self.heads)}: the actions of {head} cannot be played out; use {', '.join(known)}"
                 )
         least = {"num_decisions": 0, "warmup_steps": 0, "kl_coeff": 0, "save_seconds": 0}
         for name in (*least, "num_collectors", "round_decisions", "batch_size", "report_every"):

@@ -22,14 +22,14 @@ class LossColumns(TypedDict, Generic[A]):
     is_last: A
 
 
-class SeenRows(TypedDict, Generic[A]):
+class SeenPlanes(TypedDict, Generic[A]):
     """What each net sees of n decisions: bit-packed planes, uint8 [n, width]."""
 
-    rows: A
+    planes: A
     """Of the policy."""
-    critic_rows: NotRequired[A]
-    teacher_rows: NotRequired[A]
+    critic_planes: NotRequired[A]
+    teacher_planes: NotRequired[A]
 
 
-class BatchColumns(LossColumns[A], SeenRows[A]):
+class BatchColumns(LossColumns[A], SeenPlanes[A]):
     """A batch."""

@@ -23,7 +23,7 @@ class EntropyConfig:
     target: float = 0.0
     """Target for the mean entropy of the discard net (at most 3.5, for 34 kinds); 0 = a share of the entropy of the
     initial net, which is measured in its first games."""
-    answer_target: float = 0.0
+    yes_no_target: float = 0.0
     """Target for the mean entropy of a two-output net (at most 0.69); 0 = as for ``target``."""
     first_share: float = 1.0
     """Target at the beginning, as a share of the initial entropy. Only without an absolute target."""
@@ -46,7 +46,7 @@ class EntropyConfig:
     """Weight of the past in the exponential mean of the entropy that is compared with the target; 0 = no averaging."""
 
     def __post_init__(self) -> None:
-        for name in ("target", "answer_target", "first_share", "last_share", "anneal_updates", "alpha", "rate", "gain",
+        for name in ("target", "yes_no_target", "first_share", "last_share", "anneal_updates", "alpha", "rate", "gain",
                      "max_alpha"):  # fmt: skip
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
@@ -57,7 +57,7 @@ class EntropyConfig:
 
     def target_of(self, head: int) -> float:
         """Return the absolute target of a head (head.py); 0 if it is a share of the initial entropy."""
-        return self.target if head == DISCARD_HEAD else self.answer_target
+        return self.target if head == DISCARD_HEAD else self.yes_no_target
 
     def share_after(self, num_updates: int) -> float:
         """Return the target after ``num_updates`` updates as a share of the initial entropy."""

@@ -1,7 +1,8 @@
 """Oracle guiding: what the learning nets see of the hidden state, and how it goes away (paper, section 3.3).
 
-In equation 5 each element of the oracle planes stays with the keep probability; features/oracle_row.py has the mask.
-Here is the schedule: the keep probability falls from its first value to 0, in equal steps or in equal ratios.
+In equation 5 each element of the oracle planes stays with the keep probability; the mask is in
+features/oracle_observation.py. Here is the schedule: the keep probability falls from its first value to 0, in equal
+steps or in equal ratios.
 """
 
 from __future__ import annotations

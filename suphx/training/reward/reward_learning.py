@@ -177,9 +177,9 @@ class _Trainer:
             )
         self.optimizer.step()
         progress.step += 1
-        progress.rows += len(games)
+        progress.samples += len(games)
         progress.loss_sum += loss
-        progress.loss_rows += len(losses)
+        progress.loss_samples += len(losses)
 
     def _validate(self) -> None:
         """Add an entry to the history; keep the weights if they are the best so far."""
@@ -188,11 +188,11 @@ class _Trainer:
         entry = {
             "step": progress.step,
             "seconds": progress.seconds,
-            "train_loss": progress.loss_sum / progress.loss_rows,
+            "train_loss": progress.loss_sum / progress.loss_samples,
             "validation_loss": loss,
         }
         progress.history.append(entry)
-        progress.loss_sum, progress.loss_rows = 0.0, 0
+        progress.loss_sum, progress.loss_samples = 0.0, 0
         progress.num_worse += 1
         if progress.best_loss is None or loss < progress.best_loss:
             progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0

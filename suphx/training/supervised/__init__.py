@@ -1,5 +1,5 @@
 """Supervised learning of the five heads.
 
-Imports data/ and loop/.
+Imports data/, loop/, suphx.models and suphx.games.
 Start in supervised.py.
 """

@@ -75,7 +75,7 @@ class HeadResult:
             "best_step": progress.best_step,
             "weak_step": progress.weak_step,
             **plan,
-            "rows_per_second": progress.rows / max(progress.seconds, 1e-9),
+            "samples_per_second": progress.samples / max(progress.seconds, 1e-9),
             "waiting_share": progress.waited_seconds / max(progress.seconds, 1e-9),
             "history": progress.history,
             "test": test,

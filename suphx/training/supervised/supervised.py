@@ -91,7 +91,7 @@ class HeadProgress:
     """Progress since the last report."""
 
     step: int
-    rows: int
+    samples: int
     """Samples learned from so far, by all workers."""
     share_done: float
     """0 to 1."""
@@ -99,7 +99,7 @@ class HeadProgress:
     """Time spent so far, over all starts."""
     train_loss: float
     """Mean since the last validation; of several workers, the first one's."""
-    rows_per_second: float
+    samples_per_second: float
     waiting_share: float
     """Share of the time in which the next batch was not ready."""
     learning_rate: float
@@ -274,24 +274,24 @@ class _Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
         self.net.train()
-        logits = net_logits(self.train_net, batch.rows, self.bf16)
+        logits = net_logits(self.train_net, batch.planes, self.bf16)
         loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
-        self.losses.add(progress.step + 1, batch.num_rows, loss, norm)
+        self.losses.add(progress.step + 1, batch.num_samples, loss, norm)
         self.count_losses()
         self.optimizer.step()
         progress.step += 1
-        progress.rows += batch.num_rows * self.group.size
+        progress.samples += batch.num_samples * self.group.size
 
     def count_losses(self, *, waits: bool = False) -> None:
         """Add the available losses to the sums; DivergedError if one is not finite."""
         for loss in self.losses.take(waits=waits):
             if not loss.is_finite:
                 raise DivergedError(self.result.divergence(loss, self.progress.best_step, self.config.learning_rate))
-            self.progress.loss_sum += loss.loss * loss.num_rows
-            self.progress.loss_rows += loss.num_rows
+            self.progress.loss_sum += loss.loss * loss.num_samples
+            self.progress.loss_samples += loss.num_samples
 
     def report_progress(self, clock: Clock, share_done: float) -> None:
         """Show the progress; report every ``report_every`` steps and at the end."""
@@ -327,14 +327,14 @@ class _Trainer:
             share = accuracy(logits, self.validation.labels)
         entry = {
             "step": progress.step,
-            "rows": progress.rows,
+            "samples": progress.samples,
             "seconds": progress.seconds,
-            "train_loss": progress.loss_sum / progress.loss_rows,
+            "train_loss": progress.loss_sum / progress.loss_samples,
             "validation_loss": loss,
             "validation_accuracy": share,
         }
         progress.history.append(entry)
-        progress.loss_sum, progress.loss_rows = 0.0, 0
+        progress.loss_sum, progress.loss_samples = 0.0, 0
         if loss is None or progress.best_loss is None or loss < progress.best_loss:
             progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
             self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
@@ -366,16 +366,18 @@ class _Trainer:
 
     def make_report(self, clock: Clock, share_done: float) -> HeadProgress:
         progress = self.progress
-        rows_per_second, waiting_share = clock.lap()
+        samples_per_second, waiting_share = clock.lap()
         last = progress.history[-1] if progress.history else {}
-        mean_loss = progress.loss_sum / progress.loss_rows if progress.loss_rows else last.get("train_loss", math.nan)
+        mean_loss = (
+            progress.loss_sum / progress.loss_samples if progress.loss_samples else last.get("train_loss", math.nan)
+        )
         return HeadProgress(
             step=progress.step,
-            rows=progress.rows,
+            samples=progress.samples,
             share_done=min(1.0, share_done),
             seconds=progress.seconds,
             train_loss=mean_loss,
-            rows_per_second=rows_per_second,
+            samples_per_second=samples_per_second,
             waiting_share=waiting_share,
             learning_rate=float(self.optimizer.param_groups[0]["lr"]),
             validation_loss=last.get("validation_loss"),

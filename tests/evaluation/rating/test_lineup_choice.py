@@ -70,5 +70,5 @@ def test_agents_that_are_not_there_tonight_are_not_chosen() -> None:
 
 
 def test_fewer_than_four_agents_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 agents: at least 4 are needed, add baselines"):
+    with pytest.raises(ValueError, match="3 agents: at least 4 are needed, add scripted agents"):
         choose_lineups([], ["a", "b", "c"], 1, anchor=ANCHOR)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("short_games")
 
 def play(
     candidate: str = "ukeire",
-    baseline: str = "tsumogiri",
+    opponent: str = "tsumogiri",
     *,
     seating: SeatingChoice = "1v3",
     decides: MeasureName = "placement",
@@ -29,7 +29,7 @@ def play(
     runner: GameRunner = ONE_PROCESS,
 ) -> SequentialReport:
     return play_sequential_match(
-        MatchSetup(candidate, baseline, seed=1),
+        MatchSetup(candidate, opponent, seed=1),
         SequentialConfig(difference=difference, error=0.05, seating=seating, decides=decides),
         max_hanchans=320,
         fresh_hanchans=24,
@@ -50,7 +50,7 @@ def test_a_clear_match_ends_early_and_new_walls_give_the_figure() -> None:
 
 
 class Elsewhere:
-    """Plays here, each pair of tasks in this order or the other, and says that the baseline forfeited in each."""
+    """Plays here, each pair of tasks in this order or the other, and says that the opponent forfeited in each."""
 
     number = 1
 

@@ -27,12 +27,12 @@ from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameRecorder, Quarantine, iter_records, places_of_scores
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, BaselineAgent, load_agent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent, load_agent
 
 QUITTER = "quitter"
 
 
-class Quitter(BaselineAgent):
+class Quitter(ScriptedAgent):
     """Plays as ukeire does, and says of every game that it could not play it to the end."""
 
     max_tables = 8
@@ -63,8 +63,8 @@ def load(address: str) -> Agent:
 HERE = GameRunner(load=load)
 
 
-def match(candidate: str, baseline: str, records: Path | None = None, kept: KeptResults | None = None) -> MatchReport:
-    setup = MatchSetup(candidate, baseline, seed=1, rules=tonpuu())
+def match(candidate: str, opponent: str, records: Path | None = None, kept: KeptResults | None = None) -> MatchReport:
+    setup = MatchSetup(candidate, opponent, seed=1, rules=tonpuu())
     return play_match(setup, 16, runner=GameRunner(load=load, records=records, kept=kept))
 
 
@@ -119,7 +119,7 @@ def test_a_match_counts_a_forfeit_as_fourth_place_and_its_records_show_the_game_
     lost = match(QUITTER, "tsumogiri", tmp_path / "lost", kept)
     assert honest.difference.mean < 0
     assert lost.statistics.placements == (0, 0, 0, 16)
-    assert lost.baseline_statistics.placements == (16, 16, 16, 0), "the others move up"
+    assert lost.opponent_statistics.placements == (16, 16, 16, 0), "the others move up"
     assert lost.difference.mean == 1.5, "fourth instead of 2.5th"
     assert lost.points_difference.mean == lost.points[3] - np.mean(lost.points)
     assert lost.statistics.win_rate == honest.statistics.win_rate
@@ -133,7 +133,7 @@ def test_a_match_counts_a_forfeit_as_fourth_place_and_its_records_show_the_game_
 def test_of_several_seats_that_forfeit_the_points_decide() -> None:
     report = match("tsumogiri", QUITTER)
     assert report.statistics.placements == (16, 0, 0, 0)
-    assert report.baseline_statistics.placements == (0, 16, 16, 16)
+    assert report.opponent_statistics.placements == (0, 16, 16, 16)
     assert report.forfeits.counts == {1: 48}
 
 

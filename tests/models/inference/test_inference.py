@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.computation import Convolution
 from suphx.models.inference.inference import InferenceConfig, InferenceNet, plan_batches
 from suphx.models.nets.net_config import NetConfig
@@ -25,7 +25,7 @@ def random_net(head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NU
 
 
 def random_rows(num_rows: int, num_planes: int = NUM_PLANES) -> torch.Tensor:
-    return torch.randint(0, 256, (num_rows, row_bytes(num_planes)), dtype=torch.uint8)
+    return torch.randint(0, 256, (num_rows, observation_bytes(num_planes)), dtype=torch.uint8)
 
 
 @torch.inference_mode()

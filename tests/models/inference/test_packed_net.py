@@ -27,7 +27,7 @@ def random_net(head: int, num_oracle_planes: int = 0) -> PolicyNet:
 
 
 def random_rows(net: PolicyNet, num_rows: int) -> torch.Tensor:
-    return torch.randint(256, (num_rows, net.row_bytes), dtype=torch.uint8)
+    return torch.randint(256, (num_rows, net.observation_bytes), dtype=torch.uint8)
 
 
 @pytest.mark.parametrize("num_oracle_planes", [0, ORACLE.num_planes])
@@ -57,4 +57,4 @@ def test_the_net_stays_as_it_is() -> None:
 def test_rows_of_another_net_are_refused() -> None:
     net = random_net(DISCARD_HEAD)
     with pytest.raises(ValueError, match="rows of 13 planes must be uint8"):
-        PackedNet(net)(torch.zeros(2, net.row_bytes + 1, dtype=torch.uint8))
+        PackedNet(net)(torch.zeros(2, net.observation_bytes + 1, dtype=torch.uint8))

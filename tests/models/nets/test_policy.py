@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, RIICHI_HEAD
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.computation import Convolution
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet, add_oracle_planes, drop_oracle_planes, fold_batch_norm, num_weights
-from suphx.models.packed.unpack import unpack_rows
+from suphx.models.packed.unpack import unpack_observations
 
 TINY = NetConfig(size="tiny")
 
@@ -97,7 +97,7 @@ def test_heads_and_outputs_belong_together() -> None:
 
 
 def random_rows(num_rows: int, num_planes: int) -> torch.Tensor:
-    return torch.randint(0, 256, (num_rows, row_bytes(num_planes)), dtype=torch.uint8)
+    return torch.randint(0, 256, (num_rows, observation_bytes(num_planes)), dtype=torch.uint8)
 
 
 def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
@@ -124,9 +124,9 @@ def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
         logits = net(planes)
         return [logits.detach(), *torch.autograd.grad(logits.square().sum(), list(net.parameters()))]
 
-    wanted = logits_and_gradients(unpack_rows(rows, 9))
+    wanted = logits_and_gradients(unpack_observations(rows, 9))
     net.use(convolution)
-    for planes in (unpack_rows(rows, 9), rows):
+    for planes in (unpack_observations(rows, 9), rows):
         for result, want in zip(logits_and_gradients(planes), wanted, strict=True):
             torch.testing.assert_close(result, want, rtol=1e-3, atol=1e-3 * float(want.abs().max() + 1))
 
@@ -136,7 +136,7 @@ def test_packed_rows_follow_autocast() -> None:
     rows = random_rows(16, 9)
     with torch.autocast("cpu", torch.bfloat16):
         logits = net(rows)
-        planes_logits = net(unpack_rows(rows, 9))
+        planes_logits = net(unpack_observations(rows, 9))
     assert logits.dtype == planes_logits.dtype == torch.bfloat16
     torch.testing.assert_close(logits, planes_logits, rtol=0.05, atol=0.05 * float(planes_logits.detach().abs().max()))
 
@@ -144,12 +144,15 @@ def test_packed_rows_follow_autocast() -> None:
 @pytest.mark.parametrize("packs", [True, False])
 def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) -> None:
     net = trained_a_little(CHOW_HEAD, 9, NetConfig(size="tiny", num_oracle_planes=5)).eval()
-    rows, nothing = random_rows(8, 9), torch.zeros(8, row_bytes(5), dtype=torch.uint8)
+    rows, nothing = random_rows(8, 9), torch.zeros(8, observation_bytes(5), dtype=torch.uint8)
     public = drop_oracle_planes(net)
     if packs:
         wanted, logits = net(rows, nothing), public(rows)
     else:
-        wanted, logits = net(unpack_rows(rows, 9), unpack_rows(nothing, 5)), public(unpack_rows(rows, 9))
+        wanted, logits = (
+            net(unpack_observations(rows, 9), unpack_observations(nothing, 5)),
+            public(unpack_observations(rows, 9)),
+        )
     torch.testing.assert_close(logits, wanted)
     assert not public.training
     assert not torch.allclose(net(rows, ~nothing), wanted)
@@ -162,7 +165,7 @@ def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
     both = torch.cat([rows, hidden], dim=1)
     assert torch.equal(net(rows, hidden), public(rows))
     assert torch.equal(net(both), public(rows))
-    assert both.shape[1] == net.row_bytes
+    assert both.shape[1] == net.observation_bytes
     net(both)[:, 0].sum().backward()
     gradient = net.trunk.stem.conv.weight.grad
     assert gradient is not None

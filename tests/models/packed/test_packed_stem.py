@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch.nn import functional
 
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.device import torch_threads
 from suphx.models.packed.packed_stem import TurnedWeights, convolve_packed
-from suphx.models.packed.unpack import unpack_rows
+from suphx.models.packed.unpack import unpack_observations
 
 
 def packed(planes: torch.Tensor) -> torch.Tensor:
@@ -43,9 +43,9 @@ def test_it_is_the_convolution_of_the_unpacked_planes(
 
 
 def test_planes_of_the_real_number_fit_too() -> None:
-    rows = torch.randint(0, 256, (2, row_bytes(838)), dtype=torch.uint8)
+    rows = torch.randint(0, 256, (2, observation_bytes(838)), dtype=torch.uint8)
     weight = torch.randn(3, 838, 3)
-    wanted = functional.conv1d(unpack_rows(rows, 838), weight, padding=1).transpose(1, 2)
+    wanted = functional.conv1d(unpack_observations(rows, 838), weight, padding=1).transpose(1, 2)
     torch.testing.assert_close(convolve_packed(rows, weight), wanted, rtol=1e-3, atol=1e-3)
 
 
@@ -61,7 +61,7 @@ def test_a_plane_may_have_any_number_of_columns() -> None:
 
 
 def test_weights_that_do_not_learn_have_no_gradient() -> None:
-    rows, weight = torch.full((3, row_bytes(2)), 255, dtype=torch.uint8), torch.randn(4, 2, 3)
+    rows, weight = torch.full((3, observation_bytes(2)), 255, dtype=torch.uint8), torch.randn(4, 2, 3)
     with torch.no_grad():
         wanted = convolve_packed(rows, weight.requires_grad_())
     assert not wanted.requires_grad
@@ -70,7 +70,7 @@ def test_weights_that_do_not_learn_have_no_gradient() -> None:
 
 def test_no_rows_give_no_columns_and_no_gradient() -> None:
     weight = torch.randn(3, 5, 3, requires_grad=True)
-    result = convolve_packed(torch.zeros(0, row_bytes(5), dtype=torch.uint8), weight)
+    result = convolve_packed(torch.zeros(0, observation_bytes(5), dtype=torch.uint8), weight)
     assert result.shape == (0, 34, 3)
     (gradient,) = torch.autograd.grad(result.sum(), weight)
     assert torch.equal(gradient, torch.zeros(3, 5, 3))

@@ -19,8 +19,8 @@ from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion,
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.selfplay.agents.agent import LEARNED_HEADS, Agent, BaselineAgent, NetAgent, load_agent
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.agent import LEARNED_HEADS, Agent, NetAgent, ScriptedAgent, load_agent
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set
 
 MINI = ENCODERS["mini"]
@@ -59,9 +59,9 @@ def positions(agent: Agent, num_tables: int, num_steps: int) -> Iterator[tuple[R
         simulator.advance(waiting, actions)
 
 
-@pytest.mark.parametrize("name", BASELINES)
-def test_a_baseline_answers_the_same_in_any_batch(name: str) -> None:
-    agent = BaselineAgent(name)
+@pytest.mark.parametrize("name", SCRIPTED_AGENTS)
+def test_a_scripted_agent_answers_the_same_in_any_batch(name: str) -> None:
+    agent = ScriptedAgent(name)
     for tables, actions in positions(agent, 8, 150):
         single = [int(agent.act(tables, np.array([i]))[0]) for i in range(8)]
         assert single == actions.tolist()
@@ -77,7 +77,7 @@ def test_nets_answer_the_same_in_any_batch() -> None:
 
 
 def test_agents_change_nothing_at_the_table() -> None:
-    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(BaselineAgent, BASELINES)]
+    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(ScriptedAgent, SCRIPTED_AGENTS)]
     for agent in agents:
         simulator = Simulator(4, tenhou())
         simulator.reset(range(4))
@@ -102,7 +102,7 @@ def discards(agent: Agent, num_tables: int, num_steps: int) -> list[int]:
     """Return what ``agent`` would do at tables where ukeire plays, tsumogiri included."""
     return [
         int(action)
-        for tables, _ in positions(BaselineAgent("ukeire"), num_tables, num_steps)
+        for tables, _ in positions(ScriptedAgent("ukeire"), num_tables, num_steps)
         for action in agent.act(tables, np.arange(num_tables))
     ]
 
@@ -131,13 +131,16 @@ def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path)
     save_policy_set(learned, policy_set, MINI, rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
     pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
     assert all(RIICHI in pair for pair in pairs if pair[0] != pair[1])
-    agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI_HEAD).row_bytes), np.uint8)
+    agent, rows = (
+        load_agent(f"{learned}:sampled"),
+        np.zeros((200, MINI.layout(RIICHI_HEAD).observation_bytes), np.uint8),
+    )
     assert isinstance(agent, NetAgent)
     uniforms, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((200, 0), np.uint8)
     nobody, lines = np.zeros(200, np.int32), np.arange(200)
     says_yes, _ = agent.forward(Observations(RIICHI_HEAD, rows, no_masks, nobody, uniforms), lines)
     assert 0 < says_yes.mean() < 1
-    call = np.zeros((200, MINI.layout(PONG_HEAD).row_bytes), np.uint8)
+    call = np.zeros((200, MINI.layout(PONG_HEAD).observation_bytes), np.uint8)
     calls, _ = agent.forward(Observations(PONG_HEAD, call, no_masks, nobody, uniforms), lines)
     assert len(set(calls.tolist())) == 1
 
@@ -161,8 +164,8 @@ def test_a_colon_may_be_part_of_a_folder(tmp_path: Path) -> None:
     assert load_agent(str(folder)).name == str(folder)
 
 
-def test_baselines_are_loaded_by_name() -> None:
-    assert [load_agent(name).name for name in BASELINES] == list(BASELINES)
+def test_scripted_agents_are_loaded_by_name() -> None:
+    assert [load_agent(name).name for name in SCRIPTED_AGENTS] == list(SCRIPTED_AGENTS)
 
 
 @pytest.mark.parametrize("in_subfolders", [False, True])
@@ -177,8 +180,8 @@ def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfold
 def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"'nobody' is no agent: name a scripted one \(random, tsumogiri, ukeire\)"):
         load_agent("nobody")
-    with pytest.raises(ValueError, match="'nobody' is no baseline"):
-        BaselineAgent("nobody")
+    with pytest.raises(ValueError, match="'nobody' is no scripted agent"):
+        ScriptedAgent("nobody")
 
 
 def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.games.riichi import NO_ANSWER, recorded_decisions
+from suphx.games.riichi import NO_ACTION, recorded_decisions
 from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
 from suphx.selfplay.agents import opinion
-from suphx.selfplay.agents.agent import BaselineAgent
-from suphx.selfplay.agents.opinion import ask_agent
+from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.selfplay.agents.opinion import agent_opinions
 from tests.games.riichi.builders.random_game import random_game
 from tests.selfplay.agents.small_agent import small_agent
 
@@ -22,7 +22,7 @@ DECISIONS = recorded_decisions(dataclasses.replace(GAME, kyokus=GAME.kyokus[:4],
 
 def test_an_agent_with_nets_judges_every_legal_move() -> None:
     agent = small_agent()
-    opinions = ask_agent(agent, DECISIONS)
+    opinions = agent_opinions(agent, DECISIONS)
     chances = opinions.probabilities
     legal: NDArray[np.bool_] = DECISIONS.tables["legal"].view(np.bool_)
     assert opinions.name == agent.name
@@ -39,7 +39,7 @@ def test_an_agent_with_nets_judges_every_legal_move() -> None:
 
 
 def test_the_agent_discards_what_has_the_highest_probability() -> None:
-    opinions = ask_agent(small_agent(), DECISIONS)
+    opinions = agent_opinions(small_agent(), DECISIONS)
     chances = opinions.probabilities[:, : TSUMOGIRI + 1]
     is_discard = (opinions.actions <= TSUMOGIRI) & ~np.isnan(chances).all(axis=1)
     best = np.nanmax(chances[is_discard], axis=1)
@@ -48,22 +48,22 @@ def test_the_agent_discards_what_has_the_highest_probability() -> None:
     np.testing.assert_allclose(chosen, best, rtol=1e-5)
 
 
-def test_a_baseline_has_choices_and_no_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scripted_agent_has_choices_and_no_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opinion, "_DECISIONS_A_CALL", 50)
     told: list[float] = []
-    opinions = ask_agent(BaselineAgent("ukeire"), DECISIONS, progress=told.append)
+    opinions = agent_opinions(ScriptedAgent("ukeire"), DECISIONS, progress=told.append)
     assert sum(told) == len(DECISIONS.tables)
     assert set(told[:-1]) == {50}
     assert np.isnan(opinions.probabilities).all()
-    expected = BaselineAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
+    expected = ScriptedAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
     np.testing.assert_array_equal(opinions.actions, expected)
 
 
 def test_an_agent_is_asked_at_the_decisions_of_some_seats_only() -> None:
     agent = small_agent()
-    whole, part = ask_agent(agent, DECISIONS), ask_agent(agent, DECISIONS, (1, 3))
+    whole, part = agent_opinions(agent, DECISIONS), agent_opinions(agent, DECISIONS, (1, 3))
     asked = np.isin(DECISIONS.tables["actor"], (1, 3))
     assert 0 < asked.sum() < len(asked)
-    np.testing.assert_array_equal(part.actions, np.where(asked, whole.actions, NO_ANSWER))
+    np.testing.assert_array_equal(part.actions, np.where(asked, whole.actions, NO_ACTION))
     np.testing.assert_allclose(part.probabilities[asked], whole.probabilities[asked], atol=1e-5)
     assert np.isnan(part.probabilities[~asked]).all()

@@ -12,14 +12,14 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.games.riichi.features.oracle_observation import seen_planes
 from suphx.games.riichi.hidden.determinisation import determinise
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.nets.net_config import NetConfig
-from suphx.selfplay.agents.agent import BaselineAgent, NetAgent, load_agent
+from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent, load_agent
 from suphx.selfplay.agents.policy_set import (
     PolicySet,
     load_policy_set,
@@ -60,7 +60,7 @@ def tables() -> Records:
     for _ in range(60):
         waiting = simulator.waiting()
         found.append(simulator.tables[waiting[::6]].copy())
-        simulator.advance(waiting, BaselineAgent("ukeire").act(simulator.tables, waiting))
+        simulator.advance(waiting, ScriptedAgent("ukeire").act(simulator.tables, waiting))
     return np.concatenate(found)
 
 
@@ -80,7 +80,7 @@ def test_at_keep_probability_0_what_is_hidden_changes_no_bit_of_any_answer(table
                 asked = observe_head(
                     dealt, everybody(tables), undecided, MINI, net.head, keep_probability=keep_probability
                 )
-                seen = seen_rows(asked.observations.rows, net.num_planes, ORACLE.num_planes)
+                seen = seen_planes(asked.observations.planes, net.num_planes, ORACLE.num_planes)
                 logits[keep_probability, name] = net(torch.from_numpy(seen)).detach().numpy()
         assert logits[0.0, "true"].tobytes() == logits[0.0, "other"].tobytes()
         num_rows += len(logits[0.0, "true"])

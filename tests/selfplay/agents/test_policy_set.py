@@ -8,7 +8,7 @@ import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.calibration import Calibration
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.policy_set import load_policy_set, random_policy_set, save_policy_set, sharpened
@@ -20,7 +20,7 @@ TINY = NetConfig(size="tiny", channels=8, num_blocks=1, normalization="none")
 def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly() -> None:
     policy_set = random_policy_set(MINI, TINY, seed=1)
     for head, net in enumerate(policy_set.nets):
-        rows = torch.randint(256, (50, row_bytes(net.num_planes)), dtype=torch.uint8)
+        rows = torch.randint(256, (50, observation_bytes(net.num_planes)), dtype=torch.uint8)
         with torch.no_grad():
             probabilities = net(rows).softmax(dim=1)
         if head == DISCARD_HEAD:
@@ -35,7 +35,7 @@ def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly
 def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int) -> None:
     policy_set = random_policy_set(MINI, TINY, seed=1)
     sharp = sharpened(policy_set, [head], 0.5)
-    rows = torch.randint(256, (20, row_bytes(policy_set.nets[head].num_planes)), dtype=torch.uint8)
+    rows = torch.randint(256, (20, observation_bytes(policy_set.nets[head].num_planes)), dtype=torch.uint8)
     with torch.no_grad():
         logits, twice = policy_set.nets[head](rows), sharp.nets[head](rows)
     torch.testing.assert_close(twice, 2 * logits)

@@ -28,11 +28,11 @@ def collector(**changes: object) -> BranchCollector:
 def assert_equal(first: Mapping[int, Branches], second: Mapping[int, Branches]) -> None:
     assert first.keys() == second.keys()
     for head, branches in first.items():
-        for name in ("rows", "masks", "choices", "points"):
+        for name in ("planes", "masks", "choices", "points"):
             np.testing.assert_array_equal(getattr(branches, name), getattr(second[head], name))
 
 
-def test_decisions_come_with_the_points_of_their_answers() -> None:
+def test_decisions_come_with_the_points_of_their_actions() -> None:
     found = collector().collect(NETS, 600)
     assert sum(map(len, found.values())) >= 600
     discards = found[DISCARD_HEAD]
@@ -69,7 +69,7 @@ def test_nets_play_on_where_the_recipe_says_so_and_other_points_come_out() -> No
     scripted, with_nets = (collector(rollout_policy=policy).collect(NETS, 100) for policy in ("ukeire", "nets"))
     assert scripted.keys() == with_nets.keys()
     for head, branches in with_nets.items():
-        np.testing.assert_array_equal(branches.rows, scripted[head].rows)
+        np.testing.assert_array_equal(branches.planes, scripted[head].planes)
         assert (branches.points != scripted[head].points).any()
         assert (branches.points % 100 == 0).all()
     assert_equal(with_nets, collector(rollout_policy="nets").collect(NETS, 100))

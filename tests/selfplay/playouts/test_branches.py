@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from suphx.selfplay.playouts.branches import Branches, join, probable_answers
+from suphx.selfplay.playouts.branches import Branches, join, probable_actions
 
 NO_MASK = torch.zeros(4, 0, dtype=torch.uint8)
 
@@ -15,7 +15,7 @@ def logits_of(probabilities: list[list[float]]) -> torch.Tensor:
 def test_discards_that_are_probable_enough_are_tried_the_most_probable_first() -> None:
     logits = logits_of([[0.1, 0.5, 0.02, 0.38], [0.97, 0.01, 0.01, 0.01], [0.3, 0.3, 0.3, 0.1]])
     masks = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 0, 0]], dtype=torch.uint8)
-    choices = probable_answers(logits, masks, max_branches=3, min_probability=0.05)
+    choices = probable_actions(logits, masks, max_branches=3, min_probability=0.05)
     assert choices[0].tolist() == [1, 3, 0]
     assert choices[1].tolist() == [-1, -1, -1], "nothing to compare"
     assert sorted(choices[2].tolist()) == [-1, 0, 1], "what is not legal is not tried"
@@ -23,7 +23,7 @@ def test_discards_that_are_probable_enough_are_tried_the_most_probable_first() -
 
 def test_both_answers_to_a_call_are_tried_unless_yes_is_out_of_the_question() -> None:
     logits = logits_of([[0.999, 0.001], [0.9, 0.1], [0.001, 0.999], [0.5, 0.5]])
-    choices = probable_answers(logits, NO_MASK, max_branches=3, min_probability=0.05)
+    choices = probable_actions(logits, NO_MASK, max_branches=3, min_probability=0.05)
     assert choices.shape == (4, 2)
     assert choices[0].tolist() == [-1, -1]
     assert choices[1].tolist() == [0, 1]
@@ -40,7 +40,7 @@ def test_rows_are_taken_and_joined() -> None:
     both = join([part.take(np.array([0, 1])), part.take(np.array([2, 3]))])
     assert len(both) == 4
     np.testing.assert_array_equal(both.points, part.points)
-    np.testing.assert_array_equal(both.rows, part.rows)
+    np.testing.assert_array_equal(both.planes, part.planes)
 
 
 def test_permuted_points_stay_in_their_row_and_with_answers_that_were_tried() -> None:

@@ -8,7 +8,7 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I32, I64
-from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
+from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
 from tests.selfplay.agents.small_agent import SMALL, small_agent
@@ -21,20 +21,20 @@ def sampled_agent(seed: int) -> NetAgent:
     return NetAgent("sampled", random_policy_set(encoder, SMALL, seed).nets, encoder, sampled_heads=[DISCARD_HEAD])
 
 
-def branches(candidate: Agent, baseline: Agent, seeds: tuple[int, ...] = SEEDS, **options: int) -> list[GameBranches]:
-    return list(play_branches(candidate, baseline, seeds, tonpuu(), **options))  # type: ignore[arg-type]
+def branches(candidate: Agent, opponent: Agent, seeds: tuple[int, ...] = SEEDS, **options: int) -> list[GameBranches]:
+    return list(play_branches(candidate, opponent, seeds, tonpuu(), **options))  # type: ignore[arg-type]
 
 
-def play_twice(candidate: Agent, baseline: Agent, seed: int) -> tuple[I32, I32]:
+def play_twice(candidate: Agent, opponent: Agent, seed: int) -> tuple[I32, I32]:
     """Return what ``play_branches`` does for one game, by playing every deal five times from its start."""
     simulator = Simulator(1, tonpuu(), stops_at_kyoku_end=True)
     simulator.reset([seed])
     own, other = [], []
     while simulator.waiting().size:
         start = simulator.tables["scores"][0].copy()
-        own.append([finish_deal(simulator, [candidate if s == seat else baseline for s in range(4)])[seat] - start[seat]
+        own.append([finish_deal(simulator, [candidate if s == seat else opponent for s in range(4)])[seat] - start[seat]
                     for seat in range(4)])  # fmt: skip
-        scores = finish_deal(simulator, [baseline] * 4, keeps=True)
+        scores = finish_deal(simulator, [opponent] * 4, keeps=True)
         other.append(scores - start)
         simulator.next_kyoku(np.zeros(1, np.int64))
     return np.array(own), np.array(other)
@@ -52,36 +52,36 @@ def finish_deal(simulator: Simulator, policy_sets: list[Agent], *, keeps: bool =
 
 
 @pytest.mark.parametrize(
-    ("candidate", "baseline"),
+    ("candidate", "opponent"),
     [
-        (BaselineAgent("ukeire"), BaselineAgent("tsumogiri")),
-        (BaselineAgent("random"), BaselineAgent("ukeire")),
+        (ScriptedAgent("ukeire"), ScriptedAgent("tsumogiri")),
+        (ScriptedAgent("random"), ScriptedAgent("ukeire")),
         (small_agent(1), sampled_agent(1)),
         (sampled_agent(2), sampled_agent(1)),
     ],
     ids=lambda agent: agent.name,
 )
-def test_branches_are_the_deals_played_again_from_their_start(candidate: Agent, baseline: Agent) -> None:
-    seeds = SEEDS if isinstance(candidate, BaselineAgent) else SEEDS[:2]  # nets that play alone take their time
-    for seed, game in zip(seeds, branches(candidate, baseline, seeds), strict=True):
-        own, other = play_twice(candidate, baseline, seed)
+def test_branches_are_the_deals_played_again_from_their_start(candidate: Agent, opponent: Agent) -> None:
+    seeds = SEEDS if isinstance(candidate, ScriptedAgent) else SEEDS[:2]  # nets that play alone take their time
+    for seed, game in zip(seeds, branches(candidate, opponent, seeds), strict=True):
+        own, other = play_twice(candidate, opponent, seed)
         assert game.candidate.tolist() == own.tolist()
-        assert game.baseline.tolist() == other.tolist()
+        assert game.opponent.tolist() == other.tolist()
         assert game.differs.any()
-        assert not (game.candidate != game.baseline)[~game.differs].any()
+        assert not (game.candidate != game.opponent)[~game.differs].any()
 
 
-@pytest.mark.parametrize("agent", [BaselineAgent("ukeire"), BaselineAgent("random"), sampled_agent(1)])
+@pytest.mark.parametrize("agent", [ScriptedAgent("ukeire"), ScriptedAgent("random"), sampled_agent(1)])
 def test_an_agent_never_differs_from_itself(agent: Agent) -> None:
     for game in branches(agent, agent):
         assert not game.differs.any()
-        assert game.candidate.tolist() == game.baseline.tolist()
-        assert len(game.baseline) >= 4, "a game of the east round has at least four deals"
+        assert game.candidate.tolist() == game.opponent.tolist()
+        assert len(game.opponent) >= 4, "a game of the east round has at least four deals"
 
 
 def test_games_do_not_depend_on_those_beside_them() -> None:
-    together = branches(BaselineAgent("ukeire"), BaselineAgent("tsumogiri"))
-    alone = branches(BaselineAgent("ukeire"), BaselineAgent("tsumogiri"), num_games=1)
+    together = branches(ScriptedAgent("ukeire"), ScriptedAgent("tsumogiri"))
+    alone = branches(ScriptedAgent("ukeire"), ScriptedAgent("tsumogiri"), num_games=1)
     for one, other in zip(together, alone, strict=True):
         assert one.candidate.tolist() == other.candidate.tolist()
         assert one.differs.tolist() == other.differs.tolist()
@@ -89,13 +89,13 @@ def test_games_do_not_depend_on_those_beside_them() -> None:
 
 def test_progress_counts_parts_of_games() -> None:
     parts: list[float] = []
-    agent = BaselineAgent("tsumogiri")
-    assert len(list(play_branches(BaselineAgent("ukeire"), agent, SEEDS, tonpuu(), progress=parts.append))) == 3
+    agent = ScriptedAgent("tsumogiri")
+    assert len(list(play_branches(ScriptedAgent("ukeire"), agent, SEEDS, tonpuu(), progress=parts.append))) == 3
     assert sum(parts) == pytest.approx(3)
     assert len(parts) > 3
 
 
-class Follower(BaselineAgent):
+class Follower(ScriptedAgent):
     """Wants to know how games came to where they are."""
 
     max_tables = 1
@@ -112,4 +112,4 @@ class Follower(BaselineAgent):
 
 def test_an_agent_that_follows_whole_games_is_refused() -> None:
     with pytest.raises(ValueError, match="ukeire follows whole games and cannot play a single deal again"):
-        branches(Follower("ukeire"), BaselineAgent("random"))
+        branches(Follower("ukeire"), ScriptedAgent("random"))

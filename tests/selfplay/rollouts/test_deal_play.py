@@ -35,7 +35,7 @@ def test_without_keys_the_agent_plays_every_deal_to_its_end() -> None:
         simulator.advance(waiting, agent.act(simulator.tables, waiting))
     kept = play_deals(deals, seats(deals), agent)
     assert not kept.log_probs.any()
-    choices = agent.discard_logits(kept.rows).masked_fill(torch.from_numpy(kept.masks) == 0, -torch.inf).argmax(dim=1)
+    choices = agent.discard_logits(kept.planes).masked_fill(torch.from_numpy(kept.masks) == 0, -torch.inf).argmax(dim=1)
     np.testing.assert_array_equal(kept.actions, choices.numpy())
     assert set(np.unique(deals["phase"])) <= {KYOKU_START, GAME_END}
     np.testing.assert_array_equal(deals["deltas"], simulator.tables["deltas"])
@@ -50,7 +50,7 @@ def test_sampled_discards_are_those_of_the_policy_and_are_kept_in_order() -> Non
     assert set(kept.deals.tolist()) <= set(range(30))
     assert len(kept) > 150  # a seat discards some ten times
     log_probs = torch.log_softmax(
-        agent.discard_logits(kept.rows).masked_fill(torch.from_numpy(kept.masks) == 0, -torch.inf), dim=1
+        agent.discard_logits(kept.planes).masked_fill(torch.from_numpy(kept.masks) == 0, -torch.inf), dim=1
     )
     taken = log_probs.gather(1, torch.from_numpy(kept.actions).unsqueeze(1)).squeeze(1)
     np.testing.assert_allclose(kept.log_probs, taken.numpy(), atol=1e-4)
@@ -69,7 +69,7 @@ def test_a_deal_goes_as_it_does_alone() -> None:
     np.testing.assert_array_equal(together["scores"][7], alone["scores"][0])
     part = kept.of_deals(7, 8)
     np.testing.assert_array_equal(part.actions, own.actions)
-    np.testing.assert_array_equal(part.rows, own.rows)
+    np.testing.assert_array_equal(part.planes, own.planes)
     np.testing.assert_array_equal(part.deals, np.zeros(len(part)))
 
 
@@ -77,7 +77,7 @@ def test_other_keys_give_other_discards_in_the_same_deal() -> None:
     deals = new_deals(1)[[0] * 6]
     kept = play_deals(deals, seats(deals), small_agent(), keys=np.arange(6))
     first = [kept.of_deals(i, i + 1) for i in range(6)]
-    np.testing.assert_array_equal(first[0].rows[0], first[5].rows[0])
+    np.testing.assert_array_equal(first[0].planes[0], first[5].planes[0])
     assert len({part.actions[:4].tobytes() for part in first}) > 1
 
 
@@ -100,5 +100,5 @@ def test_seats_and_deals_must_be_as_many() -> None:
 def test_of_no_deals_there_are_no_decisions() -> None:
     kept = play_deals(new_deals(1)[:0], np.zeros(0, np.int64), small_agent(), keys=np.zeros(0, np.int64))
     assert isinstance(kept, SeatDecisions)
-    assert kept.rows.shape[0] == 0
-    assert kept.rows.shape[1] > 0
+    assert kept.planes.shape[0] == 0
+    assert kept.planes.shape[1] > 0

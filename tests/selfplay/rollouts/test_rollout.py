@@ -6,10 +6,10 @@ import pytest
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tenhou, tonpuu
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 
-UKEIRE, RANDOM = BaselineAgent("ukeire"), BaselineAgent("random")
+UKEIRE, RANDOM = ScriptedAgent("ukeire"), ScriptedAgent("random")
 SEATING = np.array([[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 0]])
 SEEDS = [5, 5, 5, 6, 5]
 

@@ -90,7 +90,7 @@ def test_what_counts_may_be_a_prediction_of_the_game(agent: Path, one_process: E
 
 @pytest.mark.usefixtures("short_games")
 def test_an_agent_that_adapts_plays_matches(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--candidate", f"adapt-8:{agent}", "--baseline", str(agent), "--hanchans", "8", "--workers", "1"]
+    options = ["--candidate", f"adapt-8:{agent}", "--opponent", str(agent), "--hanchans", "8", "--workers", "1"]
     assert cli.main(["evaluate", *options, "--json"]) == 0
     values = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert sum(values["placements"]) == 8

@@ -20,7 +20,7 @@ from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 
-VERDICT = Verdict(outcome="better", sentence="The nets play better than the baseline ukeire.")
+VERDICT = Verdict(outcome="better", sentence="The nets play better than the opponent ukeire.")
 
 
 def finished(*warnings: str) -> PipelineResult:
@@ -33,11 +33,11 @@ def finished(*warnings: str) -> PipelineResult:
 def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert show(finished(), Path("runs"), Console()) is None
     assert capsys.readouterr().out.splitlines() == [
-        "The nets play better than the baseline ukeire.",
+        "The nets play better than the opponent ukeire.",
         "Report: runs/laptop-1/report/report.html",
         "All metrics and curves: suphx ui laptop-1",
         "Play against it: suphx play --agent runs/laptop-1/supervised",
-        "Another match: suphx evaluate --candidate runs/laptop-1/supervised --baseline ukeire",
+        "Another match: suphx evaluate --candidate runs/laptop-1/supervised --opponent ukeire",
     ]
 
 
@@ -46,7 +46,7 @@ def test_warnings_are_repeated_before_the_verdict(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out.splitlines() == [
         "1 warning:",
         "  the kong net has not learned",
-        "The nets play better than the baseline ukeire.",
+        "The nets play better than the opponent ukeire.",
         "Report: runs/laptop-1/report/report.html",
     ]
 

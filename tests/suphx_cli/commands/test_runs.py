@@ -21,7 +21,7 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     folder = tmp_path / "runs"
-    write_run(folder, "laptop-1", metrics={"evaluation": {"paired_difference": -0.25, "rows_per_second": 7.0}})
+    write_run(folder, "laptop-1", metrics={"evaluation": {"paired_difference": -0.25, "observations_per_second": 7.0}})
     write_run(
         folder,
         "laptop-2",
@@ -83,7 +83,7 @@ def test_a_finished_run_with_nets_can_be_played_against(runs: Path, capsys: pyte
     assert answer(runs, capsys, "show", "laptop-1")["next"] == [
         f"suphx ui laptop-1 --runs {runs}",
         f"suphx play --agent {nets}",
-        f"suphx evaluate --candidate {nets} --baseline ukeire",
+        f"suphx evaluate --candidate {nets} --opponent ukeire",
     ]
 
 
@@ -103,7 +103,7 @@ def test_two_runs_are_compared_side_by_side(runs: Path, capsys: pytest.CaptureFi
     table = [line.split() for line in lines(runs, capsys, "compare", "laptop-1", "laptop-2")]
     assert ["net.size", "tiny", "small"] in table
     assert ["evaluation.paired_difference", "-0.25", "-0.5"] in table
-    assert "evaluation.rows_per_second" not in [cells[0] for cells in table if cells]  # --verbose has all
+    assert "evaluation.observations_per_second" not in [cells[0] for cells in table if cells]  # --verbose has all
 
 
 def test_what_only_one_run_has_is_counted(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

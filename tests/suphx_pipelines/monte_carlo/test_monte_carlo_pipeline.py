@@ -53,7 +53,7 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
         assert text in page
     points = TrackingStore(runs).newest_metrics(result["run_id"])
     assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
-    assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--baseline", "random", "--decks", "4"]) == 0
+    assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--opponent", "random", "--decks", "4"]) == 0
     assert "of the games on both sides together" in capsys.readouterr().err
     again, _ = run(capsys, runs)
     assert {stage["status"] for stage in again["stages"].values()} == {"kept"}

@@ -99,7 +99,7 @@ def player(name: str) -> dict[str, Any]:
 
 MATCH: dict[str, Any] = {
     "candidate": "net",
-    "baseline": "ukeire",
+    "opponent": "ukeire",
     "seed": 5,
     "hanchans": 400,
     "players": [player("net"), player("<script>alert(1)</script>")],
@@ -156,10 +156,10 @@ ABLATION = {
         "samples": 12_000,
         "games": 25,
         "encoders": [
-            {"encoder": "suphx", "planes": 838, "rows": 5120, "accuracies": [0.61, 0.62], "difference": 0,
-             "interval": [0, 0]},
-            {"encoder": "mini", "planes": 288, "rows": 5120, "accuracies": [0.59, 0.603], "difference": -0.0185,
-             "interval": [-0.022, -0.015]},
+            {"encoder": "suphx", "planes": 838, "trained_samples": 5120, "accuracies": [0.61, 0.62],
+             "difference": 0, "interval": [0, 0]},
+            {"encoder": "mini", "planes": 288, "trained_samples": 5120, "accuracies": [0.59, 0.603],
+             "difference": -0.0185, "interval": [-0.022, -0.015]},
         ],
     }
 }  # fmt: skip
@@ -174,7 +174,7 @@ SELF_PLAY: dict[str, Any] = {
     "matches": [
         {
             "updates": 20,
-            "baseline": "start",
+            "opponent": "start",
             "hanchans": 200,
             "average_placement": 2.42,
             "difference": -0.1,
@@ -182,7 +182,7 @@ SELF_PLAY: dict[str, Any] = {
         },
         {
             "updates": 40,
-            "baseline": "start",
+            "opponent": "start",
             "hanchans": 200,
             "average_placement": 2.26,
             "difference": -0.314,

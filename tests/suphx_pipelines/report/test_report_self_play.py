@@ -78,7 +78,7 @@ def match(updates: int, difference: float, policy: str = "argmax", **more: Any) 
     return (
         {
             "updates": updates,
-            "baseline": "start",
+            "opponent": "start",
             "policy": policy,
             "hanchans": 400,
             "average_placement": 2.5 + difference,

@@ -63,7 +63,7 @@ def test_a_run_leaves_no_secret_in_its_folder_in_mlflow_or_on_the_screen(
         (["run", "laptop"], "storage.endpoint_url"),
         (["run", "laptop"], "storage.address"),
         (["tournament", "nightly"], "pool.newest_from"),
-        (["tournament", "nightly"], "decision.baseline"),
+        (["tournament", "nightly"], "decision.opponent"),
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--json"], ["--debug"]])

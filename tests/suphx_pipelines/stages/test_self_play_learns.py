@@ -24,7 +24,7 @@ def test_from_random_weights_a_tiny_net_beats_its_start_and_random_players_and_k
     folder = done.run.folder / "reinforcement"
     metrics = read_json(folder / "metrics.json")
     last = next(match for match in reversed(metrics["matches"]) if match["policy"] == "argmax")
-    assert (last["baseline"], last["updates"]) == ("start", metrics["updates"])
+    assert (last["opponent"], last["updates"]) == ("start", metrics["updates"])
     assert last["interval"][1] < 0
     assert play_match(str(folder), "random", num_hanchans=200, seed=1).difference.interval.high < 0
     distance = largest_distance(metrics, "discard", recipe.reinforcement.learner.entropy.target)

@@ -5,7 +5,12 @@ from suphx_pipelines.summary.verdict import Verdict
 
 
 def test_figures_of_strength_are_headlines_and_technical_ones_are_not() -> None:
-    figures = {"paired_difference": -0.1, "paired_difference_low": -0.2, "win_rate": 0.25, "rows_per_second": 9.0}
+    figures = {
+        "paired_difference": -0.1,
+        "paired_difference_low": -0.2,
+        "win_rate": 0.25,
+        "observations_per_second": 9.0,
+    }
     assert headline("evaluation", figures) == {
         "evaluation/paired_difference": -0.1,
         "evaluation/paired_difference_low": -0.2,

@@ -65,7 +65,7 @@ def test_the_match_of_the_supervised_nets_decides(figures: dict[str, float], out
     assert verdict.hanchans == figures["hanchans"]
 
 
-def test_a_baseline_that_has_played_the_games_is_called_the_teacher() -> None:
+def test_an_opponent_that_has_played_the_games_is_called_the_teacher() -> None:
     metrics: Metrics = {"records": {"played": 1.0}, "evaluation": evaluation(0.01, -0.05, 0.07)}
     assert "as well as their teacher ukeire: " in find_verdict(RECIPE, metrics).sentence
 

@@ -13,7 +13,7 @@ from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 SHORT = replace(
     SMALL,
     leaderboard=LeaderboardConfig(hanchans=80),
-    decision=replace(SMALL.decision, hanchans=160, baseline="random"),
+    decision=replace(SMALL.decision, hanchans=160, opponent="random"),
 )
 
 

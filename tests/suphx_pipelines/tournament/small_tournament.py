@@ -17,7 +17,7 @@ SMALL = TournamentRecipe(
     pool=PoolConfig(newest=1),
     leaderboard=LeaderboardConfig(hanchans=20),
     decision=DecisionConfig(
-        hanchans=320, fresh_hanchans=24, baseline="", test=SequentialConfig(difference=0.35, error=0.05)
+        hanchans=320, fresh_hanchans=24, opponent="", test=SequentialConfig(difference=0.35, error=0.05)
     ),
 )
 

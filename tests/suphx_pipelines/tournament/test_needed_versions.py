@@ -27,7 +27,7 @@ from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.usefixtures("short_games")
 LOSING = replace(
-    SMALL, decision=replace(SMALL.decision, baseline="ukeire"), registry=RegistryConfig(max_lost_versions=1)
+    SMALL, decision=replace(SMALL.decision, opponent="ukeire"), registry=RegistryConfig(max_lost_versions=1)
 )
 
 

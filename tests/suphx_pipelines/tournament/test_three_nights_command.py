@@ -24,7 +24,7 @@ SMALL = {
     "leaderboard.hanchans": "40",
     "decision.hanchans": "400",
     "decision.fresh_hanchans": "40",
-    "decision.baseline": "",
+    "decision.opponent": "",
     "decision.test.difference": "0.4",
     "decision.test.error": "0.05",
     "pool.newest": "1",

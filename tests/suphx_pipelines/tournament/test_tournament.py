@@ -24,6 +24,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
     load_tournament_recipe,
 )
 from suphx_pipelines.tournament.pool.tournament_history import read_games
+from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
@@ -32,6 +33,7 @@ from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.agents.mjai.bot_program import BOT
@@ -87,6 +89,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
 def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     """Look at what the last of three nights shows of all of them."""
     folder = runs / str(results[-1]["run_id"])
+    assert undeclared_files(folder, tournament_stages()) == []
     table = read_json(folder / "leaderboard" / "table.json")
     ours = next(row for row in table["agents"] if row["name"] == "ukeire")
     assert [night["night"] for night in table["nights"]] == ["1", "2", "3"]
@@ -261,7 +264,7 @@ def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(r
 def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
     save_keeper(runs / "a-1" / "reinforcement")
     test = replace(SMALL.decision.test, seating="all")
-    recipe = replace(SMALL, decision=replace(SMALL.decision, baseline="random", test=test))
+    recipe = replace(SMALL, decision=replace(SMALL.decision, opponent="random", test=test))
     result = play(runs, recipe)
     assert result["promoted"]
     decision = read_json(runs / str(result["run_id"]) / "decision" / "decision.json")
@@ -293,13 +296,13 @@ def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_pla
     assert "kong.safetensors" in left_out["broken-1/reinforcement"]
 
 
-def test_without_a_champion_the_baseline_must_be_beaten(runs: Path) -> None:
-    recipe = replace(SMALL, decision=replace(SMALL.decision, baseline="ukeire"))
+def test_without_a_champion_the_opponent_must_be_beaten(runs: Path) -> None:
+    recipe = replace(SMALL, decision=replace(SMALL.decision, opponent="ukeire"))
     save_random(runs / "a-1" / "reinforcement")
     result = play(runs, night(1, recipe))
     assert (result["champion"], result["promoted"]) == (None, False)
     save_keeper(runs / "b-1" / "reinforcement")
-    weaker = replace(recipe, decision=replace(SMALL.decision, baseline="tsumogiri"))
+    weaker = replace(recipe, decision=replace(SMALL.decision, opponent="tsumogiri"))
     assert play(runs, night(2, weaker))["champion"] == "models:/suphx/2", "the candidate that lost is version 1"
 
 
@@ -432,10 +435,10 @@ def test_too_few_agents_are_refused(runs: Path) -> None:
         play(runs)
 
 
-def test_an_unknown_baseline_is_refused_before_anybody_plays(runs: Path) -> None:
+def test_an_unknown_opponent_is_refused_before_anybody_plays(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     with pytest.raises(ValueError, match="'nobody' is no agent"):
-        play(runs, replace(SMALL, decision=replace(SMALL.decision, baseline="nobody")))
+        play(runs, replace(SMALL, decision=replace(SMALL.decision, opponent="nobody")))
     assert not list(runs.glob("*/leaderboard/*.json"))
 
 

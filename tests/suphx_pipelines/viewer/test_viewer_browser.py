@@ -15,7 +15,7 @@ from suphx.games.riichi import GameLog, Quarantine, iter_records, recorded_decis
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.agents.opinion import ask_agent
+from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from tests.browser import Browser, Page
@@ -65,7 +65,7 @@ def place(page: Page) -> Place:
 
 def test_keys_go_through_the_game(open_game: Open) -> None:
     game = random_game(0)
-    values = viewer_game(game, ask_agent(load_agent("ukeire"), recorded_decisions(game)))
+    values = viewer_game(game, agent_opinions(load_agent("ukeire"), recorded_decisions(game)))
     steps = [len(deal["steps"]) for deal in values["deals"]]
     page = open_game(game, values)
     assert place(page) == (1, 0, 1)
@@ -158,7 +158,7 @@ def test_a_finger_swipes_and_taps_and_the_table_fits_the_phone(open_game: Open, 
 @pytest.mark.parametrize("scheme", screenshot.SCHEMES)
 def test_a_phone_shows_every_panel_without_overflow_and_readable(scheme: str, open_game: Open) -> None:
     game = random_game(0)
-    values = viewer_game(game, ask_agent(small_agent(), recorded_decisions(game)))
+    values = viewer_game(game, agent_opinions(small_agent(), recorded_decisions(game)))
     page = open_game(game, values, width=PHONE, height=740)
     page.show_scheme(scheme)
     page.wait(f"matchMedia('(prefers-color-scheme: {scheme})').matches")

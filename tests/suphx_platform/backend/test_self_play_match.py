@@ -47,21 +47,21 @@ def orders(
 def order(folder: Path, **changes: object) -> MatchOrder:
     save_keeper(folder)
     save_random(folder / "start")
-    settings = {"baseline": "start", "policy": "argmax", "num_hanchans": 8, "num_deals": 0, "seed": 1, "workers": 1}
+    settings = {"opponent": "start", "policy": "argmax", "num_hanchans": 8, "num_deals": 0, "seed": 1, "workers": 1}
     return MatchOrder(folder=folder, **{**settings, **changes})  # type: ignore[arg-type]
 
 
 def test_all_checkpoints_of_a_run_play_on_the_same_walls() -> None:
     early, late, last = (orders(updates=10, is_final=False), orders(updates=20, is_final=False), orders(is_final=True))
     assert {each.seed for each in (*early, *late, *last)} == {3}
-    assert [(each.baseline, each.num_hanchans, each.num_deals) for each in early] == [
+    assert [(each.opponent, each.num_hanchans, each.num_deals) for each in early] == [
         ("start", 40, 100),
         ("weak", 40, 0),
     ]
 
 
 def test_the_last_match_is_played_with_the_most_probable_and_with_sampled_answers() -> None:
-    played = [(each.baseline, each.policy, each.num_hanchans) for each in orders(is_final=True)]
+    played = [(each.opponent, each.policy, each.num_hanchans) for each in orders(is_final=True)]
     assert played == [("start", "argmax", 400), ("weak", "argmax", 40), ("start", "sampled", 400)]
     assert [each.policy for each in orders(is_final=True, has_weak=False)] == ["argmax", "sampled"]
 
@@ -89,25 +89,25 @@ def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_bef
     assert matches.num_hanchans(is_final=True) == 400 + 10 + 40 + 400
 
 
-def test_a_baseline_is_an_opponent_at_the_end_only_and_the_weak_nets_can_be_left_out() -> None:
-    config = replace(CONFIG, final_baseline="ukeire", evaluation_weak=False)
-    assert [each.baseline for each in orders(is_final=False, config=config)] == ["start"]
+def test_a_scripted_agent_is_an_opponent_at_the_end_only_and_the_weak_nets_can_be_left_out() -> None:
+    config = replace(CONFIG, final_opponent="ukeire", evaluation_weak=False)
+    assert [each.opponent for each in orders(is_final=False, config=config)] == ["start"]
     last = orders(is_final=True, config=config)
-    assert [(each.baseline, each.num_hanchans, each.num_deals) for each in last] == [
+    assert [(each.opponent, each.num_hanchans, each.num_deals) for each in last] == [
         ("start", 400, 100), ("start", 400, 0), ("ukeire", 400, 0)
     ]  # fmt: skip
 
 
-def test_a_baseline_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"final_baseline is 'ukeir': use random, tsumogiri, ukeire, or nothing"):
-        ReinforcementConfig(final_baseline="ukeir")
+def test_a_scripted_agent_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"final_opponent is 'ukeir': use random, tsumogiri, ukeire, or nothing"):
+        ReinforcementConfig(final_opponent="ukeir")
 
 
-def test_a_match_against_a_baseline_needs_only_the_newest_nets(tmp_path: Path) -> None:
-    match = order(tmp_path, baseline="tsumogiri")
+def test_a_match_against_a_scripted_agent_needs_only_the_newest_nets(tmp_path: Path) -> None:
+    match = order(tmp_path, opponent="tsumogiri")
     assert not any("start" in name for name in match.files())
     outcome = play_elsewhere(match, match.files())
-    assert outcome.match.baseline == "tsumogiri"
+    assert outcome.match.opponent == "tsumogiri"
     assert outcome.match.placements == match.play().match.placements
 
 
@@ -116,13 +116,13 @@ def test_a_match_has_hanchans_and_deals_of_the_same_agents(tmp_path: Path) -> No
     assert outcome.match.difference.mean < 0
     assert outcome.deals is not None
     assert outcome.deals.difference.mean > 0
-    assert (outcome.deals.candidate, outcome.deals.baseline) == (outcome.match.candidate, outcome.match.baseline)
+    assert (outcome.deals.candidate, outcome.deals.opponent) == (outcome.match.candidate, outcome.match.opponent)
     assert order(tmp_path).play().deals is None
 
 
 def test_sampled_answers_of_both_sides_give_other_games(tmp_path: Path) -> None:
     match = order(tmp_path, policy="sampled").play().match
-    assert (match.candidate, match.baseline) == (f"{tmp_path}:sampled", f"{tmp_path / 'start'}:sampled")
+    assert (match.candidate, match.opponent) == (f"{tmp_path}:sampled", f"{tmp_path / 'start'}:sampled")
     assert match.placements != order(tmp_path).play().match.placements
 
 
@@ -138,7 +138,7 @@ def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: 
     counts.clear()
     save_random(tmp_path, seed=9)
     other = MatchOrder(
-        folder=tmp_path, baseline="start", policy="argmax", num_hanchans=8, num_deals=0, seed=1, workers=1,
+        folder=tmp_path, opponent="start", policy="argmax", num_hanchans=8, num_deals=0, seed=1, workers=1,
         keeps_games=True,
     )  # fmt: skip
     other.play(counts.append)
@@ -158,7 +158,7 @@ def test_a_match_elsewhere_has_the_same_result_and_the_same_records(tmp_path: Pa
 
 @pytest.mark.parametrize(("policy", "name"), [("argmax", "start"), ("sampled", "start_sampled")])
 def test_figures_are_named_by_opponent_and_policy(policy: str, name: str) -> None:
-    entry = {"baseline": "start", "policy": policy, "difference": -0.1, "interval": [-0.2, 0.1], "hanchans": 400}
+    entry = {"opponent": "start", "policy": policy, "difference": -0.1, "interval": [-0.2, 0.1], "hanchans": 400}
     assert match_figures(entry) == {
         f"{name}_difference": -0.1,
         f"{name}_difference_low": -0.2,

@@ -24,7 +24,10 @@ def test_a_result_becomes_aligned_lines_and_tables() -> None:
         "peer": None,
         "games": 12_345,
         "batches": [],
-        "rates": [{"batch": 256, "rows_per_second": 15_234.5678}, {"batch": 1024, "rows_per_second": 9.87654321}],
+        "rates": [
+            {"batch": 256, "observations_per_second": 15_234.5678},
+            {"batch": 1024, "observations_per_second": 9.87654321},
+        ],
         "case": {"size": "tiny", "on_ray": False},
     }
     assert result_lines(result) == [

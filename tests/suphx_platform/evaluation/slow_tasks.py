@@ -13,12 +13,12 @@ from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_task import GameTask, Summary
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, BaselineAgent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 
 TASKS = [GameTask(np.zeros((2, 4), np.int64), (seed, seed + 100), f"walls-{seed}", f"{seed}") for seed in range(16)]
 
 
-class SlowAgent(BaselineAgent):
+class SlowAgent(ScriptedAgent):
     """ukeire, with a pause before each step of its tables."""
 
     def act(self, tables: Records, indices: I64) -> I16:
@@ -34,7 +34,7 @@ def load_where_programs_are(address: str) -> Agent:
     """Load an agent in the process of the test only, as if the nodes lacked its program."""
     if ray.get_runtime_context().worker.mode == ray.WORKER_MODE:
         raise ValueError(f"there is no program {address}")
-    return BaselineAgent("ukeire")
+    return ScriptedAgent("ukeire")
 
 
 def scores(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:

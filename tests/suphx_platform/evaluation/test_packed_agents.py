@@ -7,7 +7,7 @@ import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.agent import BaselineAgent, NetAgent
+from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
@@ -38,7 +38,7 @@ def test_agents_arrive_as_they_left(nets: Path) -> None:
         again = PackedAgents.pack(there)
         kinds = [type(load_any_agent(address)) for address in there]
         space = Path(there[1]).parent
-    assert kinds == [BaselineAgent, NetAgent, NetAgent, AdaptiveAgent, MjaiAgent]
+    assert kinds == [ScriptedAgent, NetAgent, NetAgent, AdaptiveAgent, MjaiAgent]
     assert not space.exists()
     (sent,), (arrived,) = packed.files.values(), again.files.values()
     assert len(sent) == 2 * len(HEAD_NAMES)

@@ -22,7 +22,7 @@ from suphx.evaluation.workers.game_task import GamePlan, LoadAgent, Workers
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, BaselineAgent, load_agent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent, load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
@@ -128,7 +128,7 @@ def load_deadly(address: str) -> Agent:
     return DeadlyAgent(address)
 
 
-class DeadlyAgent(BaselineAgent):
+class DeadlyAgent(ScriptedAgent):
     """Ends its process when it is asked for an action."""
 
     def act(self, tables: Records, indices: I64) -> I16:
@@ -143,10 +143,10 @@ def test_a_program_that_a_node_lacks_is_an_error_that_names_the_node(tmp_path: P
 def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     with ray_game_workers(2, say=print) as workers:
-        for number, baseline in enumerate(("ukeire", bot("tsumogiri"), bot("thrower"))):
+        for number, opponent in enumerate(("ukeire", bot("tsumogiri"), bot("thrower"))):
             one, other = (
                 play_match(
-                    MatchSetup(f"{nets}:sampled", baseline, seed=1, rules=tonpuu()),
+                    MatchSetup(f"{nets}:sampled", opponent, seed=1, rules=tonpuu()),
                     8,
                     runner=GameRunner(
                         workers=each, load=load_any_agent, kept=KeptResults(tmp_path / str(number) / name)
@@ -155,7 +155,7 @@ def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path)
                 for name, each in (("one", 1), ("ray", workers))
             )
             assert json.dumps(one) == json.dumps(other)
-            assert bool(one["forfeits"]) == (baseline == bot("thrower"))
+            assert bool(one["forfeits"]) == (opponent == bot("thrower"))
             assert files(tmp_path / str(number) / "one") == files(tmp_path / str(number) / "ray")
 
 

@@ -40,7 +40,7 @@ def observations(n: int, head: int = DISCARD_HEAD, policy: int = LATEST, seed: i
     masks[:, :1] = 1
     return Observations(
         head=head,
-        rows=rng.integers(256, size=(n, layout.row_bytes), dtype=np.uint8),
+        planes=rng.integers(256, size=(n, layout.observation_bytes), dtype=np.uint8),
         masks=masks,
         policies=np.full(n, policy, np.int32),
         uniforms=rng.random(n, np.float32),
@@ -63,18 +63,18 @@ def assert_equal(first: Reply, second: Reply) -> None:
 
 def test_learning_heads_sample_legal_actions_and_tell_their_log_probs() -> None:
     asked = observations(300)
-    (reply,) = new_engine().answer([asked])
+    (reply,) = new_engine().evaluate([asked])
     assert asked.masks[np.arange(300), reply.actions].all()
     with torch.no_grad():
-        logits = POLICY_SET.nets[DISCARD_HEAD](torch.from_numpy(asked.rows))
+        logits = POLICY_SET.nets[DISCARD_HEAD](torch.from_numpy(asked.planes))
     log_probs = torch.log_softmax(masked_logits(logits, torch.from_numpy(asked.masks)), dim=1).numpy()
     np.testing.assert_allclose(reply.log_probs, log_probs[np.arange(300), reply.actions], atol=1e-4)
-    (again,) = new_engine().answer([replace(asked, uniforms=1 - asked.uniforms)])
+    (again,) = new_engine().evaluate([replace(asked, uniforms=1 - asked.uniforms)])
     assert (again.actions != reply.actions).any()
 
 
 def test_a_sampled_yes_counts_more_the_more_probable_it_is() -> None:
-    (reply,) = new_engine(heads=(DISCARD_HEAD, RIICHI_HEAD)).answer([observations(200, RIICHI_HEAD)])
+    (reply,) = new_engine(heads=(DISCARD_HEAD, RIICHI_HEAD)).evaluate([observations(200, RIICHI_HEAD)])
     is_yes = reply.actions == 1
     assert 0 < is_yes.sum() < 200
     assert (reply.scores[is_yes] > 0.5).all()
@@ -85,8 +85,8 @@ def test_a_sampled_yes_counts_more_the_more_probable_it_is() -> None:
 def test_other_heads_answer_without_sampling() -> None:
     engine = new_engine()
     asked = observations(100, RIICHI_HEAD)
-    (reply,) = engine.answer([asked])
-    assert_equal([reply], engine.answer([replace(asked, uniforms=1 - asked.uniforms)]))
+    (reply,) = engine.evaluate([asked])
+    assert_equal([reply], engine.evaluate([replace(asked, uniforms=1 - asked.uniforms)]))
     assert set(reply.versions.tolist()) == {UNLEARNED_VERSION}
 
 
@@ -95,11 +95,11 @@ def test_every_policy_answers_with_its_own_weights() -> None:
     engine.load(PolicyVersion(9, weights(9)), older=[PolicyVersion(3, weights(3)), PolicyVersion(6, weights(6))])
     policies = np.array([LATEST, WEAK, FIRST_OLDER, FIRST_OLDER + 1] * 10, np.int32)
     asked = replace(observations(40), policies=policies)
-    (reply,) = engine.answer([asked])
+    (reply,) = engine.evaluate([asked])
     assert reply.versions[:4].tolist() == [9, UNLEARNED_VERSION, 3, 6]
     for policy, seed in ((LATEST, 9), (WEAK, 2), (FIRST_OLDER, 3), (FIRST_OLDER + 1, 6)):
         alone = InferenceEngine(EXACT, small_policy_set(seed), WEAK_POLICY_SET, heads=(DISCARD_HEAD,))
-        (expected,) = alone.answer([replace(asked, policies=np.zeros(40, np.int32))])
+        (expected,) = alone.evaluate([replace(asked, policies=np.zeros(40, np.int32))])
         own = policies == policy
         np.testing.assert_array_equal(reply.actions[own], expected.actions[own])
         np.testing.assert_allclose(reply.log_probs[own], expected.log_probs[own], atol=1e-5)
@@ -109,25 +109,25 @@ def test_too_few_older_versions_are_repeated() -> None:
     engine = new_engine()
     engine.load(PolicyVersion(4, weights(4)), older=[PolicyVersion(0, weights(5))])
     asked = [observations(3, policy=FIRST_OLDER), observations(3, policy=FIRST_OLDER + 1)]
-    assert_equal([engine.answer(asked[:1])[0]], [engine.answer(asked[1:])[0]])
+    assert_equal([engine.evaluate(asked[:1])[0]], [engine.evaluate(asked[1:])[0]])
 
 
 def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() -> None:
     requests: list[Request] = [[observations(5 + i, seed=i), observations(3, RIICHI_HEAD, seed=i)] for i in range(8)]
     engine = new_engine(InferenceEngineConfig(precision="fp32", wait_seconds=10, max_batch_size=92))
     groups: list[int] = []
-    answer = engine._answer_together
+    answer = engine._evaluate_together
 
     def counted(group: list[Request]) -> list[Reply]:
         groups.append(len(group))
         return answer(group)
 
-    engine._answer_together = counted  # type: ignore[method-assign, assignment]
+    engine._evaluate_together = counted  # type: ignore[method-assign, assignment]
     with ThreadPoolExecutor(8) as threads:
-        outputs = list(threads.map(engine.answer, requests))
+        outputs = list(threads.map(engine.evaluate, requests))
     alone = new_engine()
     for request, reply in zip(requests, outputs, strict=True):
-        assert_equal(reply, alone.answer(request))
+        assert_equal(reply, alone.evaluate(request))
     assert sum(groups) == 8
     assert max(groups) > 1, "the first one waits until there are 92 rows, which are those of all, or 10 s"
 
@@ -137,7 +137,7 @@ def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
     engine.load(PolicyVersion(7, weights(7)))
     discards, riichis = observations(3000, policy=WEAK), observations(3000, RIICHI_HEAD)
     discards.masks[:, 20:] = 0
-    (discard, riichi) = engine.answer([discards, riichis])
+    (discard, riichi) = engine.evaluate([discards, riichis])
     assert discards.masks[np.arange(3000), discard.actions].all()
     np.testing.assert_allclose(discard.log_probs, -np.log(discards.masks.sum(axis=1)), atol=1e-5)
     np.testing.assert_array_equal(discard.versions, UNLEARNED_VERSION)
@@ -148,14 +148,16 @@ def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
 
 def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
     engine = LocalEngine(new_engine())
-    bad = replace(observations(4), rows=np.zeros((4, 7), np.uint8))
+    bad = replace(observations(4), planes=np.zeros((4, 7), np.uint8))
     with pytest.raises(ValueError, match="rows of 288 planes must be"):
         engine.submit([bad]).result()
     assert len(engine.submit([observations(4)]).result()) == 1
     engine.close()
 
 
-@pytest.mark.parametrize("wrong", [{"max_batch_size": 0}, {"wait_seconds": -1.0}, {"answers": "maybe"}, {"nets": "no"}])
+@pytest.mark.parametrize(
+    "wrong", [{"max_batch_size": 0}, {"wait_seconds": -1.0}, {"action_selection": "maybe"}, {"nets": "no"}]
+)
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):
         InferenceEngineConfig(**wrong)  # type: ignore[arg-type]
@@ -169,7 +171,7 @@ def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tup
     group = TableGroup(config, encoder, tenhou(), first_seed=7)
     scores: list[tuple[int, ...]] = []
     while len(scores) < 4:
-        ends = group.step(engine.answer(group.observe())).kyokus
+        ends = group.step(engine.evaluate(group.observe())).kyokus
         scores += map(tuple, ends.scores_after[ends.games == 7].tolist())
     learned = {LEARNED_HEADS: [HEAD_NAMES[head] for head in heads]}
     save_policy_set(tmp_path, policy_set, encoder, rules_version="tenhou", step=1, extra=learned)

@@ -42,7 +42,7 @@ def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN
 def test_what_pays_becomes_more_probable(use_critic: bool) -> None:
     gradient = PolicyGradientConfig(reward_unit=1.0, use_critic=use_critic, gae_lambda=1.0)
     learner = new_learner(replace(CONFIG, gradient=gradient))
-    rows = torch.from_numpy(decisions().rows.dense())
+    rows = torch.from_numpy(decisions().planes.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
@@ -52,7 +52,7 @@ def test_what_pays_becomes_more_probable(use_critic: bool) -> None:
 def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
     gradient = PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.6)
     learner = new_learner(replace(CONFIG, gradient=gradient))
-    rows = torch.from_numpy(decisions().rows.dense())
+    rows = torch.from_numpy(decisions().planes.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         batch = decisions(n=256, seed=seed, length=4)
@@ -72,7 +72,7 @@ def costly(batch: Decisions) -> Decisions:
 def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: bool, low: float, high: float) -> None:
     gradient = PolicyGradientConfig(reward_unit=1000.0, gae_lambda=0.6, exact_deal_in=True)
     learner = new_learner(replace(CONFIG, gradient=gradient, permute_rewards=permute_rewards))
-    rows = torch.from_numpy(decisions().rows.dense())
+    rows = torch.from_numpy(decisions().planes.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         report = learner.update({DISCARD_HEAD: costly(decisions(n=256, seed=seed))})
@@ -83,7 +83,7 @@ def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: boo
 
 def test_from_permuted_rewards_nothing_is_learned() -> None:
     learner = new_learner(replace(CONFIG, permute_rewards=True))
-    rows = torch.from_numpy(decisions().rows.dense())
+    rows = torch.from_numpy(decisions().planes.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         report = learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
@@ -244,15 +244,15 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
     learner, restored = new_learner(heads=(DISCARD_HEAD, CHOW_HEAD)), new_learner(heads=(DISCARD_HEAD, CHOW_HEAD))
     batch = {DISCARD_HEAD: decisions(), CHOW_HEAD: decisions(CHOW_HEAD)}
     assert learner.kl_to_start(batch) == {"discard": 0, "chow": 0}
-    rows = torch.from_numpy(batch[DISCARD_HEAD].rows.dense()[::4])
+    rows = torch.from_numpy(batch[DISCARD_HEAD].planes.dense()[::4])
     start = policy(learner)(rows)
     learner.update({DISCARD_HEAD: decisions()})
-    found = learner.kl_to_start(batch, num_rows=16)
+    found = learner.kl_to_start(batch, num_decisions=16)
     now = policy(learner)(rows)
     assert found["discard"] == pytest.approx(kl_divergence(now, start, torch.ones(16, 34)).item(), rel=1e-4)
     assert found["chow"] == 0
     restored.restore(*learner.state())
-    assert restored.kl_to_start(batch, num_rows=16) == found
+    assert restored.kl_to_start(batch, num_decisions=16) == found
 
 
 def test_a_state_of_other_nets_is_refused() -> None:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from suphx.experience.decisions import Decisions
-from suphx.experience.sparse_rows import SparseRows
+from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx_platform.parts.replay_buffer import ReplayBuffer
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 
-ROW_BYTES = 1000
+OBSERVATION_BYTES = 1000
 
 
 def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length: int = 1) -> Decisions:
@@ -17,7 +17,7 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length
     n = len(actions)
     return Decisions(
         head=head,
-        rows=SparseRows.of(np.ones((n, ROW_BYTES), np.uint8)),
+        planes=SparsePlanes.of(np.ones((n, OBSERVATION_BYTES), np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
         costs=np.zeros((n, 0), np.int16),
         actions=np.array(actions, np.int16),
@@ -69,7 +69,7 @@ def test_a_batch_has_whole_trajectories() -> None:
     assert part.actions.tolist() == list(range(13))
     assert np.flatnonzero(part.is_last).tolist() == [3, 7, 12]
     assert buffer.counts.learned == 13
-    assert buffer.status().num_rows == 5
+    assert buffer.status().num_decisions == 5
 
 
 def test_a_stale_decision_takes_what_was_before_it_in_its_trajectory_along() -> None:

@@ -15,11 +15,11 @@ from suphx_platform.parts.request_batcher import Reply, Request
 from suphx_platform.parts.self_play_simulator import MAX_SIMULATORS, Played, SelfPlaySimulator, SimulatorContext
 from suphx_platform.parts.simulator_config import SimulatorConfig
 from tests.models.small_predictor import PREDICTION
-from tests.selfplay.row_nets import answer
+from tests.selfplay.row_nets import policy_outputs
 
 
 class RowEngine:
-    """Answers at once; knows how many requests were open at a time."""
+    """Replies at once; knows how many requests were open at a time."""
 
     def __init__(self) -> None:
         self.num_requests = 0
@@ -27,12 +27,12 @@ class RowEngine:
     def submit(self, request: Request) -> Future[Reply]:
         self.num_requests += 1
         future: Future[Reply] = Future()
-        future.set_result([answer(observations) for observations in request])
+        future.set_result([policy_outputs(observations) for observations in request])
         return future
 
 
 class SlowEngine(RowEngine):
-    """Answers only when told to."""
+    """Replies only when told to."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,11 +45,11 @@ class SlowEngine(RowEngine):
             self.is_asked_twice.set()
         late: Future[Reply] = Future()
 
-        def answer() -> None:
+        def set_late() -> None:
             self.go_on.wait()
             late.set_result(answered.result())
 
-        threading.Thread(target=answer, daemon=True).start()
+        threading.Thread(target=set_late, daemon=True).start()
         return late
 
 

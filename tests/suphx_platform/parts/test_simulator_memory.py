@@ -11,12 +11,12 @@ PROGRAM = """
 from concurrent.futures import Future
 from suphx_platform.on_ray.actor.process_memory import peak_bytes
 from suphx_platform.parts.self_play_simulator import SelfPlaySimulator, SimulatorConfig, SimulatorContext
-from tests.selfplay.row_nets import answer
+from tests.selfplay.row_nets import policy_outputs
 
 class RowEngine:
     def submit(self, request):
         future = Future()
-        future.set_result([answer(observations) for observations in request])
+        future.set_result([policy_outputs(observations) for observations in request])
         return future
 
 context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3)

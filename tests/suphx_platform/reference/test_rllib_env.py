@@ -15,7 +15,7 @@ from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.reference.rllib_env import ACTION_MASK, OBSERVATIONS, PLAYER, SEATS, HanchanEnv
 
 START_POINTS = 25_000
@@ -59,7 +59,7 @@ def test_a_game_is_the_one_that_the_simulator_plays() -> None:
     simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
     table = simulator.tables[0]
     mini = find_encoder("mini")
-    row = np.zeros((1, mini.public.row_bytes), np.uint8)
+    row = np.zeros((1, mini.public.observation_bytes), np.uint8)
     points = np.zeros(4)
     num_passes = 0
     while observations:
@@ -107,12 +107,12 @@ def test_with_an_opponent_only_the_player_decides_and_sits_anywhere() -> None:
     assert len(seats) > 1
 
 
-def test_opponents_play_as_the_baseline_does() -> None:
+def test_opponents_play_as_the_scripted_agent_does() -> None:
     env = HanchanEnv({"opponent": "ukeire"})
     env.reset(seed=3)
     simulator = Simulator(1, tenhou())
     simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
-    agent, first = BaselineAgent("ukeire"), np.zeros(1, np.int64)
+    agent, first = ScriptedAgent("ukeire"), np.zeros(1, np.int64)
     while simulator.tables["actor"][0] != env._player_seat:
         simulator.advance(first, agent.act(simulator.tables, first))
     assert simulator.tables.tobytes() == env._tables.simulator.tables.tobytes()

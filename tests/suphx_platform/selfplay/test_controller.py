@@ -69,7 +69,7 @@ def test_a_run_leaves_an_agent_curves_and_matches(unbroken: Run) -> None:
     assert (metrics["updates"], metrics["version"], last["version"]) == (12, 6, 6)
     assert {"discard_entropy", "discard_alpha", "staleness", "discard_kl_to_start", "hanchans_per_second"} <= set(last)
     assert last["discard_kl_to_start"] > 0
-    played = [(match["baseline"], match["policy"], match["is_final"]) for match in metrics["matches"]]
+    played = [(match["opponent"], match["policy"], match["is_final"]) for match in metrics["matches"]]
     assert played == [("start", "argmax", True), ("weak", "argmax", True), ("start", "sampled", True)]
     counts = metrics["decisions_of_buffer"]
     assert 12 * 200 <= counts["learned"] < 12 * 230
@@ -311,7 +311,7 @@ def test_without_weak_policies_the_start_is_the_only_opponent(
     start: PolicySet = small_policy_set(1)
     play = SelfPlay(start=start, weak=start, encoder="mini", rules_version="tenhou-1", seed=5)
     metrics = Controller(replace(CONFIG, max_updates=1, final_sampled=final_sampled), play, tmp_path).run()
-    assert [match["baseline"] for match in metrics["matches"]] == ["start"] * len(policies)
+    assert [match["opponent"] for match in metrics["matches"]] == ["start"] * len(policies)
     assert [match["policy"] for match in metrics["matches"]] == policies
 
 
@@ -322,7 +322,7 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
     metrics = new_controller(
         tmp_path, config, report=points.append, progress=lambda share, note: told.append(note)
     ).run()  # fmt: skip
-    against_start = [match for match in metrics["matches"] if match["baseline"] == "start"]
+    against_start = [match for match in metrics["matches"] if match["opponent"] == "start"]
     assert [(match["updates"], match["policy"], match["hanchans"]) for match in against_start] == [
         (2, "argmax", 8), (4, "argmax", 16), (4, "sampled", 16)
     ]  # fmt: skip

@@ -21,8 +21,8 @@ def write_nets(folder: Path, text: str) -> None:
         partial.replace(folder / name)
 
 
-def entry(updates: int, difference: float, baseline: str = "start", policy: str = "argmax") -> dict[str, Any]:
-    return {"updates": updates, "difference": difference, "baseline": baseline, "policy": policy}
+def entry(updates: int, difference: float, opponent: str = "start", policy: str = "argmax") -> dict[str, Any]:
+    return {"updates": updates, "difference": difference, "opponent": opponent, "policy": policy}
 
 
 def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_nets_are_stored_with_the_strength_that_their_match_measured_later(tmp_p
             measured.note(updates)
         write_nets(folder, "newer nets")
         measured.add(entry(10, -0.1))
-        measured.add(entry(20, -0.3, baseline="weak"))
+        measured.add(entry(20, -0.3, opponent="weak"))
         measured.add(entry(20, -0.3))
         measured.add(entry(30, 0.2))
         measured.add(entry(30, 0.2, policy="sampled"))

@@ -90,7 +90,7 @@ def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_pat
     spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
     plain = json.loads((tmp_path / "0" / "metrics.json").read_text())
     assert figures(found) == figures(plain)
-    assert found["history"][-1]["rows"] == 60 * 64
+    assert found["history"][-1]["samples"] == 60 * 64
     assert {report.step for report in reports} == set(range(5, 61, 5))
     assert {path.name for path in (tmp_path / "ray").iterdir()} == {path.name for path in (tmp_path / "0").iterdir()}
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.rollouts.deal_play import SeatDecisions
@@ -101,7 +101,7 @@ def decisions_of(net: PolicyNet, num_trajectories: int, length: int, temperature
     """Random rows, and discards sampled by ``net`` among kinds 0-9."""
     rng = np.random.default_rng(5)
     n = num_trajectories * length
-    rows = rng.integers(256, size=(n, row_bytes(NUM_PLANES)), dtype=np.uint8)
+    rows = rng.integers(256, size=(n, observation_bytes(NUM_PLANES)), dtype=np.uint8)
     masks = np.zeros((n, 34), np.uint8)
     masks[:, :10] = 1
     log_probs = torch.log_softmax(net(torch.from_numpy(rows))[:, :10] / temperature, dim=1)
@@ -123,7 +123,7 @@ def test_what_paid_becomes_more_probable_and_the_given_net_stays() -> None:
     adapted = adapt_net(net, decisions, rewards, config)
 
     def share(some: PolicyNet) -> float:
-        logits = some(torch.from_numpy(decisions.rows))[:, :10]
+        logits = some(torch.from_numpy(decisions.planes))[:, :10]
         return float(logits.softmax(dim=1)[:, :5].sum(dim=1).mean())
 
     assert share(adapted) > share(net) + 0.05
@@ -133,7 +133,7 @@ def test_what_paid_becomes_more_probable_and_the_given_net_stays() -> None:
 
 
 def mean_kl(before: PolicyNet, after: PolicyNet, decisions: SeatDecisions, temperature: float) -> float:
-    rows = torch.from_numpy(decisions.rows)
+    rows = torch.from_numpy(decisions.planes)
     p, q = (net(rows)[:, :10].div(temperature).double().log_softmax(dim=1) for net in (before, after))
     return float((p.exp() * (p - q)).sum(dim=1).mean())
 
@@ -156,7 +156,7 @@ def test_steps_end_at_the_wanted_distance_in_the_direction_that_pays(
     )
     adapted = adapt_net(net, decisions, rewards, config)
     assert mean_kl(net, adapted, decisions, temperature) == pytest.approx(kl, rel=0.15)
-    rows = torch.from_numpy(decisions.rows)
+    rows = torch.from_numpy(decisions.planes)
     shares = [some(rows)[:, :10].div(temperature).softmax(dim=1)[:, :5].sum(dim=1).mean() for some in (net, adapted)]
     assert shares[1] > shares[0] + 0.01
     whole = adapt_net(net, decisions, rewards, dataclasses.replace(config, batch_rollouts=200))

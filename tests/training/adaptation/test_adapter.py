@@ -7,7 +7,7 @@ import torch
 
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_start import draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
@@ -18,14 +18,14 @@ CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8
 
 
 def starts(count: int) -> Records:
-    return draw_starts(BaselineAgent("tsumogiri"), count, tenhou(), seed=0)
+    return draw_starts(ScriptedAgent("tsumogiri"), count, tenhou(), seed=0)
 
 
 def test_rollouts_of_a_deal_share_it_and_differ_in_our_discards() -> None:
     adapter = Adapter(small_agent(), CONFIG)
     rollouts = adapter.roll_out(starts(3), np.array([0, 1, 2]), np.array([5, 6, 7]))
     assert rollouts.rewards.shape == (3, 16)
-    first_rows = [rollouts.decisions.of_deals(i, i + 1).rows[0].tobytes() for i in range(16)]
+    first_rows = [rollouts.decisions.of_deals(i, i + 1).planes[0].tobytes() for i in range(16)]
     assert len(set(first_rows)) == 4  # the dealer's first draw is part of what is dealt again
     first_actions = [int(rollouts.decisions.of_deals(i, i + 1).actions[0]) for i in range(16)]
     assert len(set(first_actions)) > 1

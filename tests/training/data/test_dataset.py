@@ -44,7 +44,7 @@ def stream(config: StreamConfig = CONFIG, **fields: object) -> SampleStream:
 
 
 def names(batches: list[Samples]) -> list[bytes]:
-    return [row.tobytes() for batch in batches for row in batch.rows]
+    return [row.tobytes() for batch in batches for row in batch.planes]
 
 
 def one_epoch() -> list[Samples]:
@@ -62,7 +62,7 @@ def test_an_epoch_gives_every_sample_at_most_once_and_drops_less_than_a_batch() 
 
 def test_batches_mix_kyokus_from_far_apart() -> None:
     batch = one_epoch()[0]
-    kyokus = batch.rows[:, 0].astype(int) * 256 + batch.rows[:, 1]
+    kyokus = batch.planes[:, 0].astype(int) * 256 + batch.planes[:, 1]
     assert len(set(kyokus.tolist())) > 10
     assert kyokus.max() - kyokus.min() > 100
 
@@ -123,7 +123,7 @@ def test_a_resumed_stream_encodes_two_windows_at_most_before_its_first_batch() -
 
 
 def mark(samples: Samples, random: np.random.Generator) -> None:
-    samples.rows[:, 3] = random.integers(256, size=len(samples.labels))
+    samples.planes[:, 3] = random.integers(256, size=len(samples.labels))
 
 
 def test_augmentation_follows_from_the_seed_the_epoch_and_the_chunk_alone() -> None:
@@ -168,7 +168,7 @@ def test_memory_is_half_the_buffer_and_a_chunk_and_is_used_again() -> None:
         next(batches)
         room = batches._buffer._room
         assert room is not None
-        rooms.add((room.rows.ctypes.data, len(room.labels)))
+        rooms.add((room.planes.ctypes.data, len(room.labels)))
     assert len(rooms) == 1
     assert rooms.pop()[1] <= (64 + 8 * 6) * 5 // 4
 

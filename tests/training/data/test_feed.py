@@ -41,16 +41,16 @@ def test_batches_and_positions_are_those_of_the_stream(num_ahead: int) -> None:
     with BatchFeed(stream(OneRowAKyoku()), CPU, num_ahead) as feed:
         for _ in range(40):
             expected, batch = next(plain), next(feed)
-            assert torch.equal(batch.rows, torch.from_numpy(expected.rows))
+            assert torch.equal(batch.planes, torch.from_numpy(expected.planes))
             assert batch.position == plain.position
-            assert batch.num_rows == len(expected.labels)
+            assert batch.num_samples == len(expected.labels)
 
 
 def test_a_training_goes_on_behind_the_batch_that_it_used_not_behind_those_made_ready() -> None:
     with BatchFeed(stream(OneRowAKyoku()), CPU, 3) as feed:
         batches = [next(feed) for _ in range(12)]
     with BatchFeed(stream(OneRowAKyoku(), batches[6].position), CPU, 3) as resumed:
-        assert torch.equal(next(resumed).rows, batches[7].rows)
+        assert torch.equal(next(resumed).planes, batches[7].planes)
 
 
 @pytest.mark.parametrize("num_ahead", [0, 2])
@@ -75,4 +75,4 @@ def test_on_a_gpu_batches_are_whole_although_copies_and_computation_overlap() ->
         for _ in range(200):
             batch = next(feed)
             busy = torch.tanh(busy @ busy)  # the copies of later batches run beside this
-            assert torch.equal(batch.rows.cpu(), torch.from_numpy(next(plain).rows))
+            assert torch.equal(batch.planes.cpu(), torch.from_numpy(next(plain).planes))

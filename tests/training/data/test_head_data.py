@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> KyokuStore:
 def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, head: int) -> None:
     data = head_data(store, head, "mini", SplitConfig())
     samples = encode_checked(data.encode, np.arange(store.num_kyokus))
-    assert samples.rows.shape[1] == data.layout.row_bytes
+    assert samples.planes.shape[1] == data.layout.observation_bytes
     assert samples.masks.shape[1] == (34 if head == DISCARD_HEAD else 0)
     assert len(samples.labels) > 0
 
@@ -46,7 +46,7 @@ def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -
         with SampleStream(data.encode, data.split.train, batch_size=64, seed=1, config=config) as stream:
             batches.append([next(stream) for _ in range(12)])
     for ours, theirs in zip(*batches, strict=True):
-        assert np.array_equal(ours.rows, theirs.rows)
+        assert np.array_equal(ours.planes, theirs.planes)
         assert np.array_equal(ours.labels, theirs.labels)
 
 

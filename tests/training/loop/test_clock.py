@@ -15,10 +15,10 @@ def test_time_and_waiting_are_added_to_what_was_there() -> None:
 
 
 def test_a_lap_counts_what_happened_since_the_last_one() -> None:
-    progress = TrainingProgress(rows=500, waited_seconds=50.0)
+    progress = TrainingProgress(samples=500, waited_seconds=50.0)
     clock = Clock(progress)
-    progress.rows += 100
-    rows_per_second, waiting_share = clock.lap()
-    assert rows_per_second > 0
+    progress.samples += 100
+    samples_per_second, waiting_share = clock.lap()
+    assert samples_per_second > 0
     assert waiting_share == 0
     assert clock.lap() == (0, 0)

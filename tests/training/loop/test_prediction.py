@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.games.riichi.features.samples import Samples
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -13,7 +13,7 @@ from suphx.training.loop.prediction import predict
 
 def samples(count: int) -> Samples:
     random = np.random.default_rng(1)
-    rows = random.integers(0, 256, (count, row_bytes(4)), np.uint8)
+    rows = random.integers(0, 256, (count, observation_bytes(4)), np.uint8)
     masks = (random.random((count, 34)) < 0.5).astype(np.uint8)
     return Samples(rows, masks, np.zeros(count, np.int8))
 
@@ -21,7 +21,7 @@ def samples(count: int) -> Samples:
 def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
     net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
     many = samples(2100)
-    few = Samples(many.rows[2090:], many.masks[2090:], many.labels[2090:])
+    few = Samples(many.planes[2090:], many.masks[2090:], many.labels[2090:])
     np.testing.assert_allclose(predict(net, many, bf16=False)[2090:], predict(net, few, bf16=False), atol=1e-5)
 
 

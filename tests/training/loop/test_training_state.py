@@ -58,7 +58,7 @@ def test_another_run_is_refused_by_the_names_of_what_differs(tmp_path: Path) -> 
 def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     net, optimizer = trained(1)
     write_tensors(tmp_path / "a", {}, {"kind": "checkpoint", "format_version": 1})
-    with pytest.raises(ValueError, match="is not a training state of format 2"):
+    with pytest.raises(ValueError, match="is not a training state of format 3"):
         load_training_state(tmp_path / "a", net, optimizer, RUN)
 
 

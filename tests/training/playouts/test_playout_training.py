@@ -139,7 +139,7 @@ def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path)
 def test_a_loss_that_is_no_number_changes_nothing() -> None:
     learner = BranchLearner(START.nets[CHOW_HEAD], CONFIG, torch.device("cpu"))
     before = learner.state()
-    rows = np.zeros((4, START.nets[CHOW_HEAD].row_bytes), np.uint8)
+    rows = np.zeros((4, START.nets[CHOW_HEAD].observation_bytes), np.uint8)
     points = np.full((4, 2), np.inf, np.float32)
     broken = Branches(rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points)
     with pytest.raises(DivergedError, match=r"the loss of step 1 is nan .*: use a smaller playouts.learning_rate"):
@@ -150,7 +150,7 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"heads": ("riichi",)}, "the answers of riichi cannot be played out; use discard, chow, pong"),
+        ({"heads": ("riichi",)}, "the actions of riichi cannot be played out; use discard, chow, pong"),
         ({"heads": ()}, "use one or more of discard"),
         ({"num_decisions": -1}, "num_decisions is -1: use at least 0"),
         ({"num_collectors": 0}, "num_collectors is 0: use at least 1"),

@@ -94,7 +94,7 @@ def test_the_first_batch_decides_what_the_initial_entropy_is() -> None:
 
 
 def test_an_absolute_target_does_not_fall() -> None:
-    config = EntropyConfig(target=1.0, answer_target=0.2, anneal_updates=1)
+    config = EntropyConfig(target=1.0, yes_no_target=0.2, anneal_updates=1)
     controls = [
         EntropyControl(target=config.target_of(head), alpha=0.0).after(0.5, config)
         for head in (DISCARD_HEAD, CHOW_HEAD)
@@ -114,7 +114,7 @@ def test_equation_3_alone_swings_around_the_target() -> None:
 
 
 def test_nets_that_say_yes_or_no_have_a_target_of_their_own() -> None:
-    config = EntropyConfig(target=1.5, answer_target=0.3)
+    config = EntropyConfig(target=1.5, yes_no_target=0.3)
     assert (config.target_of(DISCARD_HEAD), config.target_of(CHOW_HEAD)) == (1.5, 0.3)
 
 

@@ -9,7 +9,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
 from suphx.kernel.record import Records
 from suphx.models.nets.reward_predictor import weights_of
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import play_deals
 from suphx.selfplay.rollouts.deal_start import draw_starts
 from suphx.training.reward.deal_reward import PredictedChange, points_won
@@ -23,7 +23,7 @@ PREDICTION = Prediction(weights=weights_of(PREDICTOR), points=EXPERT_8_DAN, exch
 
 
 def played() -> tuple[Records, Records]:
-    before = draw_starts(BaselineAgent("ukeire"), 40, tenhou(), seed=1)
+    before = draw_starts(ScriptedAgent("ukeire"), 40, tenhou(), seed=1)
     after = before.copy()
     play_deals(after, np.zeros(40, np.int64), small_agent(), keeps=False)
     return before, after

@@ -18,7 +18,7 @@ from suphx.training.reward.game_history import game_histories
 from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_learning import predict_games
 from tests.models.small_predictor import PREDICTION, PREDICTOR
-from tests.selfplay.row_nets import RowAgent, answer
+from tests.selfplay.row_nets import RowAgent, policy_outputs
 from tests.training.played_games import played_store
 
 
@@ -64,7 +64,7 @@ def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Pa
     reward = GlobalReward(PREDICTION, num_games)
     changes: dict[int, list[np.ndarray]] = defaultdict(list)
     while sum(game >= num_games for game in changes) < num_games:  # every table plays its second game
-        ends = group.step([answer(observations) for observations in group.observe()]).kyokus
+        ends = group.step([policy_outputs(observations) for observations in group.observe()]).kyokus
         for game, rewards in zip(ends.games.tolist(), reward(ends), strict=True):
             changes[game].append(rewards)
     with StoreWriter(tmp_path) as writer:

@@ -16,7 +16,7 @@ from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_config import GlobalRewardConfig
 from tests.models.small_predictor import EXPERT_8_DAN, PREDICTION, PREDICTOR
 from tests.models.twins import gru_twin
-from tests.selfplay.row_nets import answer
+from tests.selfplay.row_nets import policy_outputs
 
 NUM_TABLES = 6
 
@@ -26,7 +26,7 @@ def play_deals(steps: int = 2800) -> list[KyokuEnds]:
     group = TableGroup(
         GroupConfig(num_tables=NUM_TABLES, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=7
     )
-    return [group.step([answer(observations) for observations in group.observe()]).kyokus for _ in range(steps)]
+    return [group.step([policy_outputs(observations) for observations in group.observe()]).kyokus for _ in range(steps)]
 
 
 DEALS = play_deals()

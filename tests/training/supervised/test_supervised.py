@@ -48,7 +48,7 @@ def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fi
 def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
     """The numbers that must be the same; the time that it took may differ."""
     history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
-    return {**metrics, "history": history, "rows_per_second": 0, "waiting_share": 0}
+    return {**metrics, "history": history, "samples_per_second": 0, "waiting_share": 0}
 
 
 def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
     metrics = train(tmp_path)
     assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
     assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
-    assert metrics["history"][-1]["rows"] == 60 * 64
+    assert metrics["history"][-1]["samples"] == 60 * 64
     net, header = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=PlanesVersion.of(LAYOUT))
     test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
@@ -172,7 +172,7 @@ def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tm
 
 def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
     by_epochs = train(tmp_path / "epochs", replace(SHORT, max_steps=0, max_epochs=1))
-    assert by_epochs["history"][-1]["rows"] == 170 * ROWS_A_KYOKU // 64 * 64
+    assert by_epochs["history"][-1]["samples"] == 170 * ROWS_A_KYOKU // 64 * 64
     by_time = train(tmp_path / "minutes", replace(SHORT, max_steps=0, max_epochs=0, max_minutes=1e-6))
     assert [entry["step"] for entry in by_time["history"]] == [1]
 
@@ -202,7 +202,7 @@ def test_reports_tell_the_pace(tmp_path: Path) -> None:
     reports: list[HeadProgress] = []
     train_head(job(replace(SHORT, report_every=7)), tmp_path, report=reports.append)
     assert [report.step for report in reports] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
-    assert all(0 <= report.waiting_share <= 1 and report.rows_per_second > 0 for report in reports)
+    assert all(0 <= report.waiting_share <= 1 and report.samples_per_second > 0 for report in reports)
     assert reports[0].validation_loss is None
     assert reports[-1].validation_loss is not None
     assert reports[-1].share_done == 1

@@ -9,7 +9,7 @@ F64 = NDArray[np.float64]
 
 
 def probabilities(logits: F64, mask: F64) -> F64:
-    """Softmax over the legal answers of one row; an empty mask means that all are legal."""
+    """Softmax over the legal actions of one row; an empty mask means that all are legal."""
     legal = np.flatnonzero(mask) if len(mask) else np.arange(len(logits))
     result = np.zeros(len(logits))
     powers = np.exp(logits[legal] - logits[legal].max())
@@ -23,18 +23,18 @@ def loss(logits: F64, start: F64, masks: F64, choices: list[list[int]], points: 
     total = 0.0
     for i, row in enumerate(choices):
         p, p0 = probabilities(logits[i], masks[i]), probabilities(start[i], masks[i])
-        expected = sum(p[answer] * advantages[i, k] for k, answer in enumerate(row) if answer >= 0)
+        expected = sum(p[action] * advantages[i, k] for k, action in enumerate(row) if action >= 0)
         divergence = sum(x0 * np.log(x0 / x) for x0, x in zip(p0, p, strict=True) if x0 > 0)
         total += -expected / unit + kl_coeff * divergence
     return float(total / len(choices))
 
 
 def advantages_of(logits: F64, masks: F64, choices: list[list[int]], points: F64) -> F64:
-    """Return the points minus their mean under the policy over the answers that were tried."""
+    """Return the points minus their mean under the policy over the actions that were tried."""
     result = np.zeros_like(points)
     for i, row in enumerate(choices):
         p = probabilities(logits[i], masks[i])
-        tried = [(k, p[answer]) for k, answer in enumerate(row) if answer >= 0]
+        tried = [(k, p[action]) for k, action in enumerate(row) if action >= 0]
         mean = sum(weight * points[i, k] for k, weight in tried) / sum(weight for _, weight in tried)
         for k, _ in tried:
             result[i, k] = points[i, k] - mean
@@ -46,6 +46,6 @@ def gain(logits: F64, start: F64, mask: F64, row: list[int], points: F64) -> flo
     means = []
     for each in (logits, start):
         p = probabilities(each, mask)
-        tried = [(k, p[answer]) for k, answer in enumerate(row) if answer >= 0]
+        tried = [(k, p[action]) for k, action in enumerate(row) if action >= 0]
         means.append(sum(weight * points[k] for k, weight in tried) / sum(weight for _, weight in tried))
     return float(means[0] - means[1])

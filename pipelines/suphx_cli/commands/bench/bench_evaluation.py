@@ -29,7 +29,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         nargs=2,
         action="append",
         metavar="AGENT",
-        help="candidate and baseline of similar strength, such as two folders of checkpoints; may be repeated. Besides "
+        help="candidate and opponent of similar strength, such as two folders of checkpoints; may be repeated. Besides "
         "the names of agents: ukeire-no-calls and the other variants of ukeire in docs/evaluation.md (default: each of "
         "these variants against ukeire)",
     )
@@ -49,7 +49,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.bench.matches.wall_sharing import NUM_SCHEMES, SCRIPTED_PAIRS, bench_evaluation
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    pairs = [(candidate, baseline) for candidate, baseline in args.pair or SCRIPTED_PAIRS]
+    pairs = [(candidate, opponent) for candidate, opponent in args.pair or SCRIPTED_PAIRS]
     for agent in {agent for pair in pairs for agent in pair} - CHANGED.keys():
         check_agent(agent)
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")

@@ -42,7 +42,7 @@ def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         help="measure the memory of a long match after each tenth of its games",
         description=f"Play a match and measure the memory of its processes. {AGENT_HELP}",
     )
-    for side in ("candidate", "baseline"):
+    for side in ("candidate", "opponent"):
         memory.add_argument(f"--{side}", default="ukeire", metavar="AGENT", help=f"the {side} (default: ukeire)")
     memory.add_argument("--hanchans", type=positive, default=100_000, metavar="N", help="games (default: 100000)")
     _add_walls(memory)
@@ -78,7 +78,7 @@ def execute_memory(args: argparse.Namespace, console: Console) -> dict[str, obje
     check_hanchans(args.hanchans)
     if args.hanchans < _MIN_HANCHANS:
         raise ValueError(f"--hanchans is {args.hanchans}: use {_MIN_HANCHANS} or more, so that each tenth has games")
-    for agent in (args.candidate, args.baseline):
+    for agent in (args.candidate, args.opponent):
         check_agent(agent)
     from suphx_platform.bench.matches.match_memory import bench_match_memory
     from suphx_platform.kernels.kernel_warmup import compile_kernels
@@ -87,7 +87,7 @@ def execute_memory(args: argparse.Namespace, console: Console) -> dict[str, obje
     with console.progress("hanchans", args.hanchans) as progress:
         return bench_match_memory(
             args.candidate,
-            args.baseline,
+            args.opponent,
             num_hanchans=args.hanchans,
             seed=args.seed,
             workers=args.workers,

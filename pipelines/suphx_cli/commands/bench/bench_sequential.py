@@ -27,7 +27,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         f"decided. {AGENT_HELP}",
     )
     parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent at one seat")
-    parser.add_argument("--baseline", required=True, metavar="AGENT", help="the agent at the three other seats")
+    parser.add_argument("--opponent", required=True, metavar="AGENT", help="the agent at the three other seats")
     parser.add_argument(
         "--difference",
         type=float,
@@ -65,17 +65,17 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     for difference in args.difference:
         for error in args.error:
             SequentialConfig(difference=difference, error=error)
-    for agent in (args.candidate, args.baseline):
+    for agent in (args.candidate, args.opponent):
         check_agent(agent)
     from suphx_platform.bench.matches.sequential import EFFECTS, bench_sequential, measure_walls
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    match = {"candidate": args.candidate, "baseline": args.baseline, "hanchans": args.hanchans, "seed": args.seed}
+    match = {"candidate": args.candidate, "opponent": args.opponent, "hanchans": args.hanchans, "seed": args.seed}
     with console.progress("hanchans", args.hanchans) as played:
         values = measure_walls(
             args.candidate,
-            args.baseline,
+            args.opponent,
             num_hanchans=args.hanchans,
             seed=args.seed,
             workers=args.workers,

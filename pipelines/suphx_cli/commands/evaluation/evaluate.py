@@ -30,30 +30,31 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "evaluate",
         parents=[options],
         help="play a match between two agents and report who is stronger",
-        description="Play a match of one candidate against three copies of another agent, the baseline. Every wall is "
+        description="Play a match of one candidate against three copies of another agent, the opponent. Every wall is "
         "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
         f"of two sides, such as doudizhu, every deck is played twice, with the sides swapped. {AGENT_HELP} "
         "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
-            "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 200",
-            "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
-            "suphx evaluate --candidate models:/suphx@champion --baseline runs/RUN/supervised:weak",
-            "suphx evaluate --candidate runs/RUN/reinforcement --baseline runs/RUN/reinforcement/start --deals 10000",
-            "suphx evaluate --candidate runs/NEW/supervised --baseline runs/OLD/supervised --sequential 0.05 "
+            "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200",
+            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
+            "suphx evaluate --candidate models:/suphx@champion --opponent runs/RUN/supervised:weak",
+            "suphx evaluate --candidate runs/RUN/reinforcement --opponent runs/RUN/reinforcement/start --deals 10000",
+            "suphx evaluate --candidate runs/NEW/supervised --opponent runs/OLD/supervised --sequential 0.05 "
             "--hanchans 20000",
-            "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 8 --keep-games games",
-            "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire --hanchans 20000 --ray --workers 64",
-            "suphx evaluate --game doudizhu --candidate runs/RUN/learning --baseline rule --decks 1000",
+            "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 8 --keep-games games",
+            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire --hanchans 20000 --ray --workers 64",
+            "suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000",
         ),
     )
     parser.add_argument(
         "--candidate", required=True, metavar="AGENT", help="the agent to measure; it plays at one seat"
     )
     parser.add_argument(
+        "--opponent",
         "--baseline",
         required=True,
         metavar="AGENT",
-        help="the agent to compare with; it plays at the three other seats",
+        help="the agent to compare with; it plays at the three other seats (--baseline is another name of this option)",
     )
     parser.add_argument(
         "--game", choices=GAMES, help="the game (default: that of the nets in a folder; riichi if no agent is a folder)"
@@ -88,7 +89,7 @@ def _add_length(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="compare about N single deals (at least 20) instead of whole games: each is played with the candidate and "
-        "with the baseline in each seat. The result is in points per kyoku and shows a small difference much earlier. "
+        "with the opponent in each seat. The result is in points per kyoku and shows a small difference much earlier. "
         "Not for adapt: and mjai: agents",
     )
     length.add_argument(
@@ -151,7 +152,7 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
         "--seating",
         choices=get_args(SeatingChoice),
         default="1v3",
-        help="number of candidates and of baselines at a table (default: 1v3). all: a match of --hanchans games in "
+        help="number of candidates and of opponents at a table (default: 1v3). all: a match of --hanchans games in "
         "each of the three; with --sequential 1v3 decides, and after a pass each is played on new walls",
     )
 

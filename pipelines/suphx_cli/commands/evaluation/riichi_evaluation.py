@@ -43,9 +43,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     except KeyboardInterrupt:
         console.error("The match is not saved: the same command plays it from the beginning.")
         raise
-    report = report.renamed(args.candidate, args.baseline)
+    report = report.renamed(args.candidate, args.opponent)
     console.say(report.verdict())
-    for sentence in report.forfeits.sentences(("the candidate", "the baseline")):
+    for sentence in report.forfeits.sentences(("the candidate", "the opponent")):
         console.warn(sentence)
     if args.keep_games is not None:
         console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
@@ -56,9 +56,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
 @contextmanager
 def _fetched(args: argparse.Namespace, source: AgentSource) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of candidate and baseline, copied here if they are elsewhere."""
+    """Yield the addresses of candidate and opponent, copied here if they are elsewhere."""
     with TemporaryDirectory(prefix="suphx-agents-") as space:
         yield (
             source.fetch(args.candidate, Path(space) / "candidate"),
-            source.fetch(args.baseline, Path(space) / "baseline"),
+            source.fetch(args.opponent, Path(space) / "opponent"),
         )

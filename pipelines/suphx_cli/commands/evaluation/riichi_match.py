@@ -120,7 +120,7 @@ def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
 
 def _shown_match(report: MatchReport, seconds: float) -> dict[str, object]:
     """Return what people see of a match: the figures of both sides as the columns of one table."""
-    candidate, baseline = report.statistics.to_json(), report.baseline_statistics.to_json()
+    candidate, opponent = report.statistics.to_json(), report.opponent_statistics.to_json()
     intervals = candidate["intervals"]
     assert isinstance(intervals, dict)
     difference = report.difference
@@ -138,7 +138,7 @@ def _shown_match(report: MatchReport, seconds: float) -> dict[str, object]:
                 "": label(key),
                 "candidate": value_text(key, candidate[key]),
                 "95 % interval": value_text(f"{key}_interval", intervals.get(key) or candidate.get(f"{key}_interval")),
-                "baseline": value_text(key, baseline[key]),
+                "opponent": value_text(key, opponent[key]),
             }
             for key in _FIGURES
         ],

@@ -19,7 +19,7 @@ def check_options(args: argparse.Namespace) -> None:
     check_hanchans(args.hanchans)
     _check_sequential(args)
     _check_folder(args)
-    for agent in (args.candidate, args.baseline):
+    for agent in (args.candidate, args.opponent):
         check_agent(agent)
         if args.deals is not None:
             _check_deals(args.deals, agent)

@@ -24,7 +24,7 @@ def find_side_game(args: argparse.Namespace) -> str | None:
     """Return the game of a match if it is one of two sides: that of ``--game``, or of the nets of an agent."""
     if args.game is not None:
         return args.game if args.game in candidate_games() else None
-    folders = [Path(address) for address in (args.candidate, args.baseline)]
+    folders = [Path(address) for address in (args.candidate, args.opponent)]
     games = [game_of_files(path.name for path in folder.iterdir()) for folder in folders if folder.is_dir()]
     return next((game for game in games if game is not None), None)
 
@@ -43,23 +43,23 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     game = candidate_game(game_name)
     started = time.perf_counter()
     with TemporaryDirectory(prefix="suphx-agents-") as space:
-        candidate, baseline = (
+        candidate, opponent = (
             load_side_agent(address, game, Path(space) / role)
-            for role, address in (("candidate", args.candidate), ("baseline", args.baseline))
+            for role, address in (("candidate", args.candidate), ("opponent", args.opponent))
         )
-    rules = common_rules(game, candidate, baseline)
+    rules = common_rules(game, candidate, opponent)
     with console.progress("decks", num_deals) as progress:
         report = play_side_match(
             game,
             rules,
             candidate.player,
-            baseline.player,
+            opponent.player,
             num_deals=num_deals,
             first_seed=_FIRST_DEAL + _DEALS_A_SEED * args.seed,
             progress=progress.advance,
         )
     console.say(_verdict(report))
-    head = {"game": game_name, "candidate": args.candidate, "baseline": args.baseline, "decks": num_deals}
+    head = {"game": game_name, "candidate": args.candidate, "opponent": args.opponent, "decks": num_deals}
     head |= {"seed": args.seed, "outcome": report.outcome}
     seconds = round(time.perf_counter() - started, 1)
     if console.is_json:

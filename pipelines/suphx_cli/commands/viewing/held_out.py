@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.checkpoint_folder import split_address
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 if TYPE_CHECKING:
     from suphx.games.riichi import GameLog
@@ -22,7 +22,7 @@ class HeldOut:
 
     games: int
     run: str | None
-    """The run whose records are known; None for a baseline, which has learned from no game."""
+    """The run whose records are known; None for a scripted agent, which has learned from no game."""
     held_out: int | None
     """None if it is not known."""
     from_test: int = 0
@@ -75,7 +75,7 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
     from suphx_pipelines.runs.run_list import find_run
 
     location, _ = split_address(args.agent)
-    if location in BASELINES:
+    if location in SCRIPTED_AGENTS:
         return None, TrainingGames()
     if args.trained_in is not None:
         run: Path | None = find_run(args.runs, args.trained_in).folder

@@ -38,7 +38,7 @@ _GAME_LIBRARIES = ("numba", "numpy", "torch")
 _ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 _RATING_PARTS = 3
 """A rating and both ends of its interval."""
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ def earlier_nights(
             played, night = read_games(path, code), _night(run, path)
             is_other = not is_of_this_engine(path, code)
         except ValueError as error:
-            _log.info("the games of %s do not count: %s", run, error)
+            _logger.info("the games of %s do not count: %s", run, error)
             return
         games.update(played)
         if is_other:
@@ -192,10 +192,10 @@ def earlier_nights(
                     read(stored, path)
     if others:
         text = (
-            "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If a "
-            "rule or a baseline plays differently since, give the tournament a new name, so that ratings begin anew"
+            "%d earlier nights were played with another version of the game's code (%s to %s): their games count. If "
+            "rules or scripted agents have changed since, give the tournament a new name: its ratings start again"
         )
-        _log.info(text, len(others), min(others), max(others))
+        _logger.info(text, len(others), min(others), max(others))
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
 
 

@@ -38,6 +38,23 @@ _LINKED_NIGHTS = 30
 Context = StageContext[TournamentRecipe]
 
 
+FILES: Mapping[str, str] = {
+    "pool.json, agents/<n>/": (
+        "`entrants` [{name, address, digest, is_candidate, stored [versions in the storage]}], `champion` (its "
+        "index among them) and `version` (in the registry) or null, `left_out` {name: reason}; the nets"
+    ),
+    "history.json": (
+        "games of earlier nights as they were when the night began: `rules`, `engine`, `agents` and `games` as in "
+        "`leaderboard/games.json`, `nights` as in `leaderboard/table.json`"
+    ),
+    "note.md": (
+        "what the description of the run in MLflow says besides: where the live page is, links to the reports of "
+        "earlier nights"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrant:
     """An agent of the pool."""
@@ -55,7 +72,7 @@ class Entrant:
 
     @property
     def has_nets(self) -> bool:
-        """Whether its nets were copied; a baseline and an outside program have none."""
+        """Whether its nets were copied; a scripted agent and an outside program have none."""
         return split_wrapper(self.address)[1].startswith(COPIES)
 
     def address_in(self, folder: Path) -> str:
@@ -91,8 +108,8 @@ def run(context: Context) -> dict[str, float]:
     source = AgentSource(context.tracker.store, recipe.storage)
     _check_newest_from(context, source)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
-    if version is None and recipe.decision.baseline:
-        load_any_agent(recipe.decision.baseline)  # now, not after all the games
+    if version is None and recipe.decision.opponent:
+        load_any_agent(recipe.decision.opponent)  # now, not after all the games
     entrants: list[Entrant] = []
     left_out: dict[str, str] = {}
     for name, address, is_candidate in _wanted(context, source, version):

@@ -15,7 +15,7 @@ import suphx
 import suphx_platform
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoint, split_address
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.bot import bot_script
 
@@ -28,19 +28,19 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # so that equal contents give equal archives
 def write_bot(address: str, path: Path) -> list[str]:
     """Write the archive of an agent on this machine; return the names in it.
 
-    ``address``: a baseline, a folder of checkpoints with its options, or an adapting one. ValueError if a checkpoint is
-    missing, or if the archive is larger than MAX_BYTES; then nothing is left.
+    ``address``: a scripted agent, a folder of checkpoints with its options, or an adapting one. ValueError if a
+    checkpoint is missing, or if the archive is larger than MAX_BYTES; then nothing is left.
     """
     wrapper, nets = split_wrapper(address)
     place, words = split_address(nets)
-    is_baseline = place in BASELINES
+    is_scripted = place in SCRIPTED_AGENTS
     options = f":{','.join(sorted(words))}" if words else ""
     texts = {
-        bot_script.AGENT_FILE: place if is_baseline else f"{wrapper}{{{bot_script.NETS}}}{options}",
+        bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",
         "requirements.txt": "".join(f"{name}=={version(name).partition('+')[0]}\n" for name in REQUIREMENTS),
     }
     files = {"bot.py": Path(bot_script.__file__), **dict(_code())}
-    if not is_baseline:
+    if not is_scripted:
         found = [find_checkpoint(Path(place), head, is_weak=WEAK in words) for head in HEAD_NAMES]
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
     part = path.with_name(f"{path.name}.{os.getpid()}.part")

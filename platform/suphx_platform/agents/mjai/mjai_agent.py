@@ -23,12 +23,12 @@ from suphx.games.riichi import (
     start_event,
 )
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
 from suphx_platform.agents.mjai.program_channel import ProgramAddress
 
 MOVE_SECONDS = 10.0
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 _TABLES = 4  # so that there are at most 16 processes or connections at a time
 
 
@@ -69,7 +69,7 @@ class MjaiAgent:
         self._has_forfeited = False
         self._start_seconds: float | None = None
         """Less than usual when a program has never answered, or never took a connection: others would not either."""
-        self._fallback = BaselineAgent("tsumogiri")
+        self._fallback = ScriptedAgent("tsumogiri")
 
     def follow(self, recorder: GameRecorder) -> None:
         """Begin with new games."""
@@ -110,7 +110,7 @@ class MjaiAgent:
         except ValueError as error:
             if not self._has_forfeited:
                 self._has_forfeited = True
-                _log.warning("%s; from now on this seat discards what it draws", error)
+                _logger.warning("%s; from now on this seat discards what it draws", error)
             self._forfeits[place] = str(error)
             player = self._players.pop(place, None)
             if player is not None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from suphx.games.riichi import HABITS, Habit
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, BaselineAgent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 
 UKEIRE = "ukeire"
@@ -20,7 +20,7 @@ class ChangedUkeire:
     def __init__(self, name: str, habit: Habit) -> None:
         self.name = name
         self._habit = habit
-        self._ukeire = BaselineAgent(UKEIRE)
+        self._ukeire = ScriptedAgent(UKEIRE)
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.match_setup import BASELINE_NAME, CANDIDATE_NAME, MatchSetup
+from suphx.evaluation.match_setup import CANDIDATE_NAME, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import GameTask, Summary
-from suphx.games.riichi import GameLog, Rules, asked_tables, game_row
+from suphx.games.riichi import GameLog, Rules, game_row, observed_tables
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -143,7 +143,7 @@ class _CountingAgent:
         self._agent = agent
 
     def act(self, tables: Records, indices: I64) -> I16:
-        self.num_asked += int(asked_tables(tables, indices).sum())
+        self.num_asked += int(observed_tables(tables, indices).sum())
         return self._agent.act(tables, indices)
 
 
@@ -162,6 +162,6 @@ def _play_counted(
 def _summarise(games: Sequence[tuple[GameLog, int]], forfeited: ForfeitedSeats) -> Summary:
     """Return what a match keeps of its games, and their decisions."""
     return {
-        "rows": [[game_row(log, name) for log, _ in games] for name in (CANDIDATE_NAME, BASELINE_NAME)],
+        "rows": [[game_row(log, name) for log, _ in games] for name in (CANDIDATE_NAME, OPPONENT_NAME)],
         "decisions": sum(number for _, number in games),
     }

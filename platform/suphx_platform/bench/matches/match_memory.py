@@ -18,7 +18,7 @@ _PARTS = 10
 
 def bench_match_memory(
     candidate: str,
-    baseline: str,
+    opponent: str,
     *,
     num_hanchans: int,
     seed: int,
@@ -32,10 +32,10 @@ def bench_match_memory(
     """
     memory = _Memory(num_hanchans, progress)
     runner = GameRunner(workers=workers, load=load_any_agent, progress=memory.advance)
-    play_match(MatchSetup(candidate, baseline, seed=seed), num_hanchans, runner=runner)
+    play_match(MatchSetup(candidate, opponent, seed=seed), num_hanchans, runner=runner)
     return {
         "candidate": candidate,
-        "baseline": baseline,
+        "opponent": opponent,
         "hanchans": num_hanchans,
         "workers": workers,
         "seed": seed,

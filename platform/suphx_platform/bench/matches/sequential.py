@@ -24,7 +24,7 @@ EFFECTS = (0.0, 1.0, 2.0)
 
 def measure_walls(
     candidate: str,
-    baseline: str,
+    opponent: str,
     *,
     num_hanchans: int,
     seed: int,
@@ -33,7 +33,7 @@ def measure_walls(
 ) -> I64:
     """Play a match and return the result of each wall, in quarters of a place; ValueError for an unknown agent."""
     runner = GameRunner(workers=workers, load=load_any_agent, progress=progress)
-    report = play_match(MatchSetup(candidate, baseline, seed=seed), num_hanchans, runner=runner)
+    report = play_match(MatchSetup(candidate, opponent, seed=seed), num_hanchans, runner=runner)
     placements = np.array(report.placements, np.int64).reshape(-1, SEATS)
     sums: I64 = placements.sum(axis=1)
     return sums - sum(PLACEMENT.by_place)

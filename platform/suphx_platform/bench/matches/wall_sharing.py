@@ -34,7 +34,7 @@ from suphx.selfplay.rollouts.rollout import play_stream
 from suphx_platform.bench.matches.changed_ukeire import CHANGED, UKEIRE, load_measured_agent
 
 SCRIPTED_PAIRS = tuple((name, UKEIRE) for name in CHANGED)
-"""Candidate and baseline of the pairs that are measured by default."""
+"""Candidate and opponent of the pairs that are measured by default."""
 _MEAN_PLACE = 2.5
 
 
@@ -46,7 +46,7 @@ def bench_evaluation(
     workers: int,
     progress: Callable[[float, str], None] = lambda hanchans, match: None,
 ) -> dict[str, Any]:
-    """Play each pair (candidate, baseline) three times on the same seeds; return how many hanchans are saved.
+    """Play each pair (candidate, opponent) three times on the same seeds; return how many hanchans are saved.
 
     ``pairs``: for each the difference in average placement in the last scheme with its 95 % interval, four times the
     variance of the candidate's average placement over the four games of a wall (``variance_before``,
@@ -62,7 +62,7 @@ def bench_evaluation(
             _wall_placements(pair, scheme, num_hanchans=num_hanchans, seed=seed, workers=workers, progress=progress)
             for scheme in _SCHEMES
         ]
-        rows.append({"candidate": pair[0], "baseline": pair[1], **compare_schemes(*placements)})
+        rows.append({"candidate": pair[0], "opponent": pair[1], **compare_schemes(*placements)})
     return {"hanchans": num_hanchans, "seed": seed, "pairs": rows}
 
 

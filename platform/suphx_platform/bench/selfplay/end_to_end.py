@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase
 
-COUNTS = ("requests", "rows", "request_bytes", "reply_bytes", "busy_seconds")
+COUNTS = ("requests", "observations", "request_bytes", "reply_bytes", "busy_seconds")
 """Of an engine: attributes of its counts."""
 
 
@@ -16,7 +16,7 @@ class Together:
     """What was measured end to end."""
 
     decisions_per_second: float
-    rows_per_second: float
+    observations_per_second: float
     messages_per_second: dict[str, float]
     """Requests to engines, and fragments of decisions that simulators hand over."""
     cpu_seconds: float
@@ -42,7 +42,7 @@ def together(
     seconds = spent["seconds"]
     return Together(
         decisions_per_second=num_decisions / seconds,
-        rows_per_second=spent["rows"] / seconds,
+        observations_per_second=spent["observations"] / seconds,
         messages_per_second={name: spent[name] / seconds for name in ("requests", "fragments")},
         cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
         cores_used=cores_used,

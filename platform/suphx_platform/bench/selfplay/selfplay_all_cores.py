@@ -45,5 +45,5 @@ def _play_alone(case: SelfplayCase) -> float:
         num_decisions, started = 0, time.monotonic()
         while time.monotonic() - started < case.seconds:
             group = next(turns)
-            num_decisions += group.step(engine.answer(group.observe())).num_answered
+            num_decisions += group.step(engine.evaluate(group.observe())).num_decisions
         return num_decisions / (time.monotonic() - started)

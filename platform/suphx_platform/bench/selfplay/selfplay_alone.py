@@ -84,9 +84,9 @@ class SelfplayCase:
 class HeadCost:
     """What one net costs."""
 
-    rows_per_decision: float
+    observations_per_decision: float
     mean_batch: float
-    rows_per_second: float
+    observations_per_second: float
     """At the batches that really occur; 0 without nets."""
 
 
@@ -131,14 +131,14 @@ def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str]
         say("measuring the nets alone")
         heads = {}
         for head, name in enumerate(HEAD_NAMES):
-            batches = [part.rows for request in requests for part in request if part.head == head]
+            batches = [part.planes for request in requests for part in request if part.head == head]
             if batches:
                 rate = (
                     0.0 if case.nets == "null" else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
                 )
                 heads[name] = HeadCost(rows[head], float(np.mean([len(batch) for batch in batches])), rate)
     forward_seconds = sum(
-        cost.rows_per_decision / cost.rows_per_second for cost in heads.values() if case.nets != "null"
+        cost.observations_per_decision / cost.observations_per_second for cost in heads.values() if case.nets != "null"
     )
     return Alone(simulator_seconds, forward_seconds, heads, per_hanchan, device.type == "cuda")
 
@@ -148,7 +148,7 @@ def take_turns(case: SelfplayCase, engine: InferenceEngine) -> Iterator[TableGro
     halves = [_new_group(case, case.num_tables // 2, FIRST_STEPS) for _ in range(2)]
     for group in halves:
         for _ in range(FIRST_STEPS):
-            group.step(engine.answer(group.observe()))
+            group.step(engine.evaluate(group.observe()))
     return itertools.cycle(halves)
 
 
@@ -166,12 +166,12 @@ def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.nd
         started = time.thread_time()
         request = group.observe()
         spent += time.thread_time() - started
-        outputs = engine.answer(request)
+        outputs = engine.evaluate(request)
         started = time.thread_time()
-        num_decisions += group.step(outputs).num_answered
+        num_decisions += group.step(outputs).num_decisions
         spent += time.thread_time() - started
         for part in request:
-            rows[part.head] += len(part.rows)
+            rows[part.head] += len(part.planes)
         if len(requests) < _NUM_REQUESTS:
             requests.append(request)
     return spent / num_decisions, rows / num_decisions, requests
@@ -183,7 +183,7 @@ def _decisions_per_hanchan(case: SelfplayCase, engine: InferenceEngine) -> float
     lengths: dict[int, int] = {}
     num_steps = 0
     while len(lengths) < _WHOLE_GAMES:
-        kyokus = group.step(engine.answer(group.observe())).kyokus
+        kyokus = group.step(engine.evaluate(group.observe())).kyokus
         num_steps += 1
         for table in kyokus.tables[kyokus.placements.any(axis=1)]:
             lengths.setdefault(int(table), num_steps)

@@ -157,8 +157,8 @@ class _Driver:
             self._is_taking = False
             status = answer[1]
             self._simulators.note_status(shard, status, has_given=True)
-            if status.num_rows:
-                self._bytes_a_decision = status.num_bytes / status.num_rows
+            if status.num_decisions:
+                self._bytes_a_decision = status.num_bytes / status.num_decisions
 
         return on_result
 

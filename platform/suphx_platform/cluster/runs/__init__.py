@@ -1,5 +1,5 @@
 """Runs on a cluster: launch, status, logs, stop, resume, scale, delete.
 
-Imports cluster/, storage/, tracking/ and console/.
+Imports cluster/, storage/ and tracking/.
 Start in launcher.py.
 """

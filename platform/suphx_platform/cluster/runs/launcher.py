@@ -46,7 +46,7 @@ from suphx_platform.cluster.runs.run_store import is_kept
 from suphx_platform.cluster.runs.run_wait import RunWait
 from suphx_platform.cluster.stop_report import StopOutcome
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +105,11 @@ class Launcher:
                 self._store.put_recipe({**objects.recipe, "data": data}, job)
             return self._existing(run, job)
         if self._store.create(objects.job, objects.recipe):
-            _log.info(f"Created {run} in namespace {self._api.namespace}: suphx status {run}, suphx logs {run} -f")
+            _logger.info(
+                "Created %s in namespace %s: suphx status %s, suphx logs %s -f", run, self._api.namespace, run, run
+            )
         else:
-            _log.info(f"{run} exists already: another command created it at the same time")
+            _logger.info("%s exists already: another command created it at the same time", run)
         return self.status(run)
 
     def runs(self) -> list[RunStatus]:
@@ -115,7 +117,7 @@ class Launcher:
         source = AllRuns(self._api)
         found = {run: self._status(run, source) for run in source.runs()}
         for run in sorted(run for run, status in found.items() if status is None):
-            _log.info(f"{_leftover(run)}; it is not listed")
+            _logger.info("%s; it is not listed", _leftover(run))
         return [status for status in found.values() if status is not None]
 
     def status(self, run: str) -> RunStatus:
@@ -144,7 +146,10 @@ class Launcher:
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
         job = self._store.job(run)
         if is_ended(state) or state == "deleting":
-            _log.info(f"{run} does not run, it is {state}" if not _is_rejected(job) else _rejected(run))
+            if _is_rejected(job):
+                _logger.info("%s", _rejected(run))
+            else:
+                _logger.info("%s does not run, it is %s", run, state)
             return self.status(run)
         if job is None:
             wait.until_no_pods()
@@ -152,7 +157,7 @@ class Launcher:
         self._store.keep_recipe(run, job)  # an error comes before the first change
         report = self._end_heads(run, wait, saves=saves)
         if state_of(self._store.job(run)) == "succeeded":
-            _log.info(f"{run} has succeeded before it was stopped")
+            _logger.info("%s has succeeded before it was stopped", run)
             return self.status(run)
         self._delete_job(run, job, wait)
         return self._stopped(run, report)
@@ -166,18 +171,18 @@ class Launcher:
         if state == "deleting":
             raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
         if state == "succeeded":
-            _log.info(f"{run} has succeeded: there is nothing to resume")
+            _logger.info("%s has succeeded: there is nothing to resume", run)
             return self.status(run)
         if is_stop_requested(job) and not is_ended(state):
-            _log.info(f"{run} is stopping: it is resumed when it has saved its state")
+            _logger.info("%s is stopping: it is resumed when it has saved its state", run)
             self.stop(run, saves=True, seconds=wait.seconds_left)
             return self.resume(run, seconds=wait.seconds_left)
         if state == "stopping":  # a new driver must never overlap the old one
-            _log.info(f"{run} is stopping: waiting until its pods have terminated")
+            _logger.info("%s is stopping: waiting until its pods have terminated", run)
             wait.until_stopped()
             return self.resume(run, seconds=wait.seconds_left)
         if not is_ended(state):
-            _log.info(f"{run} is {state}: there is nothing to resume")
+            _logger.info("%s is %s: there is nothing to resume", run, state)
             return self.status(run)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
@@ -185,7 +190,7 @@ class Launcher:
             recipe = self._delete_job(run, job, wait)
             if not self._store.create(job_of(recipe), recipe):
                 raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
-        _log.info(f"Resumed {run}: suphx status {run}")
+        _logger.info("Resumed %s: suphx status %s", run, run)
         return self.status(run)
 
     def scale(self, run: str, *, simulators: int) -> RunStatus:
@@ -200,9 +205,11 @@ class Launcher:
         cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
         if cluster and self._api.get("rayclusters", cluster) is not None:
             self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
-        _log.info(
-            f"{run} has {simulators} simulator pods now. The driver distributes its work when it starts: stop and "
-            "resume a run that is running"
+        _logger.info(
+            "%s has %d simulator pods now. The driver distributes its work when it starts: stop and resume a run that "
+            "is running",
+            run,
+            simulators,
         )
         return self.status(run)
 
@@ -271,7 +278,7 @@ class Launcher:
         if status.state == "deleting":
             raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
         hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
-        _log.info(f"{run} exists already ({status.state}): {hint.replace('RUN', run)}")
+        _logger.info("%s exists already (%s): %s", run, status.state, hint.replace("RUN", run))
         return status
 
     def _check(self, objects: RunObjects) -> RunStatus:
@@ -281,7 +288,7 @@ class Launcher:
                 self._api.create(kind, body, is_dry=True)
             except ExistsError:
                 continue
-        _log.info(f"{objects.run_id} would be created in namespace {self._api.namespace}: the server accepts it")
+        _logger.info("%s would be created in namespace %s: the server accepts it", objects.run_id, self._api.namespace)
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
 
     def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
@@ -294,14 +301,14 @@ class Launcher:
             for head in heads:
                 self._api.delete("pods", head, grace=_NOW_SECONDS)
             return {}
-        _log.info(f"Asked {run} to save its state")
+        _logger.info("Asked %s to save its state", run)
         reports = [wait.until_head_ended(head) for head in heads]
         return next((report for report in reports if report is not None), None)
 
     def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
         """Return the status of a run that is stopped; ClusterError if its driver did not save."""
         if report is None:
-            _log.info(f"The head of {run} ended without a report: suphx status {run} shows its last checkpoint")
+            _logger.info("The head of %s ended without a report: suphx status %s shows its last checkpoint", run, run)
         outcome = next(iter((report or {}).values()), "")
         if outcome in _LOSSES:
             raise ClusterError(

@@ -31,7 +31,7 @@ from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 _WAIT_SECONDS = 0.5
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class RayRounds:
@@ -120,7 +120,7 @@ class RayRounds:
         self._stack.callback(self._end)
         parts = self._topology.parts()
         self._supervisor = ActorSupervisor(layout, parts)
-        self._missing = MissingParts(parts, _log.info, remedy="reduce num_simulators in [cluster]")
+        self._missing = MissingParts(parts, _logger.info, remedy="reduce num_simulators in [cluster]")
         self._buffer: RoundBuffer[BufferedRound] = RoundBuffer(layout.rounds_per_simulator * layout.num_simulators)
         self._driver = RoundLearnerDriver(
             layout, self._topology.learner, self._supervisor, self._buffer, learner, self._config.max_rounds
@@ -150,7 +150,7 @@ class RayRounds:
             if isinstance(event, Fault):
                 self._num_faults += 1
                 again = "" if event.kind == "failed" else " and is started again"
-                _log.info("%s %s%s: %s", event.part, event.kind, again, event.message)
+                _logger.info("%s %s%s: %s", event.part, event.kind, again, event.message)
         self._missing.look(self._supervisor.health)
 
 

@@ -35,6 +35,9 @@ class EngineRates:
         known = [(last, now) for last, now in self._reports.values() if now.at > last.at]
         if not known:
             return {}
-        rows = [(now.counts.rows - last.counts.rows) / (now.at - last.at) for last, now in known]
+        rows = [(now.counts.observations - last.counts.observations) / (now.at - last.at) for last, now in known]
         busy = [(now.counts.busy_seconds - last.counts.busy_seconds) / (now.at - last.at) for last, now in known]
-        return {"engine_rows_per_second": sum(rows), "engine_waiting_share": max(0.0, 1 - sum(busy) / len(busy))}
+        return {
+            "engine_observations_per_second": sum(rows),
+            "engine_waiting_share": max(0.0, 1 - sum(busy) / len(busy)),
+        }

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.messages.message_log import Message
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class MessageAdmission:
@@ -76,7 +76,7 @@ class MessageAdmission:
             if not self._is_disk_told:
                 self._is_disk_told = True
                 text = "%s takes no messages for MLflow (%s): they wait in memory, points of curves are left out"
-                _log.warning(text, self._place, error)
+                _logger.warning(text, self._place, error)
             return False
         self._is_disk_told = False
         return True
@@ -95,9 +95,9 @@ class MessageAdmission:
 
     def _warn(self, stride: int) -> None:
         if stride == 1:
-            _log.warning("the queue for MLflow has room again: every point of a curve is kept")
+            _logger.warning("the queue for MLflow has room again: every point of a curve is kept")
         elif stride == 0:
-            _log.warning("the queue for MLflow (%s) is full: points of curves are left out", self._place)
+            _logger.warning("the queue for MLflow (%s) is full: points of curves are left out", self._place)
         elif stride > self._stride > 0:
             text = "the queue for MLflow (%s) is %.0f %% full: one of %d points of each curve is kept"
-            _log.warning(text, self._place, 100 * self._fill(), stride)
+            _logger.warning(text, self._place, 100 * self._fill(), stride)

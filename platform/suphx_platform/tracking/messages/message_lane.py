@@ -17,7 +17,7 @@ _BATCH = 100
 """Messages that may become one call."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class MessageLane:
@@ -147,7 +147,7 @@ class MessageLane:
     def _note_away(self, error: TrackingError) -> None:
         if self._away_since is None:
             self._away_since = time.monotonic()
-            _log.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
+            _logger.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
         with self._changed:
             self._error = error
             self._num_attempts_failed += 1
@@ -159,6 +159,6 @@ class MessageLane:
 
     def _note_there(self) -> None:
         if self._away_since is not None:
-            _log.warning("MLflow answers again: sending %s", count_text(len(self._messages), "message"))
+            _logger.warning("MLflow answers again: sending %s", count_text(len(self._messages), "message"))
         self._away_since = self._error = None
         self._pause.reset()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.bots.baseline import is_yakuhai
+from suphx.games.riichi.bots.scripted_play import is_yakuhai
 from suphx.games.riichi.table.action import PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.random_number import mix

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suphx.games.riichi.bots.baseline import choose_ukeire
+from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.engine.hanchan import start_game
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.kyoku_end import count_dora, count_red, count_ura

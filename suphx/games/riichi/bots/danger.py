@@ -1,4 +1,4 @@
-"""What a seat can see and how dangerous a discard is against a riichi: the simple defence of the baseline."""
+"""What a seat can see and how dangerous a discard is against a riichi: the simple defence of ukeire."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.games.riichi.bots.baseline import choose_random
+from suphx.games.riichi.bots.scripted_play import choose_random
 from suphx.games.riichi.engine.hanchan import start_game
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.simulator import MAX_SEED, deal_next, finish_kyoku

@@ -6,10 +6,10 @@ of its caller's arrays, so that hundreds of tables cost no copy.
 
 from __future__ import annotations
 
-from suphx.games.riichi.bots.baseline import choose_scripted
+from suphx.games.riichi.bots.scripted_play import choose_scripted
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.simulator import finish_kyoku
-from suphx.games.riichi.features.encoder import encode_row
+from suphx.games.riichi.features.encoder import encode_observation
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.hand.suit_table import Suits
@@ -20,7 +20,7 @@ from suphx.kernel.record import I8, I32, I64, U8, Records
 EVERY_SEAT = -1
 """The player's seat at a table where it answers for all four seats."""
 NO_SCRIPT = -1
-"""The script of an opponent that is no shipped baseline: ``play_to_seats`` stops at its decisions."""
+"""The script of an opponent that is no scripted agent: ``play_to_seats`` stops at its decisions."""
 
 
 @jit
@@ -40,8 +40,8 @@ def play_to_seats(
 ) -> None:  # fmt: skip
     """Play the scripted opponents of the tables ``indices`` until the player decides or the game is over.
 
-    ``seats``, int64 (n,): the player's seat of each table, or EVERY_SEAT. ``scripts``, int64 (4,): the baseline of each
-    seat (``choose_scripted``), counted from the player's, or NO_SCRIPT. ``settled`` as in ``advance_tables``.
+    ``seats``, int64 (n,): the player's seat of each table, or EVERY_SEAT. ``scripts``, int64 (4,): the scripted agent
+    of each seat (``choose_scripted``), counted from the player's, or NO_SCRIPT. ``settled`` as in ``advance_tables``.
     """
     for i in range(len(indices)):
         index = indices[i]
@@ -66,7 +66,7 @@ def _advance(t: Table, suits: Suits, action: int, settled: I32) -> None:
 def see_tables(
     encoder_id: int, lookup: Lookup, tables: Records, indices: I64, seats: I64, rows: U8, masks: I8
 ) -> None:  # fmt: skip
-    """Fill the rows ``indices`` of ``rows``, uint8 [n, row_bytes], and ``masks``, int8 [n, 120], as a seat sees them.
+    """Fill the rows ``indices`` of ``rows``, uint8 [n, observation_bytes], and ``masks``, int8 [n, 120], for a seat.
 
     ``seats``, int64 (n,): the observing seat of each table, or EVERY_SEAT for the one that decides. The mask has the
     legal actions of a seat that decides and is empty for the others, and for all at the end of a game.
@@ -76,14 +76,14 @@ def see_tables(
         t = tables[index]
         masks[index, :] = 0
         seat = t.actor if seats[index] == EVERY_SEAT else seats[index]
-        encode_row(encoder_id, lookup, t, seat, DISCARD_HEAD, -1, rows[index])
+        encode_observation(encoder_id, lookup, t, seat, DISCARD_HEAD, -1, rows[index])
         if seat == t.actor and t.phase != GAME_END:
             masks[index, :] = t.legal
 
 
 @jit
 def fill_planes(rows: U8, indices: I64, planes: U8) -> None:
-    """Unpack the rows ``indices`` of ``rows``, uint8 [n, row_bytes], into ``planes``, uint8 [n, columns] of 0 and 1."""
+    """Unpack ``indices`` of ``rows``, uint8 [n, observation_bytes], into ``planes``, uint8 [n, columns] of 0 and 1."""
     num_columns = planes.shape[1]
     for i in range(len(indices)):
         row = rows[indices[i]]

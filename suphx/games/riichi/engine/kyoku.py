@@ -1,7 +1,7 @@
 """One deal: ``start_kyoku`` deals a wall, ``step`` applies the actor's action and goes on to the next decision.
 
-Claims are asked seat by seat from the discarder's right; the answers stay hidden until the window closes (``answers``),
-so that every decision is one seat's. kyoku_end.py has the end of a deal.
+Claims are decided seat by seat from the discarder's right; they stay hidden until the window closes
+(``claim_actions``), so that every decision is one seat's. kyoku_end.py has the end of a deal.
 
 Functions that change the table set its ``phase`` and fill no mask. ``step`` then asks the seats that may claim, closes
 the window if none may, and fills the mask of the seat whose turn it is. This is flat on purpose: a kernel is compiled
@@ -122,7 +122,7 @@ def _clear(t: Table) -> None:
     t.pao_dragons[:] = -1
     t.pao_winds[:] = -1
     t.claimed_face = -1
-    t.answers[:] = -1
+    t.claim_actions[:] = -1
     t.forbidden = 0
     t.is_first_turn[:] = 1
     t.result = t.num_wins = 0
@@ -176,7 +176,7 @@ def step(t: Table, suits: Suits, action: int) -> None:
     """Apply a legal ``action`` of ``t.actor``; afterwards the table waits again, or ``phase`` is KYOKU_END."""
     t.num_decisions += 1
     if t.phase == CLAIM or t.phase == ROB_KAN:
-        t.answers[t.actor] = action
+        t.claim_actions[t.actor] = action
     elif action <= TSUMOGIRI:
         _discard(t, suits, action)
     elif action == RIICHI:
@@ -187,7 +187,7 @@ def step(t: Table, suits: Suits, action: int) -> None:
         end_by_draw(t, NINE_TERMINALS_DRAW)
     else:
         _declare_kan(t, suits, action)
-    if (t.phase == CLAIM or t.phase == ROB_KAN) and not _ask_next(t):
+    if (t.phase == CLAIM or t.phase == ROB_KAN) and not _next_claimer_decides(t):
         _close_window(t, suits)
     if t.phase == OWN_TURN or t.phase == RIICHI_DISCARD or t.phase == CALL_DISCARD:
         fill_own_turn(t, suits)
@@ -232,11 +232,11 @@ def _discard(t: Table, suits: Suits, action: int) -> None:
 def _open_window(t: Table, phase: int, face: int) -> None:
     t.phase = phase
     t.claimed_face = face
-    t.answers[:] = -1
+    t.claim_actions[:] = -1
 
 
 @jit
-def _ask_next(t: Table) -> bool:
+def _next_claimer_decides(t: Table) -> bool:
     """Make the next seat to the right of the actor that may claim the actor; return whether there is one."""
     for distance in range((t.actor - t.turn) % 4 + 1, 4):
         seat = (t.turn + distance) % 4
@@ -248,13 +248,13 @@ def _ask_next(t: Table) -> bool:
 
 @jit
 def _close_window(t: Table, suits: Suits) -> None:
-    """Resolve all answers: ron before pon and kan, these before chi (rule)."""
+    """Resolve all claims: ron before pon and kan, these before chi (rule)."""
     kind = kind_of_face(t.claimed_face)
     is_closed_kan = is_closed_kan_robbed(t)
     rons = 0
     num_rons = 0
     for seat in range(4):
-        if t.answers[seat] == RON:
+        if t.claim_actions[seat] == RON:
             rons |= 1 << seat
             num_rons += 1
         elif seat != t.turn:
@@ -285,11 +285,11 @@ def _after_discard(t: Table, suits: Suits) -> None:
         return
     claimer = -1
     for seat in range(4):
-        answer = t.answers[seat]
-        if PON <= answer <= MINKAN or (CHI <= answer < CHI_RED + 3 and claimer < 0):
+        action = t.claim_actions[seat]
+        if PON <= action <= MINKAN or (CHI <= action < CHI_RED + 3 and claimer < 0):
             claimer = seat
     if claimer >= 0:
-        _claim(t, suits, claimer, t.answers[claimer])
+        _claim(t, suits, claimer, t.claim_actions[claimer])
     elif tiles_left(t) == 0:
         end_exhaustive(t)
     else:

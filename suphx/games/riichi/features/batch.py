@@ -1,6 +1,6 @@
 """Rows for many decisions at once: checked at this edge, encoded by kernels on several threads.
 
->>> rows = np.zeros((len(indices), encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
+>>> rows = np.zeros((len(indices), encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
 >>> encode_batch(encoder, DISCARD_HEAD, simulator.tables, indices, np.full(len(indices), -1), rows, num_threads=2)
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suphx.games.riichi.features.encoder import Encoder, encode_candidate, encode_row
+from suphx.games.riichi.features.encoder import Encoder, encode_candidate, encode_observation
 from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
@@ -27,7 +27,7 @@ _LEAST_PART = 16
 def encode_batch(
     encoder: Encoder, head: int, tables: Records, indices: I64, actions: I64, rows: U8, *, num_threads: int = 1
 ) -> None:
-    """Fill ``rows``, uint8 [n, row_bytes of the head's layout], with what the actors of n tables see.
+    """Fill ``rows``, uint8 [n, observation_bytes of the head's layout], with what the actors of n tables see.
 
     ``tables``: TABLE records that wait for a decision; ``indices``: int64 (n,), the table of each row, one table as
     often as it has candidates; ``actions``: int64 (n,), the candidate that a claim head judges, -1 for the discard and
@@ -35,32 +35,32 @@ def encode_batch(
     indices and candidates that do not fit; nothing is written then.
     """
     layout = encoder.layout(head)
-    _check_arrays(tables, indices, actions, rows, layout.row_bytes, num_threads)
+    _check_arrays(tables, indices, actions, rows, layout.observation_bytes, num_threads)
     bad = _first_unfit(tables, indices, actions, head)
     if bad >= 0:
         raise ValueError(_explain(tables, indices, actions, head, bad))
     lookup = load_lookup()
 
     def encode(part: slice) -> None:
-        encode_rows(encoder.id, lookup, head, tables, indices[part], actions[part], rows[part])
+        encode_observations(encoder.id, lookup, head, tables, indices[part], actions[part], rows[part])
 
     _in_parts(encode, len(indices), num_threads)
 
 
 def encode_oracle_batch(tables: Records, indices: I64, rows: U8, *, num_threads: int = 1) -> None:
-    """Fill ``rows``, uint8 [n, ORACLE.row_bytes], with what is hidden from the actors of the tables ``indices``.
+    """Fill ``rows``, uint8 [n, ORACLE.observation_bytes], with what is hidden from the actors of ``indices``.
 
     ValueError for shapes, types and indices that do not fit; nothing is written then.
     """
     actions = np.full(len(indices), -1, np.int64)
-    _check_arrays(tables, indices, actions, rows, ORACLE.row_bytes, num_threads)
+    _check_arrays(tables, indices, actions, rows, ORACLE.observation_bytes, num_threads)
     bad = _first_unfit(tables, indices, actions, DISCARD_HEAD)
     if bad >= 0:
         raise ValueError(_explain(tables, indices, actions, DISCARD_HEAD, bad))
     lookup = load_lookup()
 
     def encode(part: slice) -> None:
-        _encode_oracle_rows(lookup, tables, indices[part], rows[part])
+        _encode_oracle_observations(lookup, tables, indices[part], rows[part])
 
     _in_parts(encode, len(indices), num_threads)
 
@@ -72,14 +72,14 @@ def _in_parts(work: Callable[[slice], None], count: int, num_threads: int) -> No
 
 
 @jit
-def _encode_oracle_rows(lookup: Lookup, tables: Records, indices: I64, rows: U8) -> None:
+def _encode_oracle_observations(lookup: Lookup, tables: Records, indices: I64, rows: U8) -> None:
     for i in range(len(indices)):
         t = tables[indices[i]]
         encode_oracle(lookup, t, t.actor, rows[i])
 
 
 @jit
-def encode_rows(
+def encode_observations(
     encoder_id: int, lookup: Lookup, head: int, tables: Records, indices: I64, actions: I64, rows: U8
 ) -> None:  # fmt: skip
     """Do what ``encode_batch`` does on this thread, without its checks: for callers whose candidates fit."""
@@ -88,11 +88,11 @@ def encode_rows(
         if i > 0 and indices[i] == indices[i - 1]:
             encode_candidate(encoder_id, lookup, t, t.actor, head, actions[i], rows[i - 1], rows[i])
         else:
-            encode_row(encoder_id, lookup, t, t.actor, head, actions[i], rows[i])
+            encode_observation(encoder_id, lookup, t, t.actor, head, actions[i], rows[i])
 
 
 def _check_arrays(
-    tables: Records, indices: I64, actions: I64, rows: U8, row_bytes: int, num_threads: int
+    tables: Records, indices: I64, actions: I64, rows: U8, observation_bytes: int, num_threads: int
 ) -> None:  # fmt: skip
     if num_threads < 1:
         raise ValueError(f"num_threads is {num_threads}: use at least 1")
@@ -103,10 +103,10 @@ def _check_arrays(
             raise ValueError(f"{name} are {array.dtype}{list(array.shape)}: give int64 (n,)")
     if len(actions) != len(indices):
         raise ValueError(f"{len(actions)} actions for {len(indices)} indices: give one a row")
-    if rows.dtype != np.uint8 or rows.shape != (len(indices), row_bytes) or not rows.flags.c_contiguous:
+    if rows.dtype != np.uint8 or rows.shape != (len(indices), observation_bytes) or not rows.flags.c_contiguous:
         raise ValueError(
-            f"rows are {rows.dtype}{list(rows.shape)}: give contiguous uint8[{len(indices)}, {row_bytes}] "
-            "(a row for each index, the row_bytes of the head's layout)"
+            f"rows are {rows.dtype}{list(rows.shape)}: give contiguous uint8[{len(indices)}, {observation_bytes}] "
+            "(a row for each index, the observation_bytes of the head's layout)"
         )
 
 

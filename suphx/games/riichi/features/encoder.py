@@ -1,8 +1,8 @@
 """The encoders by name, and the kernel that self-play and training call for all of them.
 
 >>> encoder = find_encoder("mini")
->>> row = np.zeros(encoder.layout(DISCARD_HEAD).row_bytes, np.uint8)
->>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD_HEAD, -1, row)
+>>> row = np.zeros(encoder.layout(DISCARD_HEAD).observation_bytes, np.uint8)
+>>> encode_observation(encoder.id, load_lookup(), table, seat, DISCARD_HEAD, -1, row)
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Encoder:
     """What a seat's decision looks like to a net: a layout for own turns and one for claims."""
 
     id: int
-    """What ``encode_row`` knows the encoder by."""
+    """What ``encode_observation`` knows the encoder by."""
     name: str
     version: int
     """Stands in every checkpoint: a net fits one version of one encoder."""
@@ -69,10 +69,10 @@ def find_encoder(name: str) -> Encoder:
 
 
 @jit
-def encode_row(
+def encode_observation(
     encoder_id: int, lookup: Lookup, t: Table, seat: int, head: int, action: int, row: U8
 ) -> None:  # fmt: skip
-    """Fill ``row`` (uint8, the row_bytes of the head's layout) with what ``seat`` sees at table ``t``.
+    """Fill ``row`` (uint8, the observation_bytes of the head's layout) with what ``seat`` sees at table ``t``.
 
     ``action``: the candidate that a claim head judges; the discard and riichi heads do not look at it. Allocates
     nothing, reads nothing that is hidden from ``seat``. ``encoder_id``, ``head`` and ``row`` must fit each other:
@@ -90,8 +90,8 @@ def encode_row(
 def encode_candidate(
     encoder_id: int, lookup: Lookup, t: Table, seat: int, head: int, action: int, known: U8, row: U8
 ) -> None:  # fmt: skip
-    """Do the same as ``encode_row``, faster: ``known`` is a row of the same decision and head for another candidate."""
+    """Do the same as ``encode_observation``, faster: ``known`` describes another candidate of the decision and head."""
     if encoder_id == MINI or head not in CLAIM_HEADS:
-        encode_row(encoder_id, lookup, t, seat, head, action, row)
+        encode_observation(encoder_id, lookup, t, seat, head, action, row)
     else:
         paper.encode_other_claim(lookup, t, seat, action, encoder_id == SUPHX, known, row)

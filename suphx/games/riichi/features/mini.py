@@ -103,9 +103,9 @@ _TILE_IS_RED = CLAIM["tile_is_red"].first
 def encode(t: Table, seat: int, action: int, row: U8) -> None:
     """Fill ``row`` with what ``seat`` sees; nothing that is hidden from it has any influence.
 
-    ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.row_bytes]. Otherwise it is the claim to
-    be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is uint8
-    [CLAIM.row_bytes]. Old contents of ``row`` are overwritten.
+    ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.observation_bytes]. Otherwise it is the
+    claim to be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is
+    uint8 [CLAIM.observation_bytes]. Old contents of ``row`` are overwritten.
     """
     row[:] = 0
     hand = count_masks(t.hand[seat])

@@ -63,7 +63,7 @@ _URA_DORA = ORACLE["ura_dora"].first
 
 @jit
 def encode_oracle(lookup: Lookup, t: Table, seat: int, row: U8) -> None:
-    """Fill ``row``, uint8 [ORACLE.row_bytes], with what is hidden from ``seat``; old contents are overwritten."""
+    """Fill ``row``, uint8 [ORACLE.observation_bytes], with what is hidden from ``seat``, and overwrite it."""
     row[:] = 0
     for i in range(3):
         _fill_other_hand(lookup, t, (seat + 1 + i) % 4, i, row)

@@ -37,7 +37,7 @@ from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8
 
-_PUBLIC_BYTES = PUBLIC.row_bytes
+_PUBLIC_BYTES = PUBLIC.observation_bytes
 _LAST_BITS = (1 << (PUBLIC.num_planes * NUM_COLUMNS - 1) % 8 + 1) - 1
 
 _HAND = PUBLIC["hand"].first
@@ -60,9 +60,10 @@ _FURITEN_AFTER = PUBLIC["furiten_after"].first
 def encode(lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, row: U8) -> None:
     """Fill ``row`` with what ``seat`` sees; nothing that is hidden from it has any influence.
 
-    ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.row_bytes]. Otherwise it is the claim to
-    be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is uint8
-    [CLAIM.row_bytes]. Old contents of ``row`` are overwritten. The look-ahead planes stay 0 unless ``looks_ahead``.
+    ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.observation_bytes]. Otherwise it is the
+    claim to be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is
+    uint8 [CLAIM.observation_bytes]. Old contents of ``row`` are overwritten. The look-ahead planes stay 0 unless
+    ``looks_ahead``.
     """
     row[:] = 0
     hand = count_masks(t.hand[seat])

@@ -15,7 +15,10 @@ from suphx.games.riichi.features.oracle import ORACLE
 
 def markdown(table: PlaneLayout, beginning: PlaneLayout | None = None) -> str:
     """Return a layout as a Markdown section with one line for each range, those of ``beginning`` left out."""
-    lines = [f"## {table.name}, version {table.version}: {table.num_planes} planes, {table.row_bytes} bytes packed", ""]
+    lines = [
+        f"## {table.name}, version {table.version}: {table.num_planes} planes, {table.observation_bytes} bytes packed",
+        "",
+    ]
     num_known = 0
     if beginning is not None and table.ranges[: len(beginning.ranges)] == beginning.ranges:
         num_known = len(beginning.ranges)

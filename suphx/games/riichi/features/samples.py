@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_row
+from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_observation
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
 from suphx.games.riichi.records.archive.store import KyokuStore, is_playable
-from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
+from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -45,8 +45,8 @@ from suphx.kernel.record import I8, I64, U8, U16, Records
 class Samples:
     """Samples of one head."""
 
-    rows: U8
-    """uint8 (n, row_bytes): bit-packed planes."""
+    planes: U8
+    """uint8 (n, observation_bytes): bit-packed planes."""
     masks: U8
     """uint8 (n, 34): kinds that may be discarded; (n, 0) for the other heads."""
     labels: I8
@@ -71,7 +71,7 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
     if count < 0:
         raise ValueError(_bad_deal(store, int(indices[-count - 1])))
-    rows = np.zeros((count, entry.layout(head).row_bytes), np.uint8)
+    rows = np.zeros((count, entry.layout(head).observation_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
     _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
@@ -114,13 +114,13 @@ def _encode(
             if action == NO_MOVE or action > PASS or t.legal[action] == 0:
                 return -1 - i
             if not cursor[ABSENT] >> t.actor & 1:
-                count = list_candidates(t, head, action, is_answer_known(t, own, cursor), candidates)
+                count = list_candidates(t, head, action, is_action_known(t, own, cursor), candidates)
                 for c in range(count):
                     if fills:
                         if c > 0:
                             encode_candidate(encoder, lookup, t, t.actor, head, candidates[c], rows[n - 1], rows[n])
                         else:
-                            encode_row(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
+                            encode_observation(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
                         labels[n] = label_of(t, head, candidates[c], action)
                         if head == DISCARD_HEAD:
                             fill_discard_mask(t, masks[n])

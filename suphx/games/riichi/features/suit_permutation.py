@@ -28,8 +28,8 @@ def permute_suits(samples: Samples, choices: I64) -> None:
     if choices.shape != (num_rows,) or (num_rows and not 0 <= choices.min() <= choices.max() < len(SUIT_ORDERS)):
         raise ValueError(f"{choices.size} choices for {num_rows} samples: give one of 0 to 5 for each")
     # Whole planes only: what is left of the last byte is always 0.
-    num_planes = samples.rows.shape[1] * 8 // NUM_COLUMNS
-    _permute(samples.rows, samples.masks, samples.labels, choices, SUIT_ORDERS, num_planes)
+    num_planes = samples.planes.shape[1] * 8 // NUM_COLUMNS
+    _permute(samples.planes, samples.masks, samples.labels, choices, SUIT_ORDERS, num_planes)
 
 
 @jit

@@ -255,6 +255,6 @@ def _know_again(t: Table, suits: Suits, seat: int) -> None:
             hand[drawn] += 1
         is_furiten = t.waits[other] & t.passed_kinds[other] != 0
         t.missed_win[other] = (2 if t.riichi[other] else 1) if is_furiten else 0
-        t.answers[other] = -1
+        t.claim_actions[other] = -1
     if t.phase == OWN_TURN and t.actor != seat:
         fill_own_turn(t, suits)

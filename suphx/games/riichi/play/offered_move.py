@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.view.recorded_decisions import NO_ANSWER
+from suphx.games.riichi.records.view.recorded_decisions import NO_ACTION
 from suphx.games.riichi.records.view.viewer_decision import same_move, viewer_decision, viewer_move
 from suphx.games.riichi.table.action import RIICHI, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules
@@ -49,11 +49,11 @@ def move_hint(table: Any, action: int, probabilities: NDArray[np.float32]) -> di
     """Return what an agent would do at a TABLE record, and how probable each move is to it.
 
     ``{"moves": [{"move", "faces", "p"}], "agent", "best"}``: the first two as in ``viewer_decision``; ``best``: all
-    actions that are the agent's move. ``action``: its choice, or NO_ANSWER; ``probabilities`` float32 (NUM_ACTIONS,),
+    actions that are the agent's move. ``action``: its choice, or NO_ACTION; ``probabilities`` float32 (NUM_ACTIONS,),
     NaN for none.
     """
     legal = np.flatnonzero(table["legal"]).tolist()
     decision = viewer_decision(table, legal[0], is_known=False, opinion=action, probabilities=probabilities)
-    has_answer = action != NO_ANSWER
+    has_answer = action != NO_ACTION
     best = [each for each in legal if has_answer and same_move(table, each) == same_move(table, action)]
     return {"moves": decision["moves"], "agent": decision["agent"], "best": best}

@@ -4,9 +4,9 @@ Own turn: win rule, kong net for every possible kan, riichi net, discard net. An
 the kong, pong and chow nets judge every possible claim; of those that they want the surest one is proposed.
 
 This is the only implementation. ``rule_action`` decides what needs no net, ``observe_head`` says what a head is asked,
-and ``apply_answers`` turns its answers into actions; heads are applied in the order of ``HEAD_ORDER``. Agents and
+and ``apply_outputs`` turns its outputs into actions; heads are applied in the order of ``HEAD_ORDER``. Agents and
 adaptation ask a head only where the heads before it left the table undecided (``decide``). Self-play asks all heads at
-once, one message a decision, and applies the answers in the same order (table_group.py).
+once, one message a decision, and applies the outputs in the same order (table_group.py).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from suphx.experience.observation import LATEST, Observations
 from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.features.batch import encode_rows
+from suphx.games.riichi.features.batch import encode_observations
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, NUM_CHOICES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
-from suphx.games.riichi.features.oracle_row import with_oracle
+from suphx.games.riichi.features.oracle_observation import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import Suits
 from suphx.games.riichi.selfplay.decision_uniform import F32, fill_mask_seeds, fill_uniforms
@@ -37,7 +37,7 @@ from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
 
 HEAD_ORDER = (KONG_HEAD, PONG_HEAD, CHOW_HEAD, RIICHI_HEAD, DISCARD_HEAD)
-"""Figure 1: which head's answers count first. Of claims and kans that are wanted equally the first one is made."""
+"""Figure 1: which head's outputs count first. Of claims and kans that are wanted equally the first one is made."""
 UNDECIDED = -1
 NO_CANDIDATE = -1
 """Of an observation that is about no tile: which tile to discard, and whether to declare riichi."""
@@ -45,11 +45,11 @@ NO_KEEP_PROBABILITIES: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 BOOL = NDArray[np.bool_]
 
-HeadAnswers = tuple[I16, F32]
+HeadOutputs = tuple[I16, F32]
 """Actions int16 [n] and scores float32 [n], as in ``PolicyOutputs`` (experience/observation.py)."""
 
-Forward = Callable[[Observations, I64], HeadAnswers]
-"""(observations of one head, int64 [n]: which of the tables each is of) -> answers."""
+Forward = Callable[[Observations, I64], HeadOutputs]
+"""(observations of one head, int64 [n]: which of the tables each is of) -> the outputs of the head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,46 +73,46 @@ def decide(
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
     ``forward`` answers for the nets, once for each head that is asked. ``keep_probabilities``: heads whose rows have
-    oracle planes (features/oracle_row.py), with the keep probability of the masks in these.
+    oracle planes (features/oracle_observation.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_forced_actions(tables, indices, actions)
     for head in HEAD_ORDER:
         asked = observe_head(tables, indices, actions, encoder, head, keep_probability=keep_probabilities.get(head))
         if asked.owners.size:
-            answers = forward(asked.observations, indices[asked.owners])
-            apply_answers(tables, indices, head, asked.owners, asked.candidates, *answers, surest, actions)
+            outputs = forward(asked.observations, indices[asked.owners])
+            apply_outputs(tables, indices, head, asked.owners, asked.candidates, *outputs, surest, actions)
     pass_claims(tables, indices, actions)
     return actions
 
 
-def discard_answers(kinds: I64) -> HeadAnswers:
-    """Return the answers of the discard net that choose ``kinds`` int64 [n]."""
+def discard_outputs(kinds: I64) -> HeadOutputs:
+    """Return outputs of the discard net that choose ``kinds`` int64 [n]."""
     return kinds.astype(np.int16), np.zeros(len(kinds), np.float32)
 
 
 @jit
-def apply_answers(
-    tables: Records, indices: I64, head: int, owners: I64, candidates: I64, answers: I16, scores: F32, surest: F32,
+def apply_outputs(
+    tables: Records, indices: I64, head: int, owners: I64, candidates: I64, choices: I16, scores: F32, surest: F32,
     actions: I16,
 ) -> BOOL:  # fmt: skip
-    """Put what ``head`` answered into ``actions``; return bool [n]: which rows were asked in Figure 1's order.
+    """Put the outputs of ``head`` into ``actions``; return bool [n]: which rows count in Figure 1's order.
 
-    A row does not count if an earlier head decided its table. Only the answer 1 is a yes. ``surest`` float32 (n,), 0 at
+    A row does not count if an earlier head decided its table. Only the choice 1 is a yes. ``surest`` float32 (n,), 0 at
     first: the score of the claim or kan that is proposed so far.
     """
     counts = np.ones(len(owners), np.bool_)
     for q in range(len(owners)):
         i = owners[q]
         if head in (KONG_HEAD, PONG_HEAD, CHOW_HEAD):
-            if answers[q] == 1 and (actions[i] == UNDECIDED or scores[q] > surest[i]):
+            if choices[q] == 1 and (actions[i] == UNDECIDED or scores[q] > surest[i]):
                 actions[i] = candidates[q]
                 surest[i] = scores[q]
         elif actions[i] != UNDECIDED:
             counts[q] = False
         elif head == DISCARD_HEAD:
-            actions[i] = discard_action(tables[indices[i]], answers[q])
-        elif answers[q] == 1:
+            actions[i] = discard_action(tables[indices[i]], choices[q])
+        elif choices[q] == 1:
             actions[i] = RIICHI
     return counts
 
@@ -152,8 +152,8 @@ def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I1
 def _list_overruled(t: Table, overruled: I16) -> None:
     """Fill what each seat claimed in the window that has closed, but for the seat whose turn that made it."""
     for seat in range(4):
-        if PON <= t.answers[seat] < PASS and (t.phase == KYOKU_END or seat != t.turn):
-            overruled[seat] = t.answers[seat]
+        if PON <= t.claim_actions[seat] < PASS and (t.phase == KYOKU_END or seat != t.turn):
+            overruled[seat] = t.claim_actions[seat]
 
 
 @jit
@@ -192,17 +192,17 @@ def observe_head(
 ) -> HeadObservations:
     """Return what ``head`` is asked at those of the tables ``indices`` that ``actions`` leave undecided.
 
-    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_row.py). Policies are
-    LATEST.
+    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_observation.py).
+    Policies are LATEST.
     """
     count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
     owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)
     masks, uniforms = np.zeros((count, NUM_CHOICES[head]), np.uint8), np.zeros(count, np.float32)
-    rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
+    rows = np.zeros((count, encoder.layout(head).observation_bytes), np.uint8)
     if count:
         _list_observations(tables, indices, actions, head, owners, candidates)
         lines = indices[owners]
-        encode_rows(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
+        encode_observations(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
         if head == DISCARD_HEAD:
             _fill_masks(tables, lines, masks)
         fill_uniforms(tables, indices, owners, candidates, head, uniforms)

@@ -24,7 +24,7 @@ def fill_uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, h
 
 @jit
 def fill_mask_seeds(tables: Records, indices: I64, candidates: I64, head: int, seeds: I64) -> None:
-    """Fill ``seeds`` int64 [n] of the keep-masks (features/oracle_row.py) of observations for ``head``."""
+    """Fill ``seeds`` int64 [n] of the keep-masks (features/oracle_observation.py) of observations for ``head``."""
     for q in range(len(indices)):
         t = tables[indices[q]]
         number = observation_number(head, candidates[q] + _MASKS)

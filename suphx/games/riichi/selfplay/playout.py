@@ -1,7 +1,7 @@
-"""Playouts: answers to one decision are each tried on copies of the table, and these are played to the end of the deal.
+"""Playouts: actions of one decision are each tried on copies of the table, and these are played to the end of the deal.
 
 All branches of a decision have the same walls and the same hidden hands. So most of the luck is the same in each of
-them, and two answers after which nothing else changes differ by exactly 0. A net that learns from many decisions
+them, and two actions after which nothing else changes differ by exactly 0. A net that learns from many decisions
 averages over what is hidden (rollouts: Tesauro and Galperin 1996; a rollout set with common random numbers: Schulman
 and others 2015, arXiv 1502.05477, section 5.2, "vine").
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.bots.baseline import choose_ukeire
+from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.undrawn import is_undrawn
 from suphx.games.riichi.features.encoder import Encoder
@@ -39,15 +39,15 @@ NO_BRANCH = -1
 
 @dataclass(frozen=True, slots=True)
 class BranchTables:
-    """Copies of tables, one for each answer to a decision and each order of the undrawn tiles."""
+    """Copies of tables, one for each action of a decision and each order of the undrawn tiles."""
 
     tables: Records
     """TABLE [m]: as they were at the decision."""
     actions: I16
-    """int16 [m]: the answer, done first."""
+    """int16 [m]: the action, done first."""
     positions: I64
-    """int64 [m]: to which of the n x k answers each belongs, counted along the rows."""
-    num_rows: int
+    """int64 [m]: to which of the n x k actions each belongs, counted along the rows."""
+    num_decisions: int
     num_choices: int
 
     def points(self, ends: Records) -> F32:
@@ -57,10 +57,10 @@ class BranchTables:
         """
         lines, seats = np.arange(len(ends)), self.tables["actor"].astype(np.int64)
         gains = ends["scores"][lines, seats] - self.tables["scores"][lines, seats]
-        count = self.num_rows * self.num_choices
+        count = self.num_decisions * self.num_choices
         num_orders = np.maximum(np.bincount(self.positions, minlength=count), 1)
         means = np.bincount(self.positions, weights=gains, minlength=count) / num_orders
-        return means.reshape(self.num_rows, self.num_choices).astype(np.float32)
+        return means.reshape(self.num_decisions, self.num_choices).astype(np.float32)
 
 
 def play_out_scripted(branches: BranchTables) -> F32:
@@ -89,17 +89,17 @@ def branch(
 ) -> BranchTables:
     """Return copies of the tables ``indices`` int64 [n], which wait for decisions of ``head`` and stay as they are.
 
-    ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: answers of the head
-    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. Every answer is tried in ``num_walls`` orders of
-    the undrawn tiles: first that of the game, then random ones, the same for all answers of a row. Raises ValueError
-    for a head that is not one of PLAYOUT_HEADS, and for an answer that is not legal.
+    ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: actions of the head
+    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. Every action is tried in ``num_walls`` orders of
+    the undrawn tiles: first that of the game, then random ones, the same for all actions of a row. Raises ValueError
+    for a head that is not one of PLAYOUT_HEADS, and for a choice that is not legal.
     """
     if head not in PLAYOUT_HEADS:
         raise ValueError(f"head {head} cannot be played out: use one of {PLAYOUT_HEADS}")
     actions = np.full(choices.shape, NO_BRANCH, np.int16)
     row = _fill_actions(tables, head, indices, candidates, choices, actions)
     if row >= 0:
-        raise ValueError(f"row {row}: one of the answers {choices[row].tolist()} is not legal")
+        raise ValueError(f"row {row}: one of the choices {choices[row].tolist()} is not legal")
     positions = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
     copies: Records = np.zeros(len(positions), TABLE)
     _fill_copies(tables, indices, actions, num_walls, np.zeros(1, TABLE), copies)
@@ -108,7 +108,7 @@ def branch(
 
 @jit
 def _fill_actions(tables: Records, head: int, indices: I64, candidates: I64, choices: I16, actions: I16) -> int:
-    """Fill int16 [n, k] with the actions of the answers; return the first row with one that is not legal, or -1."""
+    """Fill int16 [n, k] with the actions of the choices; return the first row with one that is not legal, or -1."""
     for i in range(len(indices)):
         t = tables[indices[i]]
         for k in range(choices.shape[1]):
@@ -124,7 +124,7 @@ def _fill_actions(tables: Records, head: int, indices: I64, candidates: I64, cho
 
 @jit
 def _action_of(t: Table, head: int, candidate: int, choice: int) -> int:
-    """Return the action of an answer, or -1 if the head has no such answer."""
+    """Return the action of a choice, or -1 if the head has no such choice."""
     if head == DISCARD_HEAD:
         is_held = 0 <= choice < 34 and t.hand[t.actor, choice] > 0
         return discard_action(t, choice) if is_held else -1
@@ -137,7 +137,7 @@ def _action_of(t: Table, head: int, candidate: int, choice: int) -> int:
 def _fill_copies(
     tables: Records, indices: I64, actions: I16, num_walls: int, scratch: Records, copies: Records
 ) -> None:
-    """Fill ``copies``: the answers of a row one after another, of each the orders of the undrawn tiles side by side.
+    """Fill ``copies``: the actions of a row one after another, of each the orders of the undrawn tiles side by side.
 
     ``scratch`` (1,) is overwritten.
     """
@@ -148,13 +148,13 @@ def _fill_copies(
         start = scratch[0]
         seed_counter(state, start.wall_seed)
         state[0] += start.num_decisions
-        num_answers = (actions[i] != NO_BRANCH).sum()
+        num_actions = (actions[i] != NO_BRANCH).sum()
         for wall in range(num_walls):
             if wall > 0:
                 shuffle_undrawn(start, ids, state)
-            for k in range(num_answers):
+            for k in range(num_actions):
                 copies[first + k * num_walls + wall] = scratch[0]
-        first += num_answers * num_walls
+        first += num_actions * num_walls
 
 
 @jit

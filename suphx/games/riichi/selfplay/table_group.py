@@ -27,7 +27,7 @@ from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, NUM_CHOICES
-from suphx.games.riichi.features.oracle_row import oracle_row
+from suphx.games.riichi.features.oracle_observation import oracle_observation
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
 from suphx.games.riichi.selfplay.decision import (
@@ -35,7 +35,7 @@ from suphx.games.riichi.selfplay.decision import (
     HEAD_ORDER,
     UNDECIDED,
     HeadObservations,
-    apply_answers,
+    apply_outputs,
     claim_head,
     observe_head,
     pass_claims,
@@ -58,7 +58,7 @@ class GroupConfig:
     """Heads that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     sees_hidden: bool = False
-    """Observations for the heads that learn have oracle planes (features/oracle_row.py)."""
+    """Observations for the heads that learn have oracle planes (features/oracle_observation.py)."""
     has_costs: bool = False
     """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
     has_draw_lanes: bool = False
@@ -79,7 +79,7 @@ class Ended:
     kyokus: KyokuEnds
     decisions: tuple[Unrewarded, ...]
     """One for each head that learns."""
-    num_answered: int
+    num_decisions: int
     """Tables whose observations were answered."""
 
     def with_rewards(self, rewards: F32) -> list[Decisions]:
@@ -108,14 +108,14 @@ class TableGroup:
             TrajectoryStore(
                 head,
                 config.num_tables,
-                row_bytes=stored_row_bytes(encoder, head, has_oracle=config.sees_hidden),
+                observation_bytes=stored_observation_bytes(encoder, head, has_oracle=config.sees_hidden),
                 num_choices=NUM_CHOICES[head],
                 has_costs=config.has_costs and head == DISCARD_HEAD,
             )
             for head in config.heads
         ]
-        self._asked: list[HeadObservations] = []
-        self._num_asks = 0
+        self._observed: list[HeadObservations] = []
+        self._num_steps = 0
         self._deal(np.arange(config.num_tables))
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
 
@@ -126,23 +126,23 @@ class TableGroup:
         """
         begun = np.arange(self._num_begun)
         undecided = np.full(len(begun), UNDECIDED, np.int16)
-        self._asked = []
+        self._observed = []
         for head in HEAD_ORDER:
             seen = keep_probability if self._config.sees_hidden and head in self._config.heads else None
             asked = observe_head(self._tables, begun, undecided, self._encoder, head, keep_probability=seen)
             if asked.owners.size:
                 _fill_policies(self._tables, self._seating, asked.owners, asked.observations.policies)
-                self._asked.append(asked)
-        return [asked.observations for asked in self._asked]
+                self._observed.append(asked)
+        return [asked.observations for asked in self._observed]
 
     def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
-        num_answered = self._num_begun
-        counts = _apply_outputs(self._tables[:num_answered], self._asked, outputs, actions[:num_answered])
+        num_decisions = self._num_begun
+        counts = _apply_outputs(self._tables[:num_decisions], self._observed, outputs, actions[:num_decisions])
         self._keep(outputs, counts, actions)
-        self._num_asks += 1
-        return Ended(*self._play(actions), num_answered)
+        self._num_steps += 1
+        return Ended(*self._play(actions), num_decisions)
 
     def counted(self, outputs: Sequence[PolicyOutputs]) -> list[BOOL]:
         """Return which rows of the last ``observe`` are decided by these outputs, bool [n] for each part.
@@ -150,14 +150,14 @@ class TableGroup:
         A row is not if a head before it in Figure 1 decided its table.
         """
         tables = self._tables[: self._num_begun]
-        return _apply_outputs(tables, self._asked, outputs, np.full(len(tables), UNDECIDED, np.int16))
+        return _apply_outputs(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
 
     def branch(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> BranchTables:
         """Return copies of tables on which to try answers to the ``rows`` int64 [n] of a part of the last ``observe``.
 
         ``choices`` int16 [n, k] and errors as in playout.py. The tables stay as they are.
         """
-        asked = self._asked[part]
+        asked = self._observed[part]
         owners, candidates = asked.owners[rows], asked.candidates[rows]
         return branch(self._tables, asked.observations.head, owners, candidates, choices, num_walls=num_walls)
 
@@ -169,7 +169,7 @@ class TableGroup:
             "start_scores": self._start_scores,
             "start_sticks": self._start_sticks,
             "next_seed": np.array([self._next_seed]),
-            "num_asks": np.array([self._num_asks]),
+            "num_steps": np.array([self._num_steps]),
         }
         for store in self._stores:
             state |= {f"{HEAD_NAMES[store.head]}.{name}": column for name, column in store.state().items()}
@@ -181,7 +181,7 @@ class TableGroup:
         self._seating = state["seating"].copy()
         self._start_scores = state["start_scores"].copy()
         self._start_sticks = state["start_sticks"].copy()
-        self._next_seed, self._num_asks = int(state["next_seed"][0]), int(state["num_asks"][0])
+        self._next_seed, self._num_steps = int(state["next_seed"][0]), int(state["num_steps"][0])
         for store in self._stores:
             prefix = f"{HEAD_NAMES[store.head]}."
             store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
@@ -189,7 +189,7 @@ class TableGroup:
     @property
     def _num_begun(self) -> int:
         """How many tables take part in this step, the first ones."""
-        wanted = (self._num_asks + 1) * self._config.num_tables
+        wanted = (self._num_steps + 1) * self._config.num_tables
         return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
     def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL], actions: I16) -> None:
@@ -197,9 +197,9 @@ class TableGroup:
 
         What is kept is the sampled answer of each net, which is the action of that decision: whether its yes is done
         depends on the other answers. It is marked if not (``is_overruled``), and learned from like the others; the
-        gradient then is that of what was played (docs/self-play.md, "Answers that are overruled").
+        gradient then is that of what was played (docs/self-play.md, "Overruled calls").
         """
-        for asked, output, is_counted in zip(self._asked, outputs, counts, strict=True):
+        for asked, output, is_counted in zip(self._observed, outputs, counts, strict=True):
             for store in self._stores:
                 if store.head != asked.observations.head:
                     continue
@@ -278,10 +278,10 @@ class TableGroup:
         self._start_sticks[tables] = 0
 
 
-def stored_row_bytes(encoder: Encoder, head: int, *, has_oracle: bool) -> int:
+def stored_observation_bytes(encoder: Encoder, head: int, *, has_oracle: bool) -> int:
     """Return the bytes of a row of a head's decisions; ``has_oracle``: with what is hidden."""
-    public = encoder.layout(head).row_bytes
-    return oracle_row(public).itemsize if has_oracle else public
+    public = encoder.layout(head).observation_bytes
+    return oracle_observation(public).itemsize if has_oracle else public
 
 
 def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
@@ -297,7 +297,7 @@ def _apply_outputs(
     """Fill ``actions`` in the order of Figure 1, in which heads were ``asked``; return which rows of each count."""
     indices, surest = np.arange(len(tables)), np.zeros(len(tables), np.float32)
     counts = [
-        apply_answers(
+        apply_outputs(
             tables, indices, part.observations.head, part.owners, part.candidates,
             output.actions, output.scores, surest, actions,
         )

@@ -114,7 +114,7 @@ class Table(Result, RuleValues):
     pao_dragons: I8 = field("i1", 4)  # seat liable for this seat's big three dragons, or -1
     pao_winds: I8 = field("i1", 4)  # the same for big four winds
     claimed_face: int = field("i1")  # the discarded or kan tile that may be claimed
-    answers: I16 = field("i2", 4)  # answers in a claim window, hidden until it closes; -1 = not asked
+    claim_actions: I16 = field("i2", 4)  # in a claim window, hidden until it closes; -1 = not decided
     forbidden: int = field("i8")  # bit set of kinds that may not be discarded now
     is_first_turn: I8 = field("i1", 4)  # no discard yet and no call since the deal
     legal: I8 = field("i1", 120)  # mask over the action table for the actor

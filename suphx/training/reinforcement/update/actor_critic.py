@@ -1,7 +1,7 @@
 """The policy net of one head and its critic, and what each of them sees of a decision.
 
 >>> actor = ActorCritic(policy_net, critic=NetConfig(size="tiny"))
->>> outputs = actor(tensors)  # of actor.seen_rows(rows)
+>>> outputs = actor(tensors)  # of actor.seen_planes(rows)
 >>> outputs["logits"].shape, outputs["values"].shape
 (torch.Size([512, 34]), torch.Size([512]))
 """
@@ -14,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi import ORACLE, seen_rows
+from suphx.games.riichi import ORACLE, seen_planes
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.prediction import net_logits
-from suphx.training.reinforcement.batch_columns import SeenRows
+from suphx.training.reinforcement.batch_columns import SeenPlanes
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 
 
@@ -56,23 +56,23 @@ class ActorCritic(nn.Module):
         """The net to stay near to; it is no submodule."""
         return self._fixed[1] if len(self._fixed) > 1 else None
 
-    def forward(self, batch: SeenRows[Tensor]) -> dict[str, Tensor | None]:
-        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of what ``seen_rows`` returned."""
+    def forward(self, batch: SeenPlanes[Tensor]) -> dict[str, Tensor | None]:
+        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of what ``seen_planes`` returned."""
         self.policy.eval()  # BatchNorm keeps its initial statistics
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
-            logits = net_logits(self.policy, batch["rows"], self.bf16)
-        values = None if self.critic is None else net_logits(self.critic, batch["critic_rows"], self.bf16).float()
+            logits = net_logits(self.policy, batch["planes"], self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
         return {"logits": logits, "values": values}
 
-    def seen_rows(self, rows: np.ndarray) -> SeenRows[np.ndarray]:
+    def seen_planes(self, rows: np.ndarray) -> SeenPlanes[np.ndarray]:
         """Return what each net sees of stored ``rows``; nets that see the same share an array."""
-        seen: SeenRows[np.ndarray] = {"rows": self.seen_by_policy(rows)}
+        seen: SeenPlanes[np.ndarray] = {"planes": self.seen_by_policy(rows)}
         if self.critic is not None:
             net = self.critic.net
             is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
-            seen["critic_rows"] = seen["rows"] if is_same else _seen_by(net, rows, sees_all=True)
+            seen["critic_planes"] = seen["planes"] if is_same else _seen_by(net, rows, sees_all=True)
         if self.teacher is not None:
-            seen["teacher_rows"] = _seen_by(self.teacher, rows, sees_all=True)
+            seen["teacher_planes"] = _seen_by(self.teacher, rows, sees_all=True)
         return seen
 
     def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:
@@ -93,4 +93,4 @@ def _copied(net: PolicyNet) -> PolicyNet:
 
 
 def _seen_by(net: PolicyNet, rows: np.ndarray, *, sees_all: bool = False) -> np.ndarray:
-    return seen_rows(rows, net.num_planes, net.config.num_oracle_planes, sees_all=sees_all)
+    return seen_planes(rows, net.num_planes, net.config.num_oracle_planes, sees_all=sees_all)

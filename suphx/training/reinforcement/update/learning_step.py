@@ -99,7 +99,7 @@ class LearningStep:
             actor.is_frozen = not part.learns_policy and not self._is_distributed
             for group in self.optimizers[head, "policy"].param_groups:
                 group["lr"] = self._config.learning_rate * part.rate_share
-            seen = actor.seen_rows(part.decisions.rows.dense())
+            seen = actor.seen_planes(part.decisions.planes.dense())
             batches[head] = self._on_device({**_loss_columns(part.decisions), **seen})
         return batches
 
@@ -116,12 +116,12 @@ class LearningStep:
         )
         if part.kl_coeff:
             with torch.no_grad():
-                start = net_logits(actor.start, batch["rows"], actor.bf16)
+                start = net_logits(actor.start, batch["planes"], actor.bf16)
             divergence = kl_divergence(logits, start, masks)
             loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
         if config.distillation.weight and actor.teacher is not None:
             with torch.no_grad():
-                goal = net_logits(actor.teacher, batch["teacher_rows"], actor.bf16)
+                goal = net_logits(actor.teacher, batch["teacher_planes"], actor.bf16)
             extra, distance = distillation_loss(
                 logits, goal, masks, config.distillation, lambda own: self._sum_of_learners(own * part.weight)
             )

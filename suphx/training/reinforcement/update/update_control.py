@@ -29,7 +29,7 @@ class UpdateControl:
         self._controls = {head: EntropyControl(target=entropy.target_of(head), alpha=entropy.alpha) for head in heads}
         self._policy_updates = dict.fromkeys(heads, 0)
         """Updates that moved the policy of a head: warm-up, decay and half-life depend on them."""
-        self._critic_rows = dict.fromkeys(heads, 0)
+        self._critic_decisions = dict.fromkeys(heads, 0)
         """Decisions from which only the critic of a head has learned."""
 
     def parts(self, batches: Mapping[int, Decisions]) -> list[list[Step]]:
@@ -62,7 +62,7 @@ class UpdateControl:
         target of the update, by head name.
         """
         figures = mean_figures(parts, found)
-        rows = _num_rows(parts)
+        rows = _num_decisions(parts)
         for name, values in figures.items():
             head = HEAD_NAMES.index(name)
             is_alone = self._is_critic_alone(head)
@@ -70,7 +70,7 @@ class UpdateControl:
             values |= self._measure(head, values["entropy"], moves_policy=moves_policy)
             self._policy_updates[head] += moves_policy
             if is_alone:
-                self._critic_rows[head] += rows[name]
+                self._critic_decisions[head] += rows[name]
         self.num_updates += 1
         return figures
 
@@ -81,7 +81,7 @@ class UpdateControl:
             "num_updates": self.num_updates,
             "policy_updates": {HEAD_NAMES[head]: number for head, number in self._policy_updates.items()},
             "controls": controls,
-            "critic_rows": {HEAD_NAMES[head]: rows for head, rows in self._critic_rows.items()},
+            "critic_decisions": {HEAD_NAMES[head]: rows for head, rows in self._critic_decisions.items()},
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
@@ -90,11 +90,11 @@ class UpdateControl:
             HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values["controls"].items()
         }
         self._policy_updates = {HEAD_NAMES.index(name): number for name, number in values["policy_updates"].items()}
-        self._critic_rows = {HEAD_NAMES.index(name): rows for name, rows in values["critic_rows"].items()}
+        self._critic_decisions = {HEAD_NAMES.index(name): rows for name, rows in values["critic_decisions"].items()}
         self.num_updates = values["num_updates"]
 
     def _is_critic_alone(self, head: int) -> bool:
-        return self._config.gradient.use_critic and self._critic_rows[head] < self._config.critic_warmup.decisions
+        return self._config.gradient.use_critic and self._critic_decisions[head] < self._config.critic_warmup.decisions
 
     def _measure(self, head: int, entropy: float, *, moves_policy: bool) -> dict[str, float]:
         """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update."""
@@ -158,7 +158,7 @@ def _maximum(weighted: Sequence[tuple[float, float]]) -> float:
     return max(value for weight, value in weighted if weight)
 
 
-def _num_rows(parts: Sequence[Sequence[Step]]) -> dict[str, int]:
+def _num_decisions(parts: Sequence[Sequence[Step]]) -> dict[str, int]:
     """Return the rows of an update by head name, without those that only keep learners in step."""
     rows: dict[str, int] = {}
     for batches in (step for own in parts for step in own):

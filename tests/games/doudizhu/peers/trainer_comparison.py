@@ -74,7 +74,7 @@ def train_ours(
         )
     finally:
         os.sched_setaffinity(0, before)
-    return trained, progress.rows
+    return trained, progress.samples
 
 
 def compare(

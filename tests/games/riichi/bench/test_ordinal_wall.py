@@ -9,7 +9,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.wall import DEALT, shuffle_wall
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import list_games, play_stream
 
 SEED = 11
@@ -17,7 +17,7 @@ SEED = 11
 
 def play() -> list[GameLog]:
     """Return the four games of a wall, one candidate against three others."""
-    agents = [BaselineAgent("ukeire"), BaselineAgent("tsumogiri")]
+    agents = [ScriptedAgent("ukeire"), ScriptedAgent("tsumogiri")]
     games = list_games(1 - np.eye(4, dtype=np.int64), [SEED] * 4)
     return list(play_stream(agents, iter(games), tenhou(), num_tables=4, simulator_type=OrdinalWallSimulator))
 

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.riichi.bots.seat_play import EVERY_SEAT, NO_SCRIPT, advance_tables, fill_planes, play_to_seats
 from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.layout.planes import row_bytes, unpack_planes
+from suphx.games.riichi.features.layout.planes import observation_bytes, unpack_planes
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
@@ -51,7 +51,7 @@ def test_who_has_no_script_is_not_played(seats: np.ndarray) -> None:
 
 @pytest.mark.parametrize("num_planes", [1, 3, 838])
 def test_planes_are_unpacked_into_their_rows(num_planes: int) -> None:
-    rows = np.random.default_rng(1).integers(0, 256, (3, row_bytes(num_planes)), np.uint8)
+    rows = np.random.default_rng(1).integers(0, 256, (3, observation_bytes(num_planes)), np.uint8)
     planes = np.full((3, num_planes * 34), 9, np.uint8)
     fill_planes(rows, np.array([2, 0]), planes)
     assert (planes[1] == 9).all()

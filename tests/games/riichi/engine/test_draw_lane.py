@@ -12,7 +12,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, OWN_TURN
 from suphx.games.riichi.table.tile import face_of_id
 from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, NUM_DRAWS, RINSHAN, shuffle_wall
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.table_choice import choose
 
 NUM_GAMES = 24
@@ -123,7 +123,7 @@ def outcomes(seeds: range, has_draw_lanes: bool) -> list[np.ndarray]:
     """Return counts of deals: by winner counted from the dealer (4: nobody), by draws in steps of ten, by calls."""
     simulator = Simulator(len(seeds), tenhou(), stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
     simulator.reset(seeds)
-    agent = BaselineAgent("ukeire")
+    agent = ScriptedAgent("ukeire")
     rows: list[np.ndarray] = []
     while (waiting := simulator.waiting()).size:
         simulator.advance(waiting, agent.act(simulator.tables, waiting))

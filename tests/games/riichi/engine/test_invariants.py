@@ -10,7 +10,7 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.table.action import TSUMO
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
-from suphx.selfplay.agents.agent import Agent, BaselineAgent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 from tests.games.riichi.builders.random_game import choose_hastily
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.peers.generated_win import generate_win
@@ -43,11 +43,11 @@ def play_batches(num_games: int, agent: Agent, threads: int) -> int:
 
 
 def test_nothing_is_lost_in_random_games() -> None:
-    assert play_batches(500, BaselineAgent("random"), 1) > 500_000
+    assert play_batches(500, ScriptedAgent("random"), 1) > 500_000
 
 
 def test_nothing_is_lost_in_games_of_reasonable_players() -> None:
-    assert play_batches(500, BaselineAgent("ukeire"), 1) > 250_000
+    assert play_batches(500, ScriptedAgent("ukeire"), 1) > 250_000
 
 
 def test_nothing_is_lost_in_games_full_of_riichi_calls_and_wins() -> None:
@@ -56,7 +56,7 @@ def test_nothing_is_lost_in_games_full_of_riichi_calls_and_wins() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_lost_in_100000_random_games() -> None:
-    assert play_batches(100_000, BaselineAgent("random"), 2) > 100_000_000
+    assert play_batches(100_000, ScriptedAgent("random"), 2) > 100_000_000
 
 
 def test_the_search_for_complete_hands_knows_wins_and_hands_one_tile_off() -> None:

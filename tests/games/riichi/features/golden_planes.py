@@ -271,7 +271,7 @@ def describe(make: Callable[[], GoldenPosition]) -> str:
 def encoded(position: GoldenPosition) -> U8:
     """Return uint8 (planes, 34) of a position."""
     layout = layout_of(position)
-    row = np.zeros(layout.row_bytes, np.uint8)
+    row = np.zeros(layout.observation_bytes, np.uint8)
     encode(load_lookup(), position.deal.tables[0], position.seat, position.action, True, row)
     return unpack_planes(row, layout.num_planes)
 

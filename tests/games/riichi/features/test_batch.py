@@ -8,7 +8,7 @@ import pytest
 
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.encoder import ENCODERS, encode_row, find_encoder
+from suphx.games.riichi.features.encoder import ENCODERS, encode_observation, find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, TSUMO
@@ -34,7 +34,7 @@ def tables() -> Records:
     return np.concatenate(kept)
 
 
-def observed_rows(tables: Records, head: int) -> tuple[I64, I64]:
+def observed_candidates(tables: Records, head: int) -> tuple[I64, I64]:
     """Return the table and the candidate of every row that ``head`` may be asked for."""
     pairs = []
     for index, table in enumerate(tables):
@@ -51,13 +51,13 @@ def observed_rows(tables: Records, head: int) -> tuple[I64, I64]:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads(name: str, head: int, tables: Records) -> None:
     encoder = find_encoder(name)
-    indices, actions = observed_rows(tables, head)
+    indices, actions = observed_candidates(tables, head)
     assert len(indices) > 5
-    shape = (len(indices), encoder.layout(head).row_bytes)
+    shape = (len(indices), encoder.layout(head).observation_bytes)
     expected = np.zeros(shape, np.uint8)
     for row, index, action in zip(expected, indices, actions, strict=True):
         table = tables[index].view(np.recarray)
-        encode_row(encoder.id, load_lookup(), table, int(table["actor"]), head, int(action), row)
+        encode_observation(encoder.id, load_lookup(), table, int(table["actor"]), head, int(action), row)
     for num_threads in (1, 3):
         rows = np.full(shape, 255, np.uint8)
         encode_batch(encoder, head, tables, indices, actions, rows, num_threads=num_threads)
@@ -68,7 +68,7 @@ def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads(name: str, head
 def test_an_empty_batch_leaves_all_rows_as_they_are(num_threads: int, tables: Records) -> None:
     nothing = np.zeros(0, np.int64)
     encoder = find_encoder("suphx")
-    rows = np.full((3, encoder.layout(RIICHI_HEAD).row_bytes), 255, np.uint8)
+    rows = np.full((3, encoder.layout(RIICHI_HEAD).observation_bytes), 255, np.uint8)
     for some in (tables[:0], tables):
         encode_batch(encoder, RIICHI_HEAD, some, nothing, nothing, rows[:0], num_threads=num_threads)
     assert (rows == 255).all()
@@ -88,7 +88,7 @@ def test_a_row_that_does_not_fit_is_named(
     head: int, index: int, action: int, message: str, tables: Records
 ) -> None:  # fmt: skip
     encoder = find_encoder("suphx")
-    rows = np.zeros((2, encoder.layout(head).row_bytes), np.uint8)
+    rows = np.zeros((2, encoder.layout(head).observation_bytes), np.uint8)
     with pytest.raises(ValueError, match=message):
         encode_batch(encoder, head, tables, np.array([0, index]), np.array([action, action]), rows)
     assert not rows.any()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.encoder import ENCODERS, encode_row, find_encoder
+from suphx.games.riichi.features.encoder import ENCODERS, encode_observation, find_encoder
 from suphx.games.riichi.features.head import (
     CHOW_HEAD,
     CLAIM_HEADS,
@@ -47,7 +47,7 @@ def test_the_row_of_a_head_is_that_of_the_encoder(head: int) -> None:
     encoder = find_encoder("mini")
     table = random_tables(1, seed=6)[0].view(np.recarray)
     action = ANKAN + 3 if head == KONG_HEAD else PON
-    expected, row = np.zeros((2, encoder.layout(head).row_bytes), np.uint8)
+    expected, row = np.zeros((2, encoder.layout(head).observation_bytes), np.uint8)
     encode(table, 2, action if head in CLAIM_HEADS else -1, expected)
-    encode_row(encoder.id, load_lookup(), table, 2, head, action, row)
+    encode_observation(encoder.id, load_lookup(), table, 2, head, action, row)
     assert np.array_equal(row, expected)

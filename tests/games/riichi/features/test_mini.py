@@ -22,7 +22,7 @@ Meld = list[int]
 
 def encoded(table: np.void, seat: int, action: int) -> U8:
     layout = PUBLIC if action < 0 else CLAIM
-    row = np.full(layout.row_bytes, 255, np.uint8)
+    row = np.full(layout.observation_bytes, 255, np.uint8)
     encode(table.view(np.recarray), seat, action, row)  # type: ignore[arg-type]
     return unpack_planes(row, layout.num_planes)
 
@@ -241,7 +241,7 @@ def test_what_is_hidden_changes_nothing() -> None:
 
 def test_what_the_row_held_before_does_not_matter() -> None:
     table = random_tables(1, seed=4)[0].view(np.recarray)
-    rows = np.zeros((2, PUBLIC.row_bytes), np.uint8)
+    rows = np.zeros((2, PUBLIC.observation_bytes), np.uint8)
     rows[1] = 255
     for row in rows:
         encode(table, 0, -1, row)

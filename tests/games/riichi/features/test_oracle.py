@@ -26,7 +26,7 @@ RINSHAN_PLACES = (134, 135, 132, 133)
 
 
 def encoded(table: np.void, seat: int) -> U8:
-    row = np.full(ORACLE.row_bytes, 255, np.uint8)
+    row = np.full(ORACLE.observation_bytes, 255, np.uint8)
     encode_oracle(load_lookup(), table.view(np.recarray), seat, row)  # type: ignore[arg-type]
     return unpack_planes(row, ORACLE.num_planes)
 
@@ -116,7 +116,7 @@ def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads() -> None:
     indices = np.arange(200)
     expected = np.stack([encoded(table, int(table["actor"])) for table in simulator.tables])
     for num_threads in (1, 2):
-        rows = np.zeros((200, ORACLE.row_bytes), np.uint8)
+        rows = np.zeros((200, ORACLE.observation_bytes), np.uint8)
         encode_oracle_batch(simulator.tables, indices, rows, num_threads=num_threads)
         assert np.array_equal(np.stack([unpack_planes(row, ORACLE.num_planes) for row in rows]), expected)
 
@@ -126,4 +126,4 @@ def test_rows_and_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match=r"rows are uint8\[1, 9\]: give contiguous"):
         encode_oracle_batch(np.zeros(1, TABLE), one, np.zeros((1, 9), np.uint8))
     with pytest.raises(ValueError, match="row 0: table 0 waits for no decision"):
-        encode_oracle_batch(np.zeros(1, TABLE), one, np.zeros((1, ORACLE.row_bytes), np.uint8))
+        encode_oracle_batch(np.zeros(1, TABLE), one, np.zeros((1, ORACLE.observation_bytes), np.uint8))

@@ -30,7 +30,7 @@ def layout_of(action: int) -> PlaneLayout:
 
 def encoded(table: np.void, seat: int, action: int = -1) -> U8:
     layout = layout_of(action)
-    row = np.full(layout.row_bytes, 255, np.uint8)
+    row = np.full(layout.observation_bytes, 255, np.uint8)
     encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
     return unpack_planes(row, layout.num_planes)
 
@@ -129,7 +129,7 @@ def turn_suits(table: np.void) -> np.void:
 
 def test_what_the_row_held_before_does_not_matter() -> None:
     table = random_tables(1, seed=4)[0].view(np.recarray)
-    rows = np.zeros((2, PUBLIC.row_bytes), np.uint8)
+    rows = np.zeros((2, PUBLIC.observation_bytes), np.uint8)
     rows[1] = 255
     for row in rows:
         encode(load_lookup(), table, 0, -1, True, row)

@@ -157,8 +157,8 @@ def test_rows_have_the_width_of_their_head(tmp_path: Path) -> None:
     store = store_games(tmp_path, [random_game(0), random_game(1)])
     for head in range(len(HEAD_NAMES)):
         samples = encode(store, head)
-        assert samples.rows.shape == (samples.labels.size, ENCODERS["mini"].layout(head).row_bytes)
-        assert samples.rows.any(axis=1).all()
+        assert samples.planes.shape == (samples.labels.size, ENCODERS["mini"].layout(head).observation_bytes)
+        assert samples.planes.any(axis=1).all()
         if head != DISCARD_HEAD:
             assert set(samples.labels.tolist()) <= {0, 1}
 
@@ -173,7 +173,7 @@ def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:
     store = store_games(tmp_path, [random_game(0)])
     whole = encode(store, DISCARD_HEAD)
     parts = [encode_kyokus(store, np.array([i]), DISCARD_HEAD) for i in range(store.num_kyokus)]
-    np.testing.assert_array_equal(whole.rows, np.concatenate([part.rows for part in parts]))
+    np.testing.assert_array_equal(whole.planes, np.concatenate([part.planes for part in parts]))
     np.testing.assert_array_equal(whole.labels, np.concatenate([part.labels for part in parts]))
     backwards = encode_kyokus(store, np.array([1, 0]), DISCARD_HEAD)
     np.testing.assert_array_equal(backwards.labels, np.concatenate([parts[1].labels, parts[0].labels]))
@@ -181,7 +181,7 @@ def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:
 
 def test_no_deals_give_no_samples(tmp_path: Path) -> None:
     samples = encode_kyokus(store_games(tmp_path, [random_game(0)]), np.zeros(0, np.int64), DISCARD_HEAD)
-    assert samples.rows.shape[0] == samples.labels.size == 0
+    assert samples.planes.shape[0] == samples.labels.size == 0
 
 
 def test_a_deal_that_contradicts_the_rules_is_refused_by_name(tmp_path: Path) -> None:

@@ -73,9 +73,9 @@ def test_a_game_with_other_suits_encodes_to_the_permuted_samples(
         assert num_rows > 0
         permute_suits(samples, np.full(num_rows, choice))
         if head == KONG_HEAD:  # several kans are asked for in the order of their kinds, which is another one
-            assert sorted(map(bytes, samples.rows)) == sorted(map(bytes, expected.rows))
+            assert sorted(map(bytes, samples.planes)) == sorted(map(bytes, expected.planes))
         else:
-            assert np.array_equal(samples.rows, expected.rows)
+            assert np.array_equal(samples.planes, expected.planes)
             assert np.array_equal(samples.labels, expected.labels)
         assert np.array_equal(samples.masks, expected.masks)
 
@@ -86,7 +86,7 @@ def test_each_sample_has_an_order_of_its_own(stores: list[KyokuStore]) -> None:
     permute_suits(samples, choices)
     for i in range(12):
         columns = [moved_kind(kind, int(choices[i])) for kind in range(34)]
-        assert np.array_equal(unpack_planes(samples.rows[i], 288)[:, columns], unpack_planes(plain.rows[i], 288))
+        assert np.array_equal(unpack_planes(samples.planes[i], 288)[:, columns], unpack_planes(plain.planes[i], 288))
         assert samples.labels[i] == columns[plain.labels[i]]
         assert samples.masks[i, samples.labels[i]] == 1
 

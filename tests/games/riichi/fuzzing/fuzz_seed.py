@@ -20,7 +20,7 @@ from suphx.games.riichi.records.log.tenhou_wall import SEED_PREFIX, tenhou_deals
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.games.riichi.table.rules import tenhou, tonpuu
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.random_game import random_game
 from tests.games.riichi.builders.record_text import drawn_game
@@ -53,7 +53,7 @@ def load_seeds(real: Path | None, *, num_games: int) -> list[Seed]:
 def _games(real: Path | None, num_games: int) -> Iterator[GameLog]:
     for number in range(num_games):
         yield random_game(number, tonpuu() if number % 2 else None)
-    agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
+    agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
     seating = np.zeros((num_games, 4), np.int64)
     seating[1::2, ::2] = 1
     yield from play_games(agents, seating, range(num_games), tenhou())

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.riichi.engine.invariants import check_invariants
 from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.encoder import ENCODERS, encode_row
+from suphx.games.riichi.features.encoder import ENCODERS, encode_observation
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.hidden.determinisation import determinise
@@ -15,7 +15,7 @@ from suphx.games.riichi.table.table import CLAIM, GAME_END, OWN_TURN
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, parse_faces
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.random_game import choose_hastily
 
 PUBLIC = (
@@ -73,9 +73,9 @@ def test_the_planes_of_the_seat_stay(seen: Records, name: str) -> None:
     own = seen[(seen["phase"] == OWN_TURN)][:60]
     after = determinise(own, own["actor"], np.arange(len(own)) + 1000)
     for table, other in zip(own, after, strict=True):
-        rows = np.zeros((2, encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
+        rows = np.zeros((2, encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
         for row, t in zip(rows, (table, other), strict=True):
-            encode_row(encoder.id, load_lookup(), t, int(table["actor"]), DISCARD_HEAD, -1, row)
+            encode_observation(encoder.id, load_lookup(), t, int(table["actor"]), DISCARD_HEAD, -1, row)
         assert (rows[0] == rows[1]).all()
 
 
@@ -83,7 +83,7 @@ def test_the_game_goes_on_to_its_end_from_there(seen: Records) -> None:
     after = determinise(seen, seen["actor"], np.arange(len(seen)))
     simulator = Simulator(len(after), tenhou())
     simulator.tables = after
-    agent = BaselineAgent("ukeire")
+    agent = ScriptedAgent("ukeire")
     while (waiting := simulator.waiting()).size:
         simulator.advance(waiting, agent.act(simulator.tables, waiting))
     assert (simulator.tables["phase"] == GAME_END).all()

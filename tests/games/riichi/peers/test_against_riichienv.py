@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from riichienv import GameRule
 
-from suphx.games.riichi.bots.baseline import choose_ukeire
+from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.table.rules import Rules, mahjong_soul, tenhou, tonpuu
 from tests.games.riichi.builders.random_game import choose_hastily

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi import GameSession, Rules, load_suits
-from suphx.games.riichi.bots.baseline import choose_ukeire
+from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.kernel.record import I16, I64, Records
 from tests.games.riichi.builders.random_game import choose_hastily
@@ -18,13 +18,13 @@ NAMES = ("Anna", "ⓝBen", "クレオ", "D & <D>")
 
 
 def ukeire(tables: Records, indices: I64) -> I16:
-    """Answer as the baseline does."""
+    """Decide as ukeire does."""
     return np.array([choose_ukeire(tables[i], load_suits()) for i in indices], np.int16)
 
 
 @dataclass
 class Hasty:
-    """Answers as the agents of random_game do: it wins, calls and declares riichi whenever it can."""
+    """Decides as the agents of random_game do: it wins, calls and declares riichi whenever it can."""
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.table.rules import mahjong_soul, tenhou, tenhou_no_red
-from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
+from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
 from tests.games.riichi.playthroughs.hasty_agent import HastyAgent
 from tests.games.riichi.playthroughs.narrator import tell_game
 from tests.repository import GOLDEN
@@ -26,7 +26,7 @@ def four_hasty_seats() -> str:
 
 def ukeire_against_others() -> str:
     """Mahjong Soul's rules: the shipped agents, of which two play to win, and a hasty one."""
-    agents: list[Agent] = [*map(BaselineAgent, ("ukeire", "tsumogiri", "ukeire")), HastyAgent(2)]
+    agents: list[Agent] = [*map(ScriptedAgent, ("ukeire", "tsumogiri", "ukeire")), HastyAgent(2)]
     return "\n".join(tell_game(agents, mahjong_soul(), 79))
 
 

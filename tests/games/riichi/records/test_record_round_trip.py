@@ -16,7 +16,7 @@ from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.games.riichi.table.action import LEAVE, RETURN
 from suphx.games.riichi.table.rules import Rules
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.same_game import assert_same_game
 
@@ -28,10 +28,10 @@ absences = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 60), st.integers
 
 @st.composite
 def games(draw: st.DrawFn) -> GameLog:
-    """Draw a game of the baselines under some rules, with names, grades, and seats that come and go."""
+    """Draw a game of the scripted agents under some rules, with names, grades, and seats that come and go."""
     rules = Rules(num_winds=draw(st.integers(1, 2)), open_tanyao=draw(st.booleans()))
     seating = np.array([draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))])
-    agents = [BaselineAgent("random"), BaselineAgent("ukeire")]
+    agents = [ScriptedAgent("random"), ScriptedAgent("ukeire")]
     (game,) = play_games(agents, seating, [draw(st.integers(0, 2**62 - 1))], rules)
     first, second, third, fourth = draw(st.lists(names, min_size=4, max_size=4))
     return dataclasses.replace(

@@ -20,10 +20,10 @@ from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT
 from suphx.kernel.record import I32, U8, Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
 from tests.games.riichi.builders.table_builder import Deal
-from tests.selfplay.row_nets import answer
+from tests.selfplay.row_nets import policy_outputs
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p: a straight with pinfu
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p, too
@@ -155,7 +155,7 @@ def played_cost(table: Records, kind: int, rules: Rules) -> int:
 @pytest.mark.parametrize("make_wall", [near_wall, shared_wait_wall, staged_wall])
 def test_costs_are_those_of_playing_on(make_wall: object) -> None:
     rules = replace(tenhou(), max_rons=3) if make_wall is near_wall else tenhou()
-    simulator, agent, seen = staged_tables(make_wall, rules, 40, seed=3), BaselineAgent("ukeire"), Counter[str]()
+    simulator, agent, seen = staged_tables(make_wall, rules, 40, seed=3), ScriptedAgent("ukeire"), Counter[str]()
     while (waiting := simulator.waiting()).size:
         tables = simulator.tables
         discards = waiting[np.isin(tables["phase"][waiting], (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD))]
@@ -182,7 +182,7 @@ def test_kept_decisions_have_the_cost_that_their_seat_then_pays() -> None:
     )
     num_paid = 0
     for _ in range(500):
-        ended = group.step([answer(observations) for observations in group.observe()])
+        ended = group.step([policy_outputs(observations) for observations in group.observe()])
         gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
         part = ended.with_rewards(gains)[0]
         taken = 100 * part.costs[np.arange(len(part)), part.actions].astype(np.int32)

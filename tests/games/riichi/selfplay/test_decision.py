@@ -7,7 +7,7 @@ from suphx.experience.observation import Observations
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.selfplay.decision import Forward, HeadAnswers, decide, discard_answers
+from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -39,14 +39,14 @@ class Nets:
         self._discard = discard
         self.asked: list[tuple[int, int]] = []
 
-    def __call__(self, observations: Observations, lines: I64) -> HeadAnswers:
+    def __call__(self, observations: Observations, lines: I64) -> HeadOutputs:
         head, num_rows = observations.head, len(lines)
         self.asked.append((head, num_rows))
         if head == DISCARD_HEAD:
             scores = np.where(observations.masks == 1, 0.0, -np.inf)
             if self._discard:
                 scores[:, kind(self._discard)] += 1.0
-            return discard_answers(scores.argmax(axis=1))
+            return discard_outputs(scores.argmax(axis=1))
         yes = np.array(self._yes.get(head, [0.0] * num_rows), np.float32)
         return (yes > 0.5).astype(np.int16), yes
 
@@ -156,7 +156,7 @@ def test_nothing_is_claimed_unless_a_net_says_yes_with_more_than_one_half() -> N
 
 @pytest.mark.parametrize(("answer", "score", "action"), [(1, 0.5, PON), (1, 0.0, PON), (0, 0.9, PASS)])
 def test_the_answer_and_not_its_score_decides_whether_a_claim_is_made(answer: int, score: float, action: int) -> None:
-    def forward(observations: Observations, lines: I64) -> HeadAnswers:
+    def forward(observations: Observations, lines: I64) -> HeadOutputs:
         return np.full(len(lines), answer, np.int16), np.full(len(lines), score, np.float32)
 
     assert decide_all(claim("33m258p19s12346z1p", "3m").tables, forward) == [action]
@@ -237,10 +237,10 @@ def test_only_the_tables_asked_for_are_decided() -> None:
 def test_whatever_the_nets_say_the_actions_are_legal() -> None:
     rng = np.random.default_rng(0)
 
-    def forward(observations: Observations, lines: I64) -> HeadAnswers:
+    def forward(observations: Observations, lines: I64) -> HeadOutputs:
         if observations.head == DISCARD_HEAD:
             masks = observations.masks
-            return discard_answers(np.where(masks == 1, rng.random(masks.shape), -1).argmax(axis=1))
+            return discard_outputs(np.where(masks == 1, rng.random(masks.shape), -1).argmax(axis=1))
         scores = rng.random(len(lines)).astype(np.float32)
         return (scores > 0.5).astype(np.int16), scores
 

@@ -14,7 +14,7 @@ from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, RIICHI, TSUMO
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
-from tests.selfplay.row_nets import RowAgent, answer
+from tests.selfplay.row_nets import RowAgent, policy_outputs
 
 MINI = find_encoder("mini")
 HEADS = tuple(range(len(HEAD_NAMES)))
@@ -36,7 +36,7 @@ class Stored:
     def play(self, num_steps: int) -> None:
         group = TableGroup(GroupConfig(num_tables=NUM_TABLES, heads=HEADS), MINI, tenhou(), first_seed=FIRST_SEED)
         for _ in range(num_steps):
-            ended = group.step([answer(observations) for observations in group.observe()])
+            ended = group.step([policy_outputs(observations) for observations in group.observe()])
             ends = ended.kyokus
             deals = list(zip(ends.games.tolist(), ends.numbers.tolist(), strict=True))
             self.deals |= set(deals)

@@ -20,23 +20,23 @@ from suphx.games.riichi.table.table import KYOKU_END
 from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.random_number import seed_counter
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, BaselineAgent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 from tests.games.riichi.builders.table_builder import Deal
 from tests.selfplay.agents.small_agent import small_agent
 
-BASELINE = BaselineAgent("ukeire")
+UKEIRE = ScriptedAgent("ukeire")
 NO_CANDIDATES = np.zeros(0, np.int64)
 
 
 def after(num_decisions: int, seeds: range) -> Simulator:
-    """Return tables at which the baseline has made some decisions."""
+    """Return tables at which the scripted agent has made some decisions."""
     simulator = Simulator(len(seeds), tenhou(), stops_at_kyoku_end=True)
     simulator.reset(seeds)
     play_on(simulator, num_decisions)
     return simulator
 
 
-def play_on(simulator: Simulator, num_decisions: int, agent: Agent = BASELINE) -> None:
+def play_on(simulator: Simulator, num_decisions: int, agent: Agent = UKEIRE) -> None:
     for _ in range(num_decisions):
         waiting = simulator.waiting()
         simulator.advance(waiting, agent.act(simulator.tables, waiting))
@@ -48,7 +48,7 @@ def play_out(
     return play_out_scripted(branch(tables, head, indices, candidates, choices, num_walls=num_walls))
 
 
-def points_with_the_simulator(table: Records, action: int, agent: Agent = BASELINE) -> int:
+def points_with_the_simulator(table: Records, action: int, agent: Agent = UKEIRE) -> int:
     """Return the points of the actor when the simulator plays the branch, decision by decision."""
     simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
     simulator.tables[:] = table
@@ -59,7 +59,7 @@ def points_with_the_simulator(table: Records, action: int, agent: Agent = BASELI
 
 
 @pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD, PONG_HEAD])
-def test_a_branch_ends_as_in_the_simulator_with_the_baseline_at_all_seats(head: int) -> None:
+def test_a_branch_ends_as_in_the_simulator_with_the_scripted_agent_at_all_seats(head: int) -> None:
     found = 0
     for num_decisions in range(20, 60, 4):
         simulator = after(num_decisions, range(8))
@@ -160,9 +160,9 @@ def test_an_answer_that_is_not_legal_is_refused() -> None:
     held = deal.tables["hand"][0, 0]
     missing = int(np.flatnonzero(held[9:18] == 0)[0]) + 9
     for choices in ([[missing, 30]], [[34, 0]], [[-2, 0]]):
-        with pytest.raises(ValueError, match="row 0: one of the answers"):
+        with pytest.raises(ValueError, match="row 0: one of the choices"):
             play_out(deal.tables, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), np.array(choices, np.int16))
-    with pytest.raises(ValueError, match="row 0: one of the answers"):
+    with pytest.raises(ValueError, match="row 0: one of the choices"):
         play_out(deal.tables, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
 
 

@@ -15,7 +15,7 @@ from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
-from tests.selfplay.row_nets import RowAgent, answer
+from tests.selfplay.row_nets import RowAgent, policy_outputs
 
 MINI = find_encoder("mini")
 ALL_HEADS = tuple(range(len(HEAD_NAMES)))
@@ -30,7 +30,7 @@ def play(group: TableGroup, steps: int, version: int = 0) -> tuple[list[KyokuEnd
     """Play ``steps`` decisions a table; return how deals ended and what the first head decided in them."""
     kyokus, decisions = [], []
     for _ in range(steps):
-        ended = group.step([answer(observations, version) for observations in group.observe()])
+        ended = group.step([policy_outputs(observations, version) for observations in group.observe()])
         ends = ended.kyokus
         kyokus.append(ends)
         rewards = (ends.scores_after - ends.scores_before).astype(np.float32)
@@ -70,7 +70,9 @@ def test_a_game_does_not_depend_on_the_tables_beside_it() -> None:
 
 def test_tables_may_begin_one_after_another_and_play_the_same_games() -> None:
     slow = new_group(num_tables=5, first_steps=10)
-    num_asked = [slow.step([answer(observations) for observations in slow.observe()]).num_answered for _ in range(12)]
+    num_asked = [
+        slow.step([policy_outputs(observations) for observations in slow.observe()]).num_decisions for _ in range(12)
+    ]
     assert num_asked == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5]
     at_once, slowly = final_scores(play(new_group(num_tables=5), 1500)[0]), final_scores(play(slow, 1500)[0])
     first_games = set(range(100, 105)) & set(at_once)
@@ -82,7 +84,7 @@ def test_every_seat_gets_its_own_reward_and_its_decisions_in_the_order_of_play()
     group = new_group(num_tables=2)
     num_deals = 0
     for version in range(400):
-        ended = group.step([answer(observations, version) for observations in group.observe()])
+        ended = group.step([policy_outputs(observations, version) for observations in group.observe()])
         gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
         unrewarded = ended.decisions[0]
         decisions = unrewarded.with_rewards(gains)
@@ -102,16 +104,16 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
     kept = []
     for version in range(200):
         observations = group.observe()
-        outputs = [answer(part, version) for part in observations]
+        outputs = [policy_outputs(part, version) for part in observations]
         for part, output in zip(observations, outputs, strict=True):
             if part.head == DISCARD_HEAD:
-                for row, action, log_prob in zip(part.rows, output.actions, output.log_probs, strict=True):
+                for row, action, log_prob in zip(part.planes, output.actions, output.log_probs, strict=True):
                     asked[row.tobytes()] = (int(action), float(log_prob))
         ended = group.step(outputs)
         kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
     decisions = concatenate(kept)
     assert len(decisions) > 100
-    for row, action, log_prob in zip(decisions.rows.dense(), decisions.actions, decisions.log_probs, strict=True):
+    for row, action, log_prob in zip(decisions.planes.dense(), decisions.actions, decisions.log_probs, strict=True):
         assert asked[row.tobytes()] == (action, log_prob)
     assert decisions.masks.sum(axis=1).min() >= 2, "decisions without a choice are not kept"
 
@@ -120,7 +122,7 @@ def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
     group = new_group(num_tables=100, heads=ALL_HEADS)
     counts = dict.fromkeys(ALL_HEADS, 0)
     for _ in range(300):
-        ended = group.step([answer(observations) for observations in group.observe()])
+        ended = group.step([policy_outputs(observations) for observations in group.observe()])
         for part in ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32)):
             counts[part.head] += len(part)
             assert part.head == DISCARD_HEAD or set(part.actions.tolist()) <= {0, 1}

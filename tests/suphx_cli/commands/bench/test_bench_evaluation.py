@@ -22,7 +22,7 @@ def test_pairs_are_measured_with_three_kinds_of_walls(capsys: pytest.CaptureFixt
 def test_scripted_variants_are_measured_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     pairs = bench(capsys, "evaluation", *LENGTH)["pairs"]
     assert len({pair["candidate"] for pair in pairs}) == len(pairs) >= 3
-    assert {pair["baseline"] for pair in pairs} == {"ukeire"}
+    assert {pair["opponent"] for pair in pairs} == {"ukeire"}
 
 
 def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,11 +21,11 @@ FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "min
 def check_rates(values: dict[str, Any], batches: list[int]) -> None:
     assert [entry["batch"] for entry in values["batches"]] == batches
     for entry in (*values["batches"], values):
-        assert entry["rows_per_second"] > 0
-        share = entry["rows_per_second"] * values["flop_per_row"] / values["peak_flop_per_second"]
+        assert entry["observations_per_second"] > 0
+        share = entry["observations_per_second"] * values["flop_per_observation"] / values["peak_flop_per_second"]
         assert entry["peak_share"] == pytest.approx(share)
         assert 0 <= entry["waiting_share"] < 1
-    assert values["rows_per_second"] == max(entry["rows_per_second"] for entry in values["batches"])
+    assert values["observations_per_second"] == max(entry["observations_per_second"] for entry in values["batches"])
     assert values["batch"] in batches
 
 
@@ -35,7 +35,7 @@ def test_inference_reports_rates_beside_the_peak(capsys: pytest.CaptureFixture[s
     assert (values["device"], values["threads"], values["size"], values["head"]) == ("cpu", 1, "tiny", "discard")
     assert (values["precision"], values["convolution"], values["compilation"]) == ("fp32", "conv1d", "none")
     assert values["planes"] == "mini (288)"
-    assert values["flop_per_row"] == 2 * 34 * (3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32)
+    assert values["flop_per_observation"] == 2 * 34 * (3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32)
     assert values["parameters"] == 3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32 + 7 * 2 * 32
 
 
@@ -43,7 +43,7 @@ def test_training_runs_the_training_loop(capsys: pytest.CaptureFixture[str]) -> 
     values = bench(capsys, "training", *FAST, "--batch", "64", "--head", "chow", "--normalization", "none")
     check_rates(values, [64])
     assert (values["head"], values["planes"], values["normalization"]) == ("chow", "mini-claim (310)", "none")
-    assert values["flop_per_row"] > 2 * 2 * 34 * 3 * 310 * 32
+    assert values["flop_per_observation"] > 2 * 2 * 34 * 3 * 310 * 32
 
 
 def test_by_default_the_paper_net_is_measured_on_the_paper_planes() -> None:
@@ -66,7 +66,7 @@ def test_records_without_a_position_are_refused(tmp_path: Path) -> None:
 @pytest.mark.records
 def test_samples_come_from_real_records(records: Path) -> None:
     samples = collect_samples(records / "rare-situations", 0, "mini", 100, seed=0, say=lambda _: None)
-    assert samples.rows.shape == (100, 1224)
+    assert samples.planes.shape == (100, 1224)
     assert samples.masks[np.arange(100), samples.labels].all()
 
 

@@ -28,16 +28,16 @@ def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.Captu
     assert 0 < all_cores < 3 * values["ideal_decisions_per_second"]
     assert values["ratio_to_all_cores"] == pytest.approx(values["decisions_per_second"] / all_cores)
     assert 0 < values["hanchans_per_second"] < values["decisions_per_second"] / 300
-    assert values["rows_per_second"] > values["decisions_per_second"]
+    assert values["observations_per_second"] > values["decisions_per_second"]
     assert set(alone["heads"]) >= {"discard", "chow", "pong"}
     for head in alone["heads"].values():
-        assert head["rows_per_second"] > 0
+        assert head["observations_per_second"] > 0
         assert head["mean_batch"] <= 40
     for share in ("simulators", "engines", "buffer"):
         assert -0.01 < values["waiting_shares"][share] < 1
     assert values["waiting_shares"]["learner"] is None
-    row_bytes = 288 * 34 // 8
-    assert row_bytes < values["bytes_per_decision"]["request"] < 2 * row_bytes
+    observation_bytes = 288 * 34 // 8
+    assert observation_bytes < values["bytes_per_decision"]["request"] < 2 * observation_bytes
     assert 0 < values["bytes_per_decision"]["reply"] < 40
     assert values["bytes_per_decision"]["trajectory"] < values["bytes_per_decision"]["request"]
     assert values["memory_peak_bytes"]["process"] > 1e8

@@ -11,8 +11,8 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 @pytest.mark.usefixtures("short_games")
 def test_matches_are_simulated_from_the_walls_of_a_real_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    candidate, baseline = (str(save_random(tmp_path / str(seed), seed=seed)) for seed in (1, 2))
-    arguments = ["--candidate", candidate, "--baseline", baseline, "--hanchans", "400", "--workers", "1"]
+    candidate, opponent = (str(save_random(tmp_path / str(seed), seed=seed)) for seed in (1, 2))
+    arguments = ["--candidate", candidate, "--opponent", opponent, "--hanchans", "400", "--workers", "1"]
     result = bench(
         capsys, "sequential", *arguments, "--difference", "0.5", "0.3", "--error", "0.05", "--matches", "100"
     )
@@ -29,7 +29,7 @@ def test_matches_are_simulated_from_the_walls_of_a_real_one(tmp_path: Path, caps
 
 @pytest.mark.usefixtures("short_games")
 def test_agents_that_are_too_far_apart_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    agents = ["--candidate", "tsumogiri", "--baseline", "random", "--hanchans", "40", "--workers", "1"]
+    agents = ["--candidate", "tsumogiri", "--opponent", "random", "--hanchans", "40", "--workers", "1"]
     assert cli.main(["bench", "sequential", *agents]) == 1
     shown = capsys.readouterr().err
     assert "40 of 40 hanchans in " in shown, "the match has a progress bar"
@@ -47,5 +47,5 @@ def test_agents_that_are_too_far_apart_are_refused(capsys: pytest.CaptureFixture
     ],
 )
 def test_wrong_settings_are_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "sequential", "--candidate", "ukeire", "--baseline", "ukeire", *arguments]) == 1
+    assert cli.main(["bench", "sequential", "--candidate", "ukeire", "--opponent", "ukeire", *arguments]) == 1
     assert message in capsys.readouterr().err

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("short_games")
 
 def evaluate(runs: Path, candidate: str) -> int:
     options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), "--json"]
-    return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options])
+    return cli.main(["evaluate", "--candidate", candidate, "--opponent", "tsumogiri", *options])
 
 
 def test_the_champion_plays_under_its_name(
@@ -30,7 +30,7 @@ def test_the_champion_plays_under_its_name(
     ModelRegistry(store, RegistryConfig()).promote(nets, tracker, Promotion(digest="a", replaces=None, night="1"))
     assert evaluate(runs, "models:/suphx@champion:sampled") == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (result["candidate"], result["baseline"]) == ("models:/suphx@champion:sampled", "tsumogiri")
+    assert (result["candidate"], result["opponent"]) == ("models:/suphx@champion:sampled", "tsumogiri")
 
 
 @pytest.mark.parametrize(
@@ -68,17 +68,17 @@ def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
 
 def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], runs: Path) -> None:
     options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs)]
-    assert cli.main(["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", *options]) == 0
+    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["hanchans:", "8"]
     table = lines[lines.index("figures:") + 1 :]
-    assert table[0].split() == ["candidate", "95", "%", "interval", "baseline"]
+    assert table[0].split() == ["candidate", "95", "%", "interval", "opponent"]
     assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "stable rank"]
     assert max(map(len, lines)) <= 100
 
 
 def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    common = ["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", "--hanchans", "24"]
+    common = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--hanchans", "24"]
     common += ["--workers", "1", "--runs", str(tmp_path)]
     assert cli.main([*common, "--json"]) == 0
     alone = json.loads(capsys.readouterr().out.splitlines()[-1])
@@ -107,13 +107,13 @@ def test_seatings_are_not_for_single_deals(tmp_path: Path, capsys: pytest.Captur
 
 def evaluate_deals(runs: Path, candidate: str, *more: str) -> int:
     options = ["--deals", "20", "--workers", "1", "--runs", str(runs)]
-    return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options, *more])
+    return cli.main(["evaluate", "--candidate", candidate, "--opponent", "tsumogiri", *options, *more])
 
 
 def test_deals_give_points_per_kyoku(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate_deals(tmp_path, "ukeire", "--json") == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert (result["candidate"], result["baseline"], result["hanchans"]) == ("ukeire", "tsumogiri", 2)
+    assert (result["candidate"], result["opponent"], result["hanchans"]) == ("ukeire", "tsumogiri", 2)
     low, high = result["paired_difference"]["interval"]
     assert low <= result["paired_difference"]["points_per_kyoku"] <= high
     assert 0.9 < result["changed_share"] <= 1
@@ -136,7 +136,7 @@ def test_people_see_the_points_of_deals(tmp_path: Path, capsys: pytest.CaptureFi
 def test_what_cannot_be_compared_by_deals_is_refused(
     tmp_path: Path, candidate: str, deals: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["--candidate", candidate, "--baseline", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
+    arguments = ["--candidate", candidate, "--opponent", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
     assert cli.main(["evaluate", *arguments]) == 1
     assert message in capsys.readouterr().err
 

@@ -17,14 +17,14 @@ def test_kept_games_are_records_that_can_be_viewed(tmp_path: Path, capsys: pytes
     scores = []
     for name, more in (("lanes", []), ("no-lanes", ["--no-draw-lanes"])):
         games = tmp_path / name
-        command = ["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", "--hanchans", "8", *more]
+        command = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--hanchans", "8", *more]
         command += ["--runs", str(tmp_path), "--workers", "1", "--keep-games", str(games), "--json"]
         assert cli.main(command) == 0
         shown = json.loads(capsys.readouterr().out.splitlines()[-1])
         quarantine = Quarantine()
         logs = list(iter_records([games], quarantine=quarantine))
         assert (len(logs), quarantine.count) == (8, 0)
-        assert logs[0].names == ("candidate", "baseline", "baseline", "baseline")
+        assert logs[0].names == ("candidate", "opponent", "opponent", "opponent")
         assert player_statistics(logs, "candidate").average_placement == shown["average_placement"]
         scores.append([log.final_scores for log in logs])
         assert cli.main(command) == 1
@@ -42,7 +42,7 @@ def test_a_match_on_ray_has_the_same_result_and_records(tmp_path: Path, capsys: 
     nets, results, records = save_random(tmp_path / "nets"), [], []
     for name, more in (("here", ["--workers", "1"]), ("ray", ["--workers", "2", "--ray"])):
         games = tmp_path / name
-        command = ["evaluate", "--candidate", "ukeire", "--baseline", f"{nets}:sampled", "--hanchans", "8", *more]
+        command = ["evaluate", "--candidate", "ukeire", "--opponent", f"{nets}:sampled", "--hanchans", "8", *more]
         assert cli.main([*command, "--runs", str(tmp_path), "--keep-games", str(games), "--json"]) == 0
         shown = json.loads(capsys.readouterr().out.splitlines()[-1])
         del shown["seconds"]

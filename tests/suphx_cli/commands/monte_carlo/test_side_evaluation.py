@@ -17,8 +17,8 @@ from suphx_cli import cli
 GAME = candidate_game("doudizhu")
 
 
-def evaluate(capsys: pytest.CaptureFixture[str], candidate: object, baseline: str, *words: str) -> dict[str, Any]:
-    arguments = ["evaluate", "--candidate", str(candidate), "--baseline", baseline, *words, "--json"]
+def evaluate(capsys: pytest.CaptureFixture[str], candidate: object, opponent: str, *words: str) -> dict[str, Any]:
+    arguments = ["evaluate", "--candidate", str(candidate), "--opponent", opponent, *words, "--json"]
     assert cli.main(arguments) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
     return found
@@ -43,7 +43,7 @@ def test_scripted_agents_play_a_match(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_folder_of_nets_says_which_game_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = nets(tmp_path / "nets", Rules(scoring="points"))
-    assert cli.main(["evaluate", "--candidate", str(own), "--baseline", "rule", "--decks", "2"]) == 0
+    assert cli.main(["evaluate", "--candidate", str(own), "--opponent", "rule", "--decks", "2"]) == 0
     captured = capsys.readouterr()
     assert "of the games on both sides together" in captured.err
     assert "landlord" in captured.out
@@ -53,7 +53,7 @@ def test_nets_that_know_different_moves_do_not_play_each_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, other = nets(tmp_path / "a", Rules()), nets(tmp_path / "b", Rules(douzero_kickers=True))
-    assert cli.main(["evaluate", "--candidate", str(one), "--baseline", str(other), "--decks", "2"]) == 1
+    assert cli.main(["evaluate", "--candidate", str(one), "--opponent", str(other), "--decks", "2"]) == 1
     assert "learned rules with different moves: they cannot play each other" in capsys.readouterr().err
 
 
@@ -69,6 +69,6 @@ def test_nets_that_know_different_moves_do_not_play_each_other(
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    candidate, baseline, *options = words
-    assert cli.main(["evaluate", "--candidate", candidate, "--baseline", baseline, *options]) == 1
+    candidate, opponent, *options = words
+    assert cli.main(["evaluate", "--candidate", candidate, "--opponent", opponent, *options]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""``suphx review`` of records with a baseline and with nets."""
+"""``suphx review`` of records with a scripted agent and with nets."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_review_has_the_probabilities_of_nets_and_links_to_the_games(
     assert sorted(path.name for path in out.glob("*-game*.html")) == ["1-game0.html", "2-game1.html"]
 
 
-def test_one_player_of_one_game_is_reviewed_with_a_baseline(
+def test_one_player_of_one_game_is_reviewed_with_a_scripted_agent(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     game, out = records / "game0.mjlog", tmp_path / "out"
@@ -216,7 +216,7 @@ def test_games_that_the_nets_have_learned_from_are_counted_with_a_warning(
     named = review(capsys, *arguments, "--agent", str(copied), "--trained-in", "small-1", "--held-out")
     assert named["games"] == number
     assert cli.main(["review", *arguments, "--agent", "ukeire"]) == 0
-    assert "held out" not in capsys.readouterr().err, "a baseline has learned from no game"
+    assert "held out" not in capsys.readouterr().err, "a scripted agent has learned from no game"
 
 
 def test_held_out_games_of_an_unknown_run_are_refused(

@@ -28,8 +28,8 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.parts.small_policy_set import save_random
 
-RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(baseline=""))
-BASELINES = RECIPE.pool.agents
+RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
+SCRIPTED_AGENTS = RECIPE.pool.agents
 NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
 
 
@@ -53,7 +53,7 @@ def settle(folder: Path, runs: Path, pool: PoolConfig) -> Pool:
 def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     adapts = f"adapt-8:{nets}:sampled"
-    pool = settle(tmp_path / "pool", runs, PoolConfig(agents=(*BASELINES, adapts, str(nets)), newest=0))
+    pool = settle(tmp_path / "pool", runs, PoolConfig(agents=(*SCRIPTED_AGENTS, adapts, str(nets)), newest=0))
     assert [entrant.address for entrant in pool.entrants[3:]] == ["adapt-8:agents/3:sampled", "agents/4"]
     assert len({entrant.digest for entrant in pool.entrants}) == 5
     shutil.rmtree(nets)
@@ -100,7 +100,7 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, ca
 
 def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing"
-    pool = PoolConfig(agents=(*BASELINES, "no such agent"), newest_from=str(missing))
+    pool = PoolConfig(agents=(*SCRIPTED_AGENTS, "no such agent"), newest_from=str(missing))
     with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
         settle(tmp_path / "pool", runs, pool)
 
@@ -110,7 +110,9 @@ def test_a_place_without_checkpoints_is_a_warning(
 ) -> None:
     (tmp_path / "empty").mkdir()
     nets = save_random(tmp_path / "nets")
-    settle(tmp_path / "pool", runs, PoolConfig(agents=(*BASELINES, str(nets)), newest_from=str(tmp_path / "empty")))
+    settle(
+        tmp_path / "pool", runs, PoolConfig(agents=(*SCRIPTED_AGENTS, str(nets)), newest_from=str(tmp_path / "empty"))
+    )
     assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
 
 

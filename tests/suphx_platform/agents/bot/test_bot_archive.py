@@ -45,7 +45,7 @@ def test_the_bot_plays_from_a_clean_folder_what_the_agent_plays(
     assert played(bot) == played(load_agent(f"{tmp_path / 'elsewhere'}:matched"))
 
 
-def test_equal_agents_give_equal_archives_and_baselines_need_no_nets(tmp_path: Path) -> None:
+def test_equal_agents_give_equal_archives_and_scripted_agents_need_no_nets(tmp_path: Path) -> None:
     names = [write_bot("ukeire", tmp_path / name) for name in ("a.zip", "b.zip")]
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     assert not [name for name in names[0] if name.startswith("nets/")]

@@ -21,8 +21,8 @@ from tests.suphx_platform.agents.mjai.bot_server import serving
 from tests.suphx_platform.agents.mjai.certificates import Authority
 
 
-def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:
-    return play_match(candidate, baseline, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent)
+def match(candidate: str, opponent: str = "ukeire", workers: int = 1) -> MatchReport:
+    return play_match(candidate, opponent, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent)
 
 
 def seconds_of(way: str) -> str:
@@ -32,7 +32,7 @@ def seconds_of(way: str) -> str:
 
 def figures(report: MatchReport) -> str:
     """Return all of a report but who played, as text, in which missing figures are equal."""
-    return repr(replace(report, candidate="", baseline=""))
+    return repr(replace(report, candidate="", opponent=""))
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,14 @@ def by_pipes() -> MatchReport:
     return match("ukeire", bot("lowest"))
 
 
-def test_a_program_that_discards_what_it_draws_plays_like_the_baseline() -> None:
-    program, baseline = match(bot("tsumogiri")), match("tsumogiri")
-    assert repr(program.statistics) == repr(baseline.statistics)
-    assert program.difference == baseline.difference
+def test_a_program_that_discards_what_it_draws_plays_like_the_scripted_agent() -> None:
+    program, scripted = match(bot("tsumogiri")), match("tsumogiri")
+    assert repr(program.statistics) == repr(scripted.statistics)
+    assert program.difference == scripted.difference
 
 
 def test_a_program_may_play_several_seats_and_choose_its_discards(by_pipes: MatchReport) -> None:
-    assert by_pipes.baseline_statistics.games == 24
+    assert by_pipes.opponent_statistics.games == 24
     assert by_pipes.difference.mean < 0
 
 
@@ -85,7 +85,7 @@ def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
     assert "from now on this seat discards what it draws" in caplog.text
     assert report.statistics.placements == (0, 0, 0, 8)
     assert report.statistics.deal_in_rate == match("tsumogiri").statistics.deal_in_rate
-    (sentence,) = report.forfeits.sentences(("the candidate", "the baseline"))
+    (sentence,) = report.forfeits.sentences(("the candidate", "the opponent"))
     assert sentence.startswith("the candidate could not play 8 games to the end")
     assert report.to_json()["forfeits"] == {"candidate": {"forfeits": 8, "reason": report.forfeits.reasons[0]}}
 
@@ -162,8 +162,8 @@ def test_two_outside_programs_play_each_other_at_one_table() -> None:
     assert not report.forfeits.counts
 
 
-def long_match(candidate: str, baseline: str = "ukeire") -> MatchReport:
-    return play_match(candidate, baseline, num_hanchans=100, seed=2, rules=tenhou(), load=load_any_agent)
+def long_match(candidate: str, opponent: str = "ukeire") -> MatchReport:
+    return play_match(candidate, opponent, num_hanchans=100, seed=2, rules=tenhou(), load=load_any_agent)
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_100_hanchans_of_two_honest_programs_at_one_table(transport: str) -> Non
     with serving("lowest") as server:
         report = long_match(bot("tsumogiri"), bot("lowest") if transport == "pipes" else server.agent())
     assert not report.forfeits.counts
-    assert (report.statistics.games, report.baseline_statistics.games) == (100, 300)
+    assert (report.statistics.games, report.opponent_statistics.games) == (100, 300)
 
 
 def test_no_program_outlives_its_games() -> None:

@@ -40,7 +40,7 @@ class PlayerInThisProcess:
 
 
 def played(agent: Agent, name: str, num_games: int, rules: Rules) -> list[str]:
-    """Return the records of games of an agent, at another seat each time, with three of the baseline ukeire."""
+    """Return the records of games of an agent, at another seat each time, with three of the scripted agent ukeire."""
     agent.name = name
     seating = [[0 if seat == game % 4 else 1 for seat in range(4)] for game in range(num_games)]
     games = play_games([agent, load_agent("ukeire")], np.array(seating), range(num_games), rules)

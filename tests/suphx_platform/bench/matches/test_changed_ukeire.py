@@ -9,11 +9,11 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.games.riichi import Simulator, tenhou
-from suphx.games.riichi.bots.baseline import is_yakuhai
+from suphx.games.riichi.bots.scripted_play import is_yakuhai
 from suphx.games.riichi.table.action import PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.bench.matches.changed_ukeire import CHANGED, load_measured_agent
 
 Found = NDArray[np.bool_]
@@ -22,7 +22,7 @@ Found = NDArray[np.bool_]
 @pytest.fixture(scope="module")
 def positions() -> Records:
     """All decisions of twelve games of ``ukeire``."""
-    simulator, agent = Simulator(12, tenhou()), BaselineAgent("ukeire")
+    simulator, agent = Simulator(12, tenhou()), ScriptedAgent("ukeire")
     simulator.reset(range(12))
     found = []
     while (waiting := simulator.waiting()).size:
@@ -85,7 +85,7 @@ def test_a_variant_differs_from_ukeire_in_its_habit_only(positions: Records, nam
     actions = load_measured_agent(name).act(positions, everything)
     assert (positions == before).all(), "the tables themselves are unchanged"
     assert (positions["legal"][everything, actions] == 1).all()
-    usual = BaselineAgent("ukeire").act(positions, everything)
+    usual = ScriptedAgent("ukeire").act(positions, everything)
     habit = HABITS[name](positions, usual)
     assert (actions[~habit] == usual[~habit]).all()
     assert (actions != usual).sum() > 10
@@ -93,7 +93,7 @@ def test_a_variant_differs_from_ukeire_in_its_habit_only(positions: Records, nam
 
 def test_habits_that_forbid_or_demand_are_never_broken(positions: Records) -> None:
     everything = np.arange(len(positions))
-    usual = BaselineAgent("ukeire").act(positions, everything)
+    usual = ScriptedAgent("ukeire").act(positions, everything)
     actions = {name: load_measured_agent(name).act(positions, everything) for name in CHANGED}
     assert not is_called(positions, actions["ukeire-no-calls"]).any()
     assert not is_riichi(positions, actions["ukeire-no-riichi"]).any()

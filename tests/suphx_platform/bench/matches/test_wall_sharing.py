@@ -51,7 +51,7 @@ def test_a_pair_whose_walls_are_all_equal_has_no_ratio() -> None:
 def test_two_of_the_schemes_are_those_of_real_matches() -> None:
     pair = ("ukeire-no-calls", "ukeire")
     (row,) = bench_evaluation([pair], num_hanchans=40, seed=2, workers=1)["pairs"]
-    assert (row["candidate"], row["baseline"]) == pair
+    assert (row["candidate"], row["opponent"]) == pair
     for name, has_draw_lanes in (("variance_of_walls", False), ("variance", True)):
         setup = MatchSetup(*pair, seed=2, has_draw_lanes=has_draw_lanes)
         match = play_match(setup, 40, runner=GameRunner(load=load_measured_agent))

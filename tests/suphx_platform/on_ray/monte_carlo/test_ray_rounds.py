@@ -66,7 +66,7 @@ def check_same(folder: Path, alone: Path) -> None:
     _, progress = train(folder)  # it is finished: only read
     _, expected = train(alone)
     assert numbers(progress) == numbers(expected)
-    assert (progress.step, progress.rows, progress.dealt) == (expected.step, expected.rows, expected.dealt)
+    assert (progress.step, progress.samples, progress.dealt) == (expected.step, expected.samples, expected.dealt)
     found, _ = read_tensors(folder / STATE_FILE)
     wanted, _ = read_tensors(alone / STATE_FILE)
     assert found.keys() == wanted.keys()

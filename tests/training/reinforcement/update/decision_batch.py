@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from suphx.experience.decisions import Decisions
-from suphx.experience.sparse_rows import SparseRows
+from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.games.riichi.features.oracle_row import oracle_row
+from suphx.games.riichi.features.oracle_observation import oracle_observation
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
@@ -48,11 +48,11 @@ def decisions(
     rng = np.random.default_rng(seed)
     num_actions = 34 if head == DISCARD_HEAD else 2
     actions = rng.integers(num_actions, size=n)
-    row_bytes = find_encoder("mini").layout(head).row_bytes
-    rows = rng.random((n, oracle_row(row_bytes).itemsize if sees_hidden else row_bytes)) < 0.1
+    observation_bytes = find_encoder("mini").layout(head).observation_bytes
+    rows = rng.random((n, oracle_observation(observation_bytes).itemsize if sees_hidden else observation_bytes)) < 0.1
     return Decisions(
         head=head,
-        rows=SparseRows.of(rows.astype(np.uint8)),
+        planes=SparsePlanes.of(rows.astype(np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
         costs=np.zeros((n, 0), np.int16),
         actions=actions.astype(np.int16),

@@ -8,7 +8,7 @@ import torch
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.games.riichi.features.oracle_observation import seen_planes
 from suphx.models.nets.policy import add_oracle_planes
 from suphx.training.reinforcement.update.actor_critic import new_actor
 from tests.suphx_platform.parts.small_policy_set import SMALL
@@ -41,28 +41,30 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
     actor = new_actor(CONFIG, small_net(net=SMALL))
     actor.train()
     actor.is_frozen = is_frozen
-    seen = actor.seen_rows(decisions().rows.dense())
-    outputs = actor({"rows": torch.from_numpy(seen["rows"]), "critic_rows": torch.from_numpy(seen["critic_rows"])})
+    seen = actor.seen_planes(decisions().planes.dense())
+    outputs = actor(
+        {"planes": torch.from_numpy(seen["planes"]), "critic_planes": torch.from_numpy(seen["critic_planes"])}
+    )
     assert outputs["logits"].requires_grad != is_frozen
     assert outputs["values"].requires_grad
-    expected = small_net(net=SMALL).eval()(torch.from_numpy(decisions().rows.dense()))
+    expected = small_net(net=SMALL).eval()(torch.from_numpy(decisions().planes.dense()))
     assert torch.equal(outputs["logits"], expected)  # statistics of BatchNorm are not those of this batch
 
 
 def test_without_use_critic_there_is_no_critic() -> None:
     actor = new_actor(replace(CONFIG, gradient=PLAIN), small_net())
-    seen = actor.seen_rows(decisions().rows.dense())
-    assert set(seen) == {"rows"}
-    assert actor({"rows": torch.from_numpy(seen["rows"])})["values"] is None
+    seen = actor.seen_planes(decisions().planes.dense())
+    assert set(seen) == {"planes"}
+    assert actor({"planes": torch.from_numpy(seen["planes"])})["values"] is None
 
 
 def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
     teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
     actor = new_actor(replace(CONFIG, oracle_critic=True), small_net(), teacher)
-    rows = decisions(sees_hidden=True).rows.dense()
-    seen = actor.seen_rows(rows)
+    rows = decisions(sees_hidden=True).planes.dense()
+    seen = actor.seen_planes(rows)
     num_planes = small_net(DISCARD_HEAD).num_planes
-    everything = seen_rows(rows, num_planes, ORACLE.num_planes, sees_all=True)
-    assert np.array_equal(seen["critic_rows"], everything)
-    assert np.array_equal(seen["teacher_rows"], everything)
-    assert np.array_equal(seen["rows"], seen_rows(rows, num_planes, 0))
+    everything = seen_planes(rows, num_planes, ORACLE.num_planes, sees_all=True)
+    assert np.array_equal(seen["critic_planes"], everything)
+    assert np.array_equal(seen["teacher_planes"], everything)
+    assert np.array_equal(seen["planes"], seen_planes(rows, num_planes, 0))

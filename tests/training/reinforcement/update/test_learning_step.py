@@ -56,7 +56,7 @@ def test_steps_are_those_of_torch_alone() -> None:
     for seed in range(3):
         own = decisions(seed=seed, length=4)
         figures = step.make({"discard": batch(own)})["discard"]
-        rows = torch.from_numpy(own.rows.dense())
+        rows = torch.from_numpy(own.planes.dense())
         columns = loss_columns(
             masks=torch.from_numpy(own.masks),
             actions=torch.from_numpy(own.actions),
@@ -136,13 +136,13 @@ def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
     for seed in range(5):
         step.make({"discard": batch(decisions(seed=seed))})
     own = decisions(n=64)
-    measured = step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"]
+    measured = step.kl_to_start({"discard": (own.planes.dense(), own.masks)})["discard"]
     before = weights_of(step, "policy")
     assert step.make({"discard": batch(own, kl_coeff=1e-6)})["discard"]["kl_penalty"] == pytest.approx(measured)
     assert has_moved(before, weights_of(step, "policy"))
     for _ in range(30):
         step.make({"discard": batch(own, kl_coeff=10.0)})
-    assert step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"] < 0.5 * measured
+    assert step.kl_to_start({"discard": (own.planes.dense(), own.masks)})["discard"] < 0.5 * measured
 
 
 def test_a_gradient_that_is_not_finite_changes_nothing() -> None:

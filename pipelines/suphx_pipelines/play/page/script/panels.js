@@ -8,7 +8,7 @@ function drawHint() {
   byId("agent-name").textContent = view.agent;
   if (!wantsHints) fill(byId("hint"));
   else if (hint === null) fill(byId("hint"), el("p", { class: "soft" }, word(isAsked() ? "hint_comes" : "hint_later")));
-  else if (hint.agent === null) fill(byId("hint"), el("p", { class: "soft" }, word("no_answer")));
+  else if (hint.agent === null) fill(byId("hint"), el("p", { class: "soft" }, word("no_action")));
   else {
     const isBarred = hint.moves.some((move) => move.p !== null);
     const rows = hint.moves.map((move, index) => ({ move, index })).filter(({ index }) => isBarred || index === hint.agent);

@@ -32,7 +32,7 @@ function lookahead(move) {
 
 function verdict(decision) {
   if (decision.played === null) return word("not_known");
-  if (decision.agent === null) return word("no_answer");
+  if (decision.agent === null) return word("no_action");
   return word(decision.differs ? "differs" : "agrees");
 }
 

@@ -81,9 +81,9 @@ class PlaneLayout:
         return self.ranges[-1].first + self.ranges[-1].count if self.ranges else 0
 
     @property
-    def row_bytes(self) -> int:
+    def observation_bytes(self) -> int:
         """Bytes of one packed row; the spare bits at its end are 0."""
-        return row_bytes(self.num_planes)
+        return observation_bytes(self.num_planes)
 
 
 def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, ...], str]]) -> PlaneLayout:
@@ -98,7 +98,7 @@ def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, 
     return PlaneLayout(name, version, tuple(ranges))
 
 
-def row_bytes(num_planes: int) -> int:
+def observation_bytes(num_planes: int) -> int:
     """Return the bytes of one packed row of ``num_planes`` planes."""
     return (num_planes * NUM_COLUMNS + 7) // 8
 
@@ -106,11 +106,11 @@ def row_bytes(num_planes: int) -> int:
 def unpack_planes(row: U8, num_planes: int) -> U8:
     """Return the planes of a packed row as uint8 [num_planes, 34] of 0 and 1.
 
-    ``row``: uint8 [row_bytes(num_planes)]; ValueError for another shape or type.
+    ``row``: uint8 [observation_bytes(num_planes)]; ValueError for another shape or type.
     """
-    if row.dtype != np.uint8 or row.shape != (row_bytes(num_planes),):
+    if row.dtype != np.uint8 or row.shape != (observation_bytes(num_planes),):
         raise ValueError(
-            f"a row of {num_planes} planes is uint8[{row_bytes(num_planes)}], not {row.dtype}{list(row.shape)}"
+            f"a row of {num_planes} planes is uint8[{observation_bytes(num_planes)}], not {row.dtype}{list(row.shape)}"
         )
     bits = np.unpackbits(row, count=num_planes * NUM_COLUMNS, bitorder="little")
     return bits.reshape(num_planes, NUM_COLUMNS)

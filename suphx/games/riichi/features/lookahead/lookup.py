@@ -12,7 +12,7 @@ from suphx.games.riichi.hand.suit_table import Suits, load_suits
 class Lookup(NamedTuple):
     """Read-only tables; one value serves all threads.
 
-    >>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD_HEAD, -1, row)
+    >>> encode_observation(encoder.id, load_lookup(), table, seat, DISCARD_HEAD, -1, row)
     """
 
     suits: Suits

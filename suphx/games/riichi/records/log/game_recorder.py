@@ -115,8 +115,8 @@ def _add_claims(t: Table, moves: U16, n: int) -> int:
         for w in range(t.num_wins):
             moves[n] = t.win_seat[w] << ACTION_BITS | RON
             n += 1
-    elif t.result == 0 and t.turn == t.actor and PON <= t.answers[t.actor] < PASS:
-        # The seat that got its pon, kan or chi has the turn now; the others' answers are void.
-        moves[n] = t.actor << ACTION_BITS | t.answers[t.actor]
+    elif t.result == 0 and t.turn == t.actor and PON <= t.claim_actions[t.actor] < PASS:
+        # The seat that got its pon, kan or chi has the turn now; the others' claims are void.
+        moves[n] = t.actor << ACTION_BITS | t.claim_actions[t.actor]
         n += 1
     return n

@@ -1,7 +1,7 @@
 """Play a recorded game through the rules engine: every move must be legal, every draw, win and payment the same.
 
 A record shows no passes. A seat that had a choice and has no move in the record passed; a seat whose wish may have been
-overruled (a pon while somebody won, a chi while somebody else called pon) has no known answer: ``is_answer_known``.
+overruled (a pon while somebody won, a chi while somebody else called pon) has no known answer: ``is_action_known``.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _skip_marks(moves: U16, cursor: I64) -> None:
 
 
 @jit
-def is_answer_known(t: Table, moves: U16, cursor: I64) -> bool:
+def is_action_known(t: Table, moves: U16, cursor: I64) -> bool:
     """Tell whether the PASS of the actor in a claim window is its own wish: no claim of another seat hides it."""
     i = cursor[NEXT]
     if i >= len(moves):

@@ -16,7 +16,7 @@ import numpy as np
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
+from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
 from suphx.games.riichi.table.action import LEAVE, PASS
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import KYOKU_END, TABLE
@@ -54,6 +54,6 @@ class KyokuWalk:
             if action == NO_MOVE or action >= LEAVE or not self.table["legal"][action]:
                 raise ValueError(f"{self._place} contradicts the rules: see suphx records verify")
             is_absent = bool(cursor[ABSENT] >> int(self.table["actor"]) & 1)
-            is_hidden = action == PASS and not is_answer_known(self.tables[0], moves, cursor)
+            is_hidden = action == PASS and not is_action_known(self.tables[0], moves, cursor)
             yield Decision(int(action), not is_absent and not is_hidden)
             follow(self.tables[0], self._suits, moves, cursor, action)

@@ -12,7 +12,7 @@ from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
 from suphx.games.riichi.table.table import TABLE
 from suphx.kernel.record import I16, I64, Records
 
-NO_ANSWER = -1
+NO_ACTION = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Opinions:
     name: str
     """Of the agent."""
     actions: I16
-    """int16 (n,), NO_ANSWER where the agent never comes into such a position."""
+    """int16 (n,), NO_ACTION where the agent never comes into such a position."""
     probabilities: NDArray[np.float32]
     """float32 (n, NUM_ACTIONS) by action, NaN where no net was asked (``move_probabilities``)."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.riichi.records.view.discard_lookahead import discard_lookahead
-from suphx.games.riichi.records.view.recorded_decisions import NO_ANSWER
+from suphx.games.riichi.records.view.recorded_decisions import NO_ACTION
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -67,7 +67,7 @@ def viewer_decision(
             move |= {"shanten": int(lookahead.shanten[0, kind]), "ukeire": int(lookahead.tiles[0, kind])}
         moves.append(move)
     played = order[same_move(table, action)] if is_known else None
-    wanted = None if opinion == NO_ANSWER else order[same_move(table, opinion)]
+    wanted = None if opinion == NO_ACTION else order[same_move(table, opinion)]
     return {
         "seat": int(table["actor"]),
         "turn": int(table["river_length"][table["actor"]]) + 1,

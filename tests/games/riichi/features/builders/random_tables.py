@@ -46,7 +46,7 @@ def hide_differently(table: np.void, seat: int, rng: np.random.Generator) -> Non
             table["red"][other] = rng.integers(0, 8)
             table["waits"][other] = rng.integers(0, 1 << 34)
             table["missed_win"][other] = rng.integers(0, 3)
-    for name in ("answers", "legal", "wall_seed", "tenpai"):
+    for name in ("claim_actions", "legal", "wall_seed", "tenpai"):
         table[name] = rng.integers(0, 3, table[name].shape)
     if not is_own_turn:
         table["drawn"], table["forbidden"] = rng.integers(-1, 37), rng.integers(0, 1 << 34)

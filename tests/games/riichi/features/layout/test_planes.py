@@ -13,8 +13,8 @@ from suphx.games.riichi.features.layout.planes import (
     count_masks,
     count_tiles,
     layout,
+    observation_bytes,
     remove_tiles,
-    row_bytes,
     set_bit,
     set_counts,
     set_kinds,
@@ -26,7 +26,7 @@ from suphx.games.riichi.features.layout.planes import (
 def test_ranges_follow_each_other_and_are_found_by_name() -> None:
     table = layout("small", 3, [("hand", 4, "own tiles"), ("riichi", 3, "who declared")])
     assert table["riichi"] == PlaneRange("riichi", 4, 3, "who declared")
-    assert (table.num_planes, table.row_bytes) == (7, 30)
+    assert (table.num_planes, table.observation_bytes) == (7, 30)
 
 
 @pytest.mark.parametrize("first", [3, 5])
@@ -55,7 +55,7 @@ def test_a_range_may_have_a_shape_that_fits_its_count() -> None:
 def test_every_bit_lands_in_its_own_place(num_planes: int) -> None:
     rng = np.random.default_rng(num_planes)
     planes = rng.integers(0, 2, (num_planes, 34)).astype(np.uint8)
-    bit_row, kinds_row = np.zeros((2, row_bytes(num_planes)), np.uint8)
+    bit_row, kinds_row = np.zeros((2, observation_bytes(num_planes)), np.uint8)
     for plane in range(num_planes):
         for column in np.flatnonzero(planes[plane]):
             set_bit(bit_row, plane, int(column))
@@ -66,7 +66,7 @@ def test_every_bit_lands_in_its_own_place(num_planes: int) -> None:
 
 @pytest.mark.parametrize("plane", range(5))
 def test_a_full_plane_touches_no_neighbour(plane: int) -> None:
-    row = np.zeros(row_bytes(5), np.uint8)
+    row = np.zeros(observation_bytes(5), np.uint8)
     set_plane(row, plane)
     assert np.array_equal(unpack_planes(row, 5).sum(axis=1), 34 * np.eye(5)[plane])
     assert int(np.unpackbits(row).sum()) == 34
@@ -104,7 +104,7 @@ def test_tiles_of_some_kinds_are_counted(counts: list[int], kinds: set[int]) -> 
 def test_count_planes_are_those_of_figure_3() -> None:
     counts = np.zeros(34, np.int8)
     counts[[0, 13, 33]] = 1, 3, 4
-    row = np.zeros(row_bytes(6), np.uint8)
+    row = np.zeros(observation_bytes(6), np.uint8)
     set_counts(row, 1, count_masks(counts))
     planes = unpack_planes(row, 6)
     assert [np.flatnonzero(plane).tolist() for plane in planes] == [[], [0, 13, 33], [13, 33], [13, 33], [33], []]

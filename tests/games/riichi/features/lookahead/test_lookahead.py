@@ -27,7 +27,7 @@ from tests.games.riichi.twins.lookahead_twin import hand_at, lookahead_planes
 def encoded(table: np.void, seat: int, action: int = -1) -> dict[str, U8]:
     """Return the look-ahead planes by name."""
     layout = PUBLIC if action < 0 else CLAIM
-    row = np.zeros(layout.row_bytes, np.uint8)
+    row = np.zeros(layout.observation_bytes, np.uint8)
     encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
     planes = unpack_planes(row, layout.num_planes)
     return {part.name: planes[part.first : part.first + part.count] for part in layout.ranges if is_ours(part.name)}

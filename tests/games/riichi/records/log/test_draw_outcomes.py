@@ -8,7 +8,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, move
 from suphx.games.riichi.table.action import PON
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.tile import dora_of_indicator, face_of_id
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 
 ALL_SUITS = 0b111
@@ -16,7 +16,7 @@ ALL_SUITS = 0b111
 
 
 def games(name: str, number: int) -> list[GameLog]:
-    return list(play_games([BaselineAgent(name)], np.zeros((number, 4), np.int64), range(number), tenhou()))
+    return list(play_games([ScriptedAgent(name)], np.zeros((number, 4), np.int64), range(number), tenhou()))
 
 
 def state(ids: list[int], indicator: int) -> int:

@@ -25,7 +25,7 @@ from tests.games.riichi.builders.random_game import choose_hastily
 ONLY = np.zeros(1, np.int64)
 OWN = ("hand", "red", "waits", "missed_win")
 """Of other seats they are hidden."""
-UNKNOWN = {"wall", "wall_seed", "answers", "drawn", "num_decisions", "draw_places"}
+UNKNOWN = {"wall", "wall_seed", "claim_actions", "drawn", "num_decisions", "draw_places"}
 PUBLIC = [name for name in TABLE.names or () if name not in {*OWN, *UNKNOWN} and not name.startswith(("win_", "pao_"))]
 MELDS_AND_MORE = {"chi", "pon", "daiminkan", "ankan", "kakan", "dora", "reach", "reach_accepted"}
 
@@ -80,7 +80,7 @@ def assert_same_sight(ours: Any, theirs: Any) -> None:
 
 def planes(tables: Records) -> bytes:
     encoder = find_encoder("suphx")
-    rows = np.zeros((1, encoder.layout(RIICHI_HEAD).row_bytes), np.uint8)
+    rows = np.zeros((1, encoder.layout(RIICHI_HEAD).observation_bytes), np.uint8)
     encode_batch(encoder, RIICHI_HEAD, tables, ONLY, np.full(1, -1), rows)
     return rows.tobytes()
 

@@ -1,4 +1,4 @@
-"""What the viewer shows of discards: the tiles that the baseline counts, and the shanten of the hand after them."""
+"""What the viewer shows of discards: the tiles that ukeire counts, and the shanten of the hand after them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suphx.games.riichi.table.tile import NUM_KINDS
 from tests.games.riichi.builders.random_game import random_game
 
 
-def test_unseen_tiles_are_those_of_the_baseline_at_every_decision_of_a_game() -> None:
+def test_unseen_tiles_are_those_of_ukeire_at_every_decision_of_a_game() -> None:
     tables = recorded_decisions(random_game(0)).tables
     assert len(tables) > 300
     for table in tables:

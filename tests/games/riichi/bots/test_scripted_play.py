@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.bots.baseline import choose_random, choose_tsumogiri, choose_ukeire, is_yakuhai
+from suphx.games.riichi.bots.scripted_play import choose_random, choose_tsumogiri, choose_ukeire, is_yakuhai
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.action import ANKAN, CHI, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, tenhou
-from suphx.selfplay.agents.agent import BaselineAgent
-from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.builders.tile_kind import kind
@@ -24,8 +24,8 @@ def ukeire(deal: Deal) -> int:
 
 
 def play(names: list[str], num_games: int) -> list[GameLog]:
-    """Play games of the named baselines, the first one at every seat in turn."""
-    agents = [BaselineAgent(name) for name in names]
+    """Play games of the named scripted agents, the first one at every seat in turn."""
+    agents = [ScriptedAgent(name) for name in names]
     seating = np.array([np.roll([0, 1, 1, 1] if len(names) > 1 else [0] * 4, game) for game in range(num_games)])
     return list(play_games(agents, seating, [1000 + game // 4 for game in range(num_games)], tenhou()))
 
@@ -41,8 +41,8 @@ def mean_placement(logs: list[GameLog], name: str) -> float:
     return float(np.mean(places))
 
 
-@pytest.mark.parametrize("name", BASELINES)
-def test_baselines_play_whole_games_by_the_rules(name: str) -> None:
+@pytest.mark.parametrize("name", SCRIPTED_AGENTS)
+def test_scripted_agents_play_whole_games_by_the_rules(name: str) -> None:
     replayer = Replayer()
     for log in play([name], 8):
         assert replayer.replay(log) == []

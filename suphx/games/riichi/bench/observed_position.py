@@ -46,7 +46,7 @@ def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
             cursor[:] = 0
             start_kyoku(table, suits)
             while table["phase"] != KYOKU_END:
-                if _is_asked(table):
+                if _is_observed(table):
                     yield table.copy()
                 action = recorded_action(table, log.moves, int(log.result["result"]), cursor)
                 if not 0 <= action <= PASS or not table["legal"][action]:
@@ -56,7 +56,7 @@ def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
                 follow(table, suits, log.moves, cursor, action)
 
 
-def observed_rows(tables: Records) -> dict[int, tuple[I64, I64]]:
+def observed_candidates(tables: Records) -> dict[int, tuple[I64, I64]]:
     """Return by head the table and the candidate of every row that describes these decisions.
 
     An own turn is one row for discard and riichi, whose planes are the same, and one for each possible kan; a claim
@@ -94,7 +94,7 @@ def _candidates(t: Table, head: int, own: I64) -> int:
 
 
 @jit
-def _is_asked(t: Table) -> bool:
+def _is_observed(t: Table) -> bool:
     """Tell whether any net is asked: about a claim, or about more than one discard."""
     own = np.zeros(_MAX_CANDIDATES, np.int64)
     if t.phase == CLAIM:
@@ -103,13 +103,13 @@ def _is_asked(t: Table) -> bool:
 
 
 @jit
-def _fill_asked(tables: Records, indices: I64, asked: I64) -> None:
+def _fill_observed(tables: Records, indices: I64, asked: I64) -> None:
     for i in range(len(indices)):
-        asked[i] = _is_asked(tables[indices[i]])
+        asked[i] = _is_observed(tables[indices[i]])
 
 
-def asked_tables(tables: Records, indices: I64) -> I64:
+def observed_tables(tables: Records, indices: I64) -> I64:
     """Return 1 for each of the tables ``indices`` at which a net is asked, else 0, int64 [n]."""
     asked = np.zeros(len(indices), np.int64)
-    _fill_asked(tables, indices, asked)
+    _fill_observed(tables, indices, asked)
     return asked

@@ -1,4 +1,4 @@
-"""The shipped baselines: random, tsumogiri, and shanten-and-ukeire with simple defence; all as kernels.
+"""The scripted agents: random, tsumogiri, and shanten-and-ukeire with simple defence; all as kernels.
 
 Each kernel chooses one legal action for the actor of a waiting table and reads nothing that is hidden from it.
 """
@@ -61,16 +61,16 @@ def choose_random(t: Table, number: int) -> int:
 
 
 @jit
-def choose_scripted(t: Table, suits: Suits, baseline: int) -> int:
-    """Return what a shipped baseline does: 0 random, 1 tsumogiri, 2 ukeire.
+def choose_scripted(t: Table, suits: Suits, script: int) -> int:
+    """Return what a scripted agent does: 0 random, 1 tsumogiri, 2 ukeire.
 
     ``random`` depends on the game's own seed and counters only: the same game whatever else is in the batch.
     """
-    if baseline == 0:
+    if script == 0:
         mixed = (t.wall_seed * 0x5851F42D + t.num_kyoku * 0x9E3779B1 + t.num_decisions * 0x85EBCA6B) & 0xFFFFFFFF
         mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
         return choose_random(t, mixed ^ mixed >> 13)
-    return choose_tsumogiri(t) if baseline == 1 else choose_ukeire(t, suits)
+    return choose_tsumogiri(t) if script == 1 else choose_ukeire(t, suits)
 
 
 @jit

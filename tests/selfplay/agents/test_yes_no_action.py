@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from suphx.models.calibration import Calibration
-from suphx.selfplay.agents.answer import yes_answers
-from suphx.selfplay.agents.choice import Answers
+from suphx.selfplay.agents.choice import ActionSelection
+from suphx.selfplay.agents.yes_no_action import yes_no_actions
 
 PLACES = np.random.default_rng(1).random(50_000, np.float32)
 
@@ -18,9 +18,9 @@ def logits_of(yes: np.ndarray) -> np.ndarray:
     ("answers", "threshold", "says_yes"),
     [("probable", 0.2, [False, False, True]), ("matched", 0.2, [False, True, True]), ("matched", 0.9, [False] * 3)],
 )
-def test_yes_is_above_its_border(answers: Answers, threshold: float, says_yes: list[bool]) -> None:
+def test_yes_is_above_its_border(answers: ActionSelection, threshold: float, says_yes: list[bool]) -> None:
     yes = np.array([0.1, 0.3, 0.8])
-    actions, scores = yes_answers(logits_of(yes), PLACES[:3], Calibration(yes_threshold=threshold), answers)
+    actions, scores = yes_no_actions(logits_of(yes), PLACES[:3], Calibration(yes_threshold=threshold), answers)
     assert (actions == 1).tolist() == (scores > 0.5).tolist() == says_yes
     assert np.all(np.diff(scores) > 0)
     assert scores.min() >= 0
@@ -29,12 +29,12 @@ def test_yes_is_above_its_border(answers: Answers, threshold: float, says_yes: l
 
 def test_without_a_threshold_the_score_is_the_probability_after_the_temperature() -> None:
     logits = np.array([[0.0, 2.0], [1.0, -1.0]], np.float32)
-    _, scores = yes_answers(logits, PLACES[:2], Calibration(temperature=2.0), "probable")
+    _, scores = yes_no_actions(logits, PLACES[:2], Calibration(temperature=2.0), "probable")
     assert scores == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
 
 
 @pytest.mark.parametrize("chance", [0.03, 0.4, 0.9])
 def test_sampled_answers_are_yes_as_often_as_the_probability_says(chance: float) -> None:
-    actions, scores = yes_answers(logits_of(np.full(len(PLACES), chance)), PLACES, Calibration(), "sampled")
+    actions, scores = yes_no_actions(logits_of(np.full(len(PLACES), chance)), PLACES, Calibration(), "sampled")
     assert actions.mean() == pytest.approx(chance, abs=0.01)
     assert np.array_equal(scores > 0.5, actions == 1)

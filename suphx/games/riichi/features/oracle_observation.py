@@ -1,12 +1,13 @@
-"""Rows that also hold what is hidden from their seat, and which of it a net may see (paper, section 3.3, equation 5).
+"""Observations that also hold what is hidden from their seat, and which of it a net may see (paper, section 3.3,
+equation 5).
 
-A row is a packed record with the columns of ``oracle_row``: public planes, oracle planes (oracle.py), and a seed and a
-threshold that say which bits of the oracle planes are kept. All draws follow from the seed, and a bit stays with the
-keep probability = threshold / 2**24. A row has the seed instead of the mask: acting and learning, which read it at
-different times, compute the same mask.
+An observation is a packed record with the columns of ``oracle_observation``: public planes, oracle planes (oracle.py),
+and a seed and a threshold that say which bits of the oracle planes are kept. All draws follow from the seed, and a bit
+stays with the keep probability = threshold / 2**24. It has the seed instead of the mask: acting and learning, which
+read it at different times, compute the same mask.
 
->>> rows = with_oracle(public_rows, tables, indices, seeds, keep_probability=0.5)
->>> seen_rows(rows, 838, ORACLE.num_planes).shape  # the public planes and those bits of the oracle planes that are kept
+>>> rows = with_oracle(public_planes, tables, indices, seeds, keep_probability=0.5)
+>>> seen_planes(rows, 838, ORACLE.num_planes).shape  # public planes, and the bits of oracle planes that are kept
 (512, 4144)
 """
 
@@ -14,21 +15,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import mix
 from suphx.kernel.record import I64, U8, Records
 
-_ORACLE_BYTES = ORACLE.row_bytes
+_ORACLE_BYTES = ORACLE.observation_bytes
 _ALL = 1 << 24
 """The threshold at which every bit stays."""
 _STEP = 0x9E3779B9
 _MASK32 = 0xFFFFFFFF
 
 
-def oracle_row(public_bytes: int) -> np.dtype[np.void]:
+def oracle_observation(public_bytes: int) -> np.dtype[np.void]:
     """Return the columns of a row whose public planes take ``public_bytes``, without gaps between them."""
     return np.dtype(
         [
@@ -41,7 +42,7 @@ def oracle_row(public_bytes: int) -> np.dtype[np.void]:
 
 
 def with_oracle(rows: U8, tables: Records, indices: I64, seeds: I64, *, keep_probability: float) -> U8:
-    """Return rows with the columns of ``oracle_row``, uint8 [n, bytes]: ``rows`` [n, public bytes] and what is hidden.
+    """Return ``rows`` [n, public bytes] and what is hidden, as the columns of ``oracle_observation``: uint8 [n, bytes].
 
     ``indices``: int64 [n], the table of each row; ``seeds``: int64 [n], 0 … 2**32 - 1, of the masks;
     ``keep_probability``: 0 … 1, that a bit of the oracle planes stays. ValueError for another one.
@@ -50,7 +51,7 @@ def with_oracle(rows: U8, tables: Records, indices: I64, seeds: I64, *, keep_pro
         raise ValueError(
             f"keep_probability is {keep_probability}: use a probability, 0 (nothing hidden is seen) to 1 (all of it)"
         )
-    columns = np.empty(len(rows), oracle_row(rows.shape[1]))
+    columns = np.empty(len(rows), oracle_observation(rows.shape[1]))
     columns["public_planes"] = rows
     columns["oracle_seed"] = seeds
     columns["keep_threshold"] = round(keep_probability * _ALL)
@@ -59,15 +60,15 @@ def with_oracle(rows: U8, tables: Records, indices: I64, seeds: I64, *, keep_pro
     return joined
 
 
-def seen_rows(rows: U8, num_planes: int, num_oracle_planes: int, *, sees_all: bool = False) -> U8:
+def seen_planes(rows: U8, num_planes: int, num_oracle_planes: int, *, sees_all: bool = False) -> U8:
     """Return what a net of so many public and oracle planes sees of ``rows``: their public planes, then the others.
 
-    ``rows``: uint8 [n, bytes] of ``oracle_row``, or of public planes alone for a net without oracle planes. Of the
-    oracle planes the net sees the bits that are kept, or all (``sees_all``). Not always a copy. ValueError for rows of
-    another size.
+    ``rows``: uint8 [n, bytes] of ``oracle_observation``, or of public planes alone for a net without oracle planes. Of
+    the oracle planes the net sees the bits that are kept, or all (``sees_all``). Not always a copy. ValueError for rows
+    of another size.
     """
-    public = row_bytes(num_planes)
-    columns = oracle_row(public)
+    public = observation_bytes(num_planes)
+    columns = oracle_observation(public)
     if num_oracle_planes not in (0, ORACLE.num_planes):
         raise ValueError(
             f"a net has {num_oracle_planes} oracle planes, but {ORACLE.num_planes} are encoded: train again"

@@ -1,7 +1,7 @@
 """Rows of bit-packed planes without the words that are zero, which most are: a quarter of the bytes to move and keep.
 
->>> sparse = SparseRows.of(rows)  # uint8 [n, row_bytes]
->>> sparse.take(np.array([5, 0])).dense()  # uint8 [2, row_bytes]
+>>> sparse = SparsePlanes.of(rows)  # uint8 [n, observation_bytes]
+>>> sparse.take(np.array([5, 0])).dense()  # uint8 [2, observation_bytes]
 
 A row of w 8-byte words is kept as ceil(w / 64) words of flags, a bit for each word that is not zero, followed by those
 words. A dense row of w = 70 words, of which 1, 3 and 64 are not zero, takes 5 words::
@@ -31,10 +31,10 @@ _WORD_BITS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class SparseRows:
+class SparsePlanes:
     """n rows, one after another."""
 
-    row_bytes: int
+    observation_bytes: int
     """Of a dense row."""
     content: U64
     """uint64 [m]."""
@@ -42,8 +42,8 @@ class SparseRows:
     """int64 [n]: where each row ends in ``content``."""
 
     @classmethod
-    def of(cls, rows: U8, lines: I64 | None = None, *, row_bytes: int | None = None) -> SparseRows:
-        """Return the dense ``lines`` (None: all) of uint8 [any, width]; ``row_bytes``: what of it is not padding."""
+    def of(cls, rows: U8, lines: I64 | None = None, *, observation_bytes: int | None = None) -> SparsePlanes:
+        """Return the dense ``lines`` (None: all) of uint8 [any, width]; ``observation_bytes``: their width unpadded."""
         width = rows.shape[1]
         padded = padded_bytes(width)
         if width < padded or not rows.flags.c_contiguous:
@@ -56,21 +56,21 @@ class SparseRows:
         content = np.empty(len(lines) * (words.shape[1] + _mask_words(words.shape[1])), np.uint64)
         ends = np.empty(len(lines), np.int64)
         size = _gather(words, lines, content, ends)
-        return cls(width if row_bytes is None else row_bytes, content[:size], ends)
+        return cls(width if observation_bytes is None else observation_bytes, content[:size], ends)
 
     @classmethod
-    def none(cls, row_bytes: int) -> SparseRows:
+    def none(cls, observation_bytes: int) -> SparsePlanes:
         """Return no rows."""
-        return cls(row_bytes, np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        return cls(observation_bytes, np.zeros(0, np.uint64), np.zeros(0, np.int64))
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> SparseRows:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> SparsePlanes:
         """Return what ``arrays`` was made of."""
-        return cls(int(arrays["row_bytes"]), arrays["content"], arrays["ends"])
+        return cls(int(arrays["observation_bytes"]), arrays["content"], arrays["ends"])
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all as arrays."""
-        return {"row_bytes": np.array(self.row_bytes), "content": self.content, "ends": self.ends}
+        return {"observation_bytes": np.array(self.observation_bytes), "content": self.content, "ends": self.ends}
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -80,51 +80,53 @@ class SparseRows:
         """Bytes of all arrays."""
         return self.content.nbytes + self.ends.nbytes
 
-    def copied(self) -> SparseRows:
+    def copied(self) -> SparsePlanes:
         """Return a copy that shares no memory with this one."""
-        return SparseRows(self.row_bytes, self.content.copy(), self.ends.copy())
+        return SparsePlanes(self.observation_bytes, self.content.copy(), self.ends.copy())
 
-    def part(self, start: int, stop: int) -> SparseRows:
+    def part(self, start: int, stop: int) -> SparsePlanes:
         """Return the rows ``start`` up to ``stop`` (less than or equal to the number of rows) without copying them."""
         first = int(self.ends[start - 1]) if start else 0
         last = int(self.ends[stop - 1]) if stop else 0
-        return SparseRows(self.row_bytes, self.content[first : max(first, last)], self.ends[start:stop] - first)
+        return SparsePlanes(
+            self.observation_bytes, self.content[first : max(first, last)], self.ends[start:stop] - first
+        )
 
-    def take(self, indices: I64) -> SparseRows:
+    def take(self, indices: I64) -> SparsePlanes:
         """Return copies of the rows ``indices``."""
         starts = self.ends - np.diff(self.ends, prepend=0)
         sizes = (self.ends - starts)[indices]
         ends = np.cumsum(sizes)
         content = np.empty(int(sizes.sum()), np.uint64)
         _copy(np.require(self.content, requirements="W"), starts[indices], sizes, content, ends)
-        return SparseRows(self.row_bytes, content, ends)
+        return SparsePlanes(self.observation_bytes, content, ends)
 
     def dense(self) -> U8:
-        """Return the rows, uint8 [n, row_bytes]."""
-        rows = np.empty((len(self), self.row_bytes), np.uint8)
+        """Return the rows, uint8 [n, observation_bytes]."""
+        rows = np.empty((len(self), self.observation_bytes), np.uint8)
         content = np.require(self.content, requirements="W")  # a kernel would be compiled again for what is read only
         _spread(
             content,
             np.require(self.ends, requirements="W"),
-            np.empty(padded_bytes(self.row_bytes) // _WORD, np.uint64),
+            np.empty(padded_bytes(self.observation_bytes) // _WORD, np.uint64),
             rows,
         )
         return rows
 
 
-def concatenate_rows(parts: Sequence[SparseRows]) -> SparseRows:
+def concatenate_planes(parts: Sequence[SparsePlanes]) -> SparsePlanes:
     """Return the rows of all ``parts``, one or more of equal width, one after another."""
     starts = np.cumsum([0, *(len(part.content) for part in parts[:-1])])
-    return SparseRows(
-        parts[0].row_bytes,
+    return SparsePlanes(
+        parts[0].observation_bytes,
         np.concatenate([part.content for part in parts]),
         np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=True)]),
     )
 
 
-def padded_bytes(row_bytes: int) -> int:
-    """Return the bytes of the whole words that hold ``row_bytes``."""
-    return -(-row_bytes // _WORD) * _WORD
+def padded_bytes(observation_bytes: int) -> int:
+    """Return the bytes of the whole words that hold ``observation_bytes``."""
+    return -(-observation_bytes // _WORD) * _WORD
 
 
 def _mask_words(num_words: int) -> int:
