@@ -40,7 +40,7 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
-Act = Callable[[], None]
+Act = Callable[[], object]
 
 
 @pytest.fixture(scope="module", autouse=True)

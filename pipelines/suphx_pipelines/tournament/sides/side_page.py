@@ -63,7 +63,9 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     sides = list(rows[0]["sides"])
     figures = [f"{measure} as {side}" for side in sides for measure in ("WP", "ADP")]
     columns = ("agent", "rating", "95 % interval", "games", *figures)
-    cells = [(name, *_cells(row, sides)) for name, row in zip(titled(rows, names), rows, strict=True)]
+    cells: list[tuple[str | report_page.Titled, ...]] = [
+        (name, *_cells(row, sides)) for name, row in zip(titled(rows, names), rows, strict=True)
+    ]
     figure = report_page.figure(*_ratings(table, names))
     return report_page.paragraph(text) + figure + report_page.table(columns, cells, about=_ABOUT)
 
