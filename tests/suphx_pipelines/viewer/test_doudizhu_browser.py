@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +59,7 @@ def opened(browser: Browser, tmp_path: Path, values: dict[str, Any], width: int 
 
 
 def count(page: Page, selector: str) -> int:
-    return int(page.value(f"document.querySelectorAll('{selector}').length"))
+    return int(page.value(f"document.querySelectorAll({json.dumps(selector)}).length"))
 
 
 def test_every_step_shows_the_hands_of_its_state_and_hides_those_of_the_others(
