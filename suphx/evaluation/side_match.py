@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import Interval, mean_interval
-from suphx.games.candidate_game import CandidateGame, Player, SideResults
+from suphx.games.candidate_game import CandidateGame, KeptGames, Player, SideResults
 
 MIN_DEALS = 2
 _DEALS_AT_A_TIME = 250
@@ -68,8 +68,11 @@ def play_side_match(
     num_deals: int,
     first_seed: int = 0,
     progress: Callable[[int], None] = lambda deals: None,
+    kept: KeptGames | None = None,
 ) -> SideReport:
     """Play the deals ``first_seed``, ``first_seed`` + 1, … on both sides; ``progress`` gets numbers of finished deals.
+
+    ``kept`` gets the records of all games, those of a deal one after another.
 
     ValueError for fewer than two deals, which have no interval.
     """
@@ -78,7 +81,7 @@ def play_side_match(
     parts: dict[str, list[SideResults]] = {side: [] for side in game.sides}
     for start in range(0, num_deals, _DEALS_AT_A_TIME):
         count = min(_DEALS_AT_A_TIME, num_deals - start)
-        results = game.play_match(count, rules, first, second, first_seed=first_seed + start)
+        results = game.play_match(count, rules, first, second, first_seed=first_seed + start, kept=kept)
         for side, reached in results.items():
             parts[side].append(reached)
         progress(count)

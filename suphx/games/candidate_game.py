@@ -6,15 +6,16 @@ through these names, so that they work for the next one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.kernel.record import I64, U8
+from suphx.kernel.record import I32, I64, U8
 
 F32: TypeAlias = NDArray[np.float32]
 
@@ -49,6 +50,50 @@ class Player(Protocol):
         ...
 
 
+@runtime_checkable
+class ValuingPlayer(Player, Protocol):
+    """A player whose choice is the candidate with the highest value."""
+
+    def values(self, seen: SeatObservations) -> F32:
+        """Return float32 (m,): the value of each of ``seen.moves``, nan where a table has only one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGames:
+    """Where the games of a match go."""
+
+    names: tuple[str, str]
+    """Of the first player and the second."""
+    write: Callable[[str], None]
+    """Gets each game as one line of a file of records."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecisions:
+    """All decisions of a recorded game, as if each were met at a table of its own."""
+
+    simulator: Any
+    """For ``Player.choose``; table i is the position before move i."""
+    seen: tuple[SeatObservations, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateOpinion:
+    """What an agent would do at one decision."""
+
+    candidates: I32
+    """int32 (n,): the legal moves."""
+    chosen: int
+    """Place of the agent's move among them."""
+    values: F32 | None
+    """float32 (n,); None of an agent without values."""
+
+
+Opinions: TypeAlias = Sequence[CandidateOpinion | None]
+"""By move of a recorded game; None where only one move was legal."""
+
+
 class CandidateGame(Protocol):
     """One game. ``rules`` are a frozen dataclass of the game's own, which JSON can hold."""
 
@@ -81,14 +126,39 @@ class CandidateGame(Protocol):
         ...
 
     def play_match(
-        self, num_deals: int, rules: Any, first: Player, second: Player, *, first_seed: int = 0
+        self,
+        num_deals: int,
+        rules: Any,
+        first: Player,
+        second: Player,
+        *,
+        first_seed: int = 0,
+        kept: KeptGames | None = None,
     ) -> Mapping[str, SideResults]:
         """Play the deals ``first_seed``, ``first_seed`` + 1, … with ``first`` on each side; return its results by side.
 
-        ValueError for fewer than one deal.
+        ``kept``: gets the records of the games, those of a deal one after another. ValueError for fewer than one deal.
         """
         ...
 
     def scripted_player(self, name: str) -> Player:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
+        ...
+
+    def read_records(self, path: Path) -> Iterator[Any]:
+        """Yield the recorded games of a file or a folder; ValueError names what cannot be read.
+
+        A record has ``rules``, and ``players``: who played at each seat, or None.
+        """
+        ...
+
+    def recorded_decisions(self, record: Any) -> RecordedDecisions:
+        """Return the decisions of a recorded game; ValueError for a move that is not legal."""
+        ...
+
+    def viewer_game(self, records: Sequence[Any], opinions: Sequence[Opinions] | None = None) -> dict[str, Any]:
+        """Return recorded games as the viewer's page shows them, with what an agent would do in each, if given.
+
+        ValueError for a move that is not legal.
+        """
         ...

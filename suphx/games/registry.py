@@ -9,8 +9,11 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from suphx.suggestion import did_you_mean
@@ -32,6 +35,8 @@ class GameEntry:
     """Where ``GAME`` is, which is a ``CandidateGame``; None for riichi, whose seats have several kinds of decisions."""
     net_file: str | None = None
     """A file that each folder of its nets has, and no folder of another game's: that of its first seat."""
+    record_mark: str | None = None
+    """A regular expression that is found at the beginning of its files of records, and of no other game's."""
 
 
 DEFAULT_GAME = "riichi"
@@ -47,9 +52,14 @@ GAMES = {
             simulator_peers=("douzero", "rlcard"),
             module="suphx.games.doudizhu.game",
             net_file="landlord.safetensors",
+            record_mark=r""""game"\s*:\s*"doudizhu"|^\s*landlord_down\s*:""",
         ),
     )
 }
+
+
+_BEGINNING = 8192
+"""Bytes of a file of records that are searched for marks; a game of DouDizhu has about 1,000."""
 
 
 def find_game(name: str) -> GameEntry:
@@ -65,6 +75,17 @@ def game_of_files(names: Iterable[str]) -> str | None:
     return next((name for name, entry in GAMES.items() if entry.net_file in found), None)
 
 
+def game_of_records(path: Path) -> str:
+    """Return the game of a file of records, or of the first file in a folder; the default if no mark is found."""
+    file = path if path.is_file() else _first_file(path)
+    if file is None:
+        return DEFAULT_GAME
+    with file.open("rb") as opened:
+        beginning = opened.read(_BEGINNING).decode("utf-8", errors="replace")
+    marks = {name: entry.record_mark for name, entry in GAMES.items() if entry.record_mark is not None}
+    return next((name for name, mark in marks.items() if re.search(mark, beginning, re.MULTILINE)), DEFAULT_GAME)
+
+
 def candidate_games() -> tuple[str, ...]:
     """Return the names of the games whose seats choose among candidate moves."""
     return tuple(name for name, entry in GAMES.items() if entry.module is not None)
@@ -77,3 +98,11 @@ def candidate_game(name: str) -> CandidateGame:
         names = " or ".join(candidate_games())
         raise ValueError(f"{entry.title} is not learned by Deep Monte-Carlo: use {names}")
     return cast("CandidateGame", importlib.import_module(entry.module).GAME)
+
+
+def _first_file(folder: Path) -> Path | None:
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        if names:
+            return Path(place) / min(names)
+    return None

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.registry import DEFAULT_GAME, GAMES, candidate_game, candidate_games, find_game, game_of_files
+from suphx.games.candidate_game import KeptGames
+from suphx.games.registry import (
+    DEFAULT_GAME,
+    GAMES,
+    candidate_game,
+    candidate_games,
+    find_game,
+    game_of_files,
+    game_of_records,
+)
 from suphx.kernel.record import I64
 from tests.repository import REPOSITORY
 
@@ -53,6 +63,22 @@ def test_a_game_is_known_by_the_files_of_its_nets() -> None:
     assert game_of_files(["discard.safetensors", "riichi.safetensors"]) is None
 
 
+def test_a_record_is_known_by_its_beginning(tmp_path: Path) -> None:
+    for name, text in (
+        ("riichi", '<mjloggm ver="2.3"><UN n0="landlord"/>'),
+        ("riichi", '{"type":"start_game","names":["doudizhu","game","landlord_down:","d"]}'),
+        ("riichi", ""),
+        ("doudizhu", '{"rules": {}, "game": "doudizhu"}'),
+        ("doudizhu", '\n{"game":"doudizhu"}'),
+        ("doudizhu", "landlord: 3\nlandlord_down: 4\n"),
+    ):
+        file = tmp_path / "inner" / "record"
+        file.parent.mkdir(exist_ok=True)
+        assert file.exists() or game_of_records(tmp_path) == DEFAULT_GAME
+        file.write_text(text, encoding="utf-8")
+        assert (game_of_records(file), game_of_records(tmp_path)) == (name, name)
+
+
 class FirstMove:
     """Plays the first candidate, and checks what it sees."""
 
@@ -72,7 +98,7 @@ class FirstMove:
 
 
 @pytest.mark.parametrize("name", candidate_games())
-def test_a_candidate_game_keeps_its_contract(name: str) -> None:
+def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     game, player = candidate_game(name), FirstMove(name)
     rules = game.new_rules({})
     assert game.name == name
@@ -82,6 +108,18 @@ def test_a_candidate_game_keeps_its_contract(name: str) -> None:
     assert scores.dtype == np.float32
     assert (scores == game.play(rules, range(5), player)).all()
     assert player.seats == set(range(len(game.seat_names)))
+    lines: list[str] = []
+    game.play_match(2, rules, player, player, first_seed=7, kept=KeptGames(("a", "b"), lines.append))
+    file = tmp_path / "games.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert game_of_records(file) == name
+    records = list(game.read_records(file))
+    assert len(records) == 2 * len(game.sides)
+    assert {player for record in records for player in record.players} == {"a", "b"}
+    shown = game.viewer_game(records)
+    assert (shown["game"], shown["names"]) == (name, list(game.seat_names))
+    assert [deal["number"] for deal in shown["deals"]] == [1, 2, 3, 4]
+    assert sum(len(seen.tables) for seen in game.recorded_decisions(records[0]).seen) > 0
     for agent in game.agents:
         results = game.play_match(3, rules, game.scripted_player(agent), player, first_seed=7)
         assert tuple(results) == game.sides

@@ -18,3 +18,9 @@ def check_records(path: Path, option: str = "--records") -> None:
 def _hint(path: Path) -> str:
     names = [str(each) for each in path.parent.iterdir()] if path.parent.is_dir() else []
     return did_you_mean(str(path), names)
+
+
+def check_new_folder(folder: Path | None) -> None:
+    """Raise ValueError if games cannot be kept in ``folder``: it has files."""
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"--keep-games is {folder}, which is not an empty folder: name a new one")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from suphx_pipelines.charts.tile_drawing import tile_symbols
+from suphx_pipelines.viewer.game_view import shared_script
 from suphx_pipelines.viewer.page_parts import (
-    VIEWER,
     content_policy,
     fill_page,
     joined_script,
@@ -17,25 +16,27 @@ from suphx_pipelines.viewer.page_parts import (
     page_json,
     page_words,
 )
-from suphx_pipelines.viewer.viewer_page import viewer_script, viewer_style
+from suphx_pipelines.viewer.riichi_view import VIEW
 
 PLAY = "suphx_pipelines.play"
-SHARED_SCRIPTS = ("names", "tiles", "table", "step_text", "result", "opinion", "settings")
-"""Scripts of the viewer that the page has, too, beside ``dom`` and ``words``."""
+GAME_SCRIPTS = ("names", "tiles", "table", "step_text", "result", "moves")
+"""Scripts of the viewer for riichi that the page has, too."""
+SHARED_SCRIPTS = ("opinion", "settings")
+"""Those for any game, beside ``dom`` and ``words``."""
 SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
 """The page's own, beside ``seat``, which has the place of the viewer's ``game``."""
 
 
 def play_page(*, host: str, language: str | None = None) -> str:
     """Return the page for a server at ``host`` (name and port); ``language`` at first, None for the browser's."""
-    first = [viewer_script("dom"), viewer_script("words"), page_file(PLAY, "script/seat.js")]
-    shared = [viewer_script(name) for name in SHARED_SCRIPTS]
+    first = [shared_script("dom"), shared_script("words"), page_file(PLAY, "script/seat.js")]
+    shared = [*map(VIEW.script, GAME_SCRIPTS), *map(shared_script, SHARED_SCRIPTS)]
     script = joined_script([*first, *shared, *(page_file(PLAY, f"script/{name}.js") for name in SCRIPTS)])
-    style = viewer_style() + page_file(PLAY, "play.css")
+    style = VIEW.style() + page_file(PLAY, "play.css")
     parts = {
         "policy": content_policy(script, style, f"connect-src ws://{host}", "img-src data:"),
         "style": style,
-        "symbols": tile_symbols(),
+        "symbols": VIEW.symbols,
         "data": page_json({"words": play_words(), "language": language}),
         "script": script,
     }
@@ -47,5 +48,5 @@ def play_words() -> dict[str, dict[str, Any]]:
     own = page_words(PLAY)
     return {
         language: {**viewer, "words": {**viewer["words"], **own[language]["words"]}, "keys": own[language]["keys"]}
-        for language, viewer in page_words(VIEWER).items()
+        for language, viewer in VIEW.words().items()
     }

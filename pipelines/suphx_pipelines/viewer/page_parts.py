@@ -22,9 +22,9 @@ def page_file(package: str, name: str) -> str:
     return files(package).joinpath("page", *name.split("/")).read_text(encoding="utf-8")
 
 
-def page_words(package: str) -> dict[str, dict[str, Any]]:
-    """Return the words of a page by language."""
-    return {language: json.loads(page_file(package, f"words/{language}.json")) for language in LANGUAGES}
+def page_words(package: str, *, folder: str = "words") -> dict[str, dict[str, Any]]:
+    """Return the words of a page by language, from ``page/<folder>``."""
+    return {language: json.loads(page_file(package, f"{folder}/{language}.json")) for language in LANGUAGES}
 
 
 def joined_script(scripts: Sequence[str]) -> str:

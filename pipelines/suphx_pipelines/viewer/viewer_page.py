@@ -9,44 +9,24 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
-from suphx_pipelines.charts.tile_drawing import tile_style, tile_symbols
-from suphx_pipelines.viewer.page_parts import (
-    VIEWER,
-    content_policy,
-    fill_page,
-    joined_script,
-    page_file,
-    page_json,
-    page_words,
-)
-
-SCRIPTS = (
-    *("dom", "words", "game", "names", "tiles", "table", "step_text", "result", "opinion", "settings"),
-    *("panels", "lists", "controls", "main"),
-)
-"""Names of the page's scripts; each uses those before it."""
+from suphx.games.registry import DEFAULT_GAME
+from suphx_pipelines.viewer.game_view import find_view
+from suphx_pipelines.viewer.page_parts import VIEWER, content_policy, fill_page, joined_script, page_file, page_json
 
 
 def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
-    """Return the page of a game (``viewer_game``), seen from ``seat`` (0-3) at first; ``title`` may be any text."""
-    script = joined_script([viewer_script(name) for name in SCRIPTS])
-    style = viewer_style()
+    """Return the page of a game, seen from ``seat`` (from 0 on) at first; ``title`` may be any text.
+
+    ``game``: what ``viewer_game`` of riichi, or of a ``CandidateGame``, returns; "game" in it names the game.
+    """
+    view = find_view(game.get("game", DEFAULT_GAME))
+    script, style = joined_script(view.page_scripts()), view.style()
     parts = {
         "policy": content_policy(script, style),
         "title": html.escape(title),
         "style": style,
-        "symbols": tile_symbols(),
-        "data": page_json({"game": game, "words": page_words(VIEWER), "seat": seat}),
+        "symbols": view.symbols,
+        "data": page_json({"game": game, "words": view.words(), "seat": seat}),
         "script": script,
     }
     return fill_page(page_file(VIEWER, "viewer.html"), parts)
-
-
-def viewer_script(name: str) -> str:
-    """Return one of the page's scripts."""
-    return page_file(VIEWER, f"script/{name}.js")
-
-
-def viewer_style() -> str:
-    """Return the page's style, with that of the tiles."""
-    return tile_style() + page_file(VIEWER, "viewer.css")

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from suphx.games.candidate_game import F32, NetColumns, Player, SideResults
+from suphx.games.candidate_game import (
+    F32,
+    KeptGames,
+    NetColumns,
+    Opinions,
+    Player,
+    RecordedDecisions,
+    SideResults,
+)
 from suphx.games.doudizhu.bots.scripted_play import AGENTS
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD, NUM_SEATS, SEAT_NAMES
 from suphx.games.doudizhu.features.columns import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
+from suphx.games.doudizhu.records.game_record import GameRecord
+from suphx.games.doudizhu.records.record_files import find_records
+from suphx.games.doudizhu.records.viewer_game import viewer_game
 from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks, play_games
+from suphx.games.doudizhu.selfplay.recorded_decisions import recorded_decisions
 from suphx.kernel.record import U8
 
 
@@ -47,10 +60,17 @@ class DouDizhu:
         return simulator.scores()
 
     def play_match(
-        self, num_deals: int, rules: Rules, first: Player, second: Player, *, first_seed: int = 0
+        self,
+        num_deals: int,
+        rules: Rules,
+        first: Player,
+        second: Player,
+        *,
+        first_seed: int = 0,
+        kept: KeptGames | None = None,
     ) -> dict[str, SideResults]:
         """Play each deck twice, with the sides swapped; return the results of ``first`` as landlord and as peasants."""
-        results = play_decks(num_deals, rules, first, second, first_seed=first_seed)
+        results = play_decks(num_deals, rules, first, second, first_seed=first_seed, kept=kept)
         return {
             "landlord": SideResults(results.landlord_wins, results.landlord_points),
             "peasant": SideResults(results.peasant_wins, results.peasant_points),
@@ -59,6 +79,18 @@ class DouDizhu:
     def scripted_player(self, name: str) -> ScriptedPlayer:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
         return ScriptedPlayer(name)
+
+    def read_records(self, path: Path) -> Iterator[GameRecord]:
+        """Yield the games of a file, JSON lines or the text of one game, or of a folder of such files."""
+        return find_records(path)
+
+    def recorded_decisions(self, record: GameRecord) -> RecordedDecisions:
+        """Return the decisions of a recorded game."""
+        return recorded_decisions(record)
+
+    def viewer_game(self, records: Sequence[GameRecord], opinions: Sequence[Opinions] | None = None) -> dict[str, Any]:
+        """Return recorded games as the viewer's page shows them."""
+        return viewer_game(records, opinions)
 
 
 GAME = DouDizhu()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,10 +54,8 @@ class ValuePlayer:
         """Return the indices in ``seen.moves`` of the moves with the highest values, a few of them at random."""
         counts = np.diff(seen.offsets)
         chosen = seen.offsets[:-1].copy()
-        several = np.flatnonzero(counts > 1)  # a forced move needs no value
-        parts = -(-int(counts[several].sum()) // _MAX_CANDIDATES)
-        for tables in np.array_split(several, max(parts, 1)):
-            chosen[tables] = self._best(seen, tables)
+        for rows, offsets, indices, values in self._valued(seen):
+            chosen[rows] = indices[segment_argmax(values, offsets)]
         if self.epsilon:
             explores = self.rng.random(len(chosen)) < self.epsilon
             random_indices = seen.offsets[:-1] + (self.rng.random(len(chosen)) * counts).astype(np.int64)
@@ -65,17 +64,27 @@ class ValuePlayer:
             self.played.append(PlayedMoves(seen.seat, seen.tables, seen.states, seen.history, seen.moves[chosen]))
         return chosen
 
-    def _best(self, seen: SeatObservations, rows: I64) -> I64:
-        """Return int64 (n,): the indices of the highest values of the observations ``rows``."""
-        if not rows.size:
-            return rows
-        offsets = np.concatenate([[0], np.cumsum(np.diff(seen.offsets)[rows])])
-        lists = segment_rows(offsets)
-        indices: I64 = np.arange(offsets[-1]) + (seen.offsets[rows] - offsets[:-1])[lists]
-        values = self._values(seen, rows, self.columns[seen.moves[indices]], lists)
-        return indices[segment_argmax(values, offsets)]
+    def values(self, seen: SeatObservations) -> NDArray[np.float32]:
+        """Return float32 (m,): the value of each of ``seen.moves``, nan where a table has only one."""
+        found = np.full(len(seen.moves), np.nan, np.float32)
+        for _, _, indices, values in self._valued(seen):
+            found[indices] = values
+        return found
 
-    def _values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
+    def _valued(self, seen: SeatObservations) -> Iterator[tuple[I64, I64, I64, NDArray[np.float32]]]:
+        """Yield observations with several moves, a part at a time: their rows, offsets, indices of moves and values."""
+        counts = np.diff(seen.offsets)
+        several = np.flatnonzero(counts > 1)  # a forced move needs no value
+        if not several.size:
+            return
+        for rows in np.array_split(several, -(-int(counts[several].sum()) // _MAX_CANDIDATES)):
+            if rows.size:
+                offsets = np.concatenate([[0], np.cumsum(counts[rows])])
+                lists = segment_rows(offsets)
+                indices: I64 = np.arange(offsets[-1]) + (seen.offsets[rows] - offsets[:-1])[lists]
+                yield rows, offsets, indices, self._net_values(seen, rows, self.columns[seen.moves[indices]], lists)
+
+    def _net_values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
         arrays = (seen.states[rows], seen.history[rows], columns, lists)
         net = self.nets[seen.seat]
         device = next(net.parameters()).device

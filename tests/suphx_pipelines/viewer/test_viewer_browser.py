@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -16,7 +15,8 @@ from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
-from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
+from suphx_pipelines.viewer.page_parts import LANGUAGES
+from suphx_pipelines.viewer.riichi_view import VIEW
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from tests.browser import Browser, Page
 from tests.games.riichi.builders.random_game import random_game
@@ -202,7 +202,7 @@ def test_real_games_show_the_points_of_their_records_after_each_deal(
 
 @pytest.mark.records
 def test_every_yaku_and_draw_of_the_rare_situations_is_shown_by_its_name(records: Path, open_game: Open) -> None:
-    words = {language: json.loads(page_file(VIEWER, f"words/{language}.json")) for language in LANGUAGES}
+    words = VIEW.words()
     seen: set[str] = set()
     for game in iter_records([records / "rare-situations"], quarantine=Quarantine(), is_fragment_allowed=True):
         values = viewer_game(game)

@@ -10,16 +10,14 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from suphx.games.riichi import viewer_game
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
-from suphx_pipelines.viewer import viewer_page as viewer
-from suphx_pipelines.viewer.page_parts import LANGUAGES
-from suphx_pipelines.viewer.viewer_page import SCRIPTS, viewer_page
+from suphx_pipelines.viewer.riichi_view import VIEW
+from suphx_pipelines.viewer.viewer_page import viewer_page
 from tests.games.riichi.builders.random_game import random_game
 from tests.pictures import screenshot
 
@@ -29,7 +27,6 @@ HOSTILE = (
     "{{script}} $& \\u003c &lt;",
     "\u2028'\"` <!--",
 )
-PAGE = Path(viewer.__file__).parent / "page"
 HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 needs_chromium = pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
 
@@ -54,11 +51,6 @@ def page_of(names: tuple[str, str, str, str] = HOSTILE, title: str = HOSTILE[0])
     game = random_game(0)
     game = dataclasses.replace(game, names=names, kyokus=game.kyokus[:2], final_scores=None, id=names[0])
     return viewer_page(viewer_game(game), title=title)
-
-
-def words_of(language: str) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads((PAGE / "words" / f"{language}.json").read_text(encoding="utf-8"))
-    return values
 
 
 def test_names_of_strangers_are_text_and_nothing_else() -> None:
@@ -88,38 +80,11 @@ def test_the_page_refers_to_nothing_outside() -> None:
     assert "url(" not in page
 
 
-def test_scripts_never_read_html_from_values() -> None:
-    for name in SCRIPTS:
-        text = (PAGE / "script" / f"{name}.js").read_text(encoding="utf-8")
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text), (
-            name
-        )
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_each_language_has_all_words(language: str) -> None:
-    words, english = words_of(language), words_of("en")
-    assert words["words"].keys() == english["words"].keys()
-    assert words["keys"].keys() == english["keys"].keys()
-    assert tuple(words["yaku"]) == YAKU_NAMES
-    assert len(words["tiles"]) == len(set(words["tiles"])) == 37
-    for key, text in english["words"].items():
-        places = re.compile(r"\{\w+\}")
-        assert set(places.findall(words["words"][key])) <= set(places.findall(text)), key
-
-
-def test_every_word_that_scripts_and_page_name_exists() -> None:
-    known = words_of("en")["words"].keys()
-    text = "".join(path.read_text(encoding="utf-8") for path in (PAGE / "script").glob("*.js"))
-    used = set(re.findall(r"word\(\"([^\"]+)\"", text)) | set(re.findall(r"label\(\"[^\"]+\", \"([^\"]+)\"", text))
-    used |= set(re.findall(r'data-word="([^"]+)"', (PAGE / "viewer.html").read_text(encoding="utf-8")))
-    used |= {f"draw {name}" for name in RESULT_NAMES.values() if name != "win"}
-    assert used <= known
-
-
-def test_all_scripts_are_part_of_the_page() -> None:
-    assert {path.stem for path in (PAGE / "script").iterdir()} == set(SCRIPTS)
-    assert {path.stem for path in (PAGE / "words").iterdir()} == set(LANGUAGES)
+def test_the_words_of_riichi_name_all_tiles_yaku_and_results() -> None:
+    for words in VIEW.words().values():
+        assert tuple(words["yaku"]) == YAKU_NAMES
+        assert len(words["tiles"]) == len(set(words["tiles"])) == 37
+        assert {f"draw {name}" for name in RESULT_NAMES.values() if name != "win"} <= words["words"].keys()
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _RIICHI_OPTIONS = (
     *("hanchans", "deals", "sequential", "error", "decides", "points", "seating"),
-    *("no_draw_lanes", "keep_games", "workers", "ray"),
+    *("no_draw_lanes", "workers", "ray"),
 )
 
 
@@ -44,6 +44,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 8 --keep-games games",
             "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire --hanchans 20000 --ray --workers 64",
             "suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000",
+            "suphx evaluate --game doudizhu --candidate rule --opponent random --decks 10 --keep-games games",
         ),
     )
     parser.add_argument(
@@ -113,8 +114,8 @@ def _add_games(parser: argparse.ArgumentParser) -> None:
         "--keep-games",
         type=Path,
         metavar="FOLDER",
-        help="write records of all games to this folder, which must be new or empty, for suphx view and suphx records; "
-        "not with --deals",
+        help="write records of all games to this folder, which must be new or empty, for suphx view (and, of riichi, "
+        "suphx records); not with --deals",
     )
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
+from suphx_cli.arguments.record_path import check_new_folder
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
@@ -55,13 +56,9 @@ def _check_sequential(args: argparse.Namespace) -> None:
 
 def _check_folder(args: argparse.Namespace) -> None:
     """Raise ValueError if the games cannot be kept in the folder."""
-    folder = args.keep_games
-    if folder is None:
-        return
-    if args.deals is not None:
+    if args.keep_games is not None and args.deals is not None:
         raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ValueError(f"--keep-games is {folder}, which is not an empty folder: name a new one")
+    check_new_folder(args.keep_games)
 
 
 def _check_deals(num_deals: int, agent: str) -> None:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import candidate_game, candidate_games, game_of_files
+from suphx_cli.arguments.record_path import check_new_folder
 
 if TYPE_CHECKING:
     from suphx.evaluation.side_match import SideReport
-    from suphx.games.candidate_game import CandidateGame
+    from suphx.games.candidate_game import CandidateGame, KeptGames
     from suphx_platform.console.console import Console
 
 DECKS = 1000
+RECORDS_FILE = "games.jsonl"
+"""With --keep-games."""
 _FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
 """No training and no curve uses these deals."""
 
@@ -34,6 +39,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     for name, default in args.riichi_options.items():
         if getattr(args, name) != default:
             raise ValueError(f"--{name.replace('_', '-')} has no meaning for {game_name}: leave it out")
+    check_new_folder(args.keep_games)
     num_deals = DECKS if args.decks is None else args.decks
     if num_deals > _DEALS_A_SEED:
         raise ValueError(f"--decks is {num_deals:,}: use at most {_DEALS_A_SEED:,}")
@@ -48,7 +54,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
             for role, address in (("candidate", args.candidate), ("opponent", args.opponent))
         )
     rules = common_rules(game, candidate, opponent)
-    with console.progress("decks", num_deals) as progress:
+    with _kept_games(args.keep_games) as kept, console.progress("decks", num_deals) as progress:
         report = play_side_match(
             game,
             rules,
@@ -57,14 +63,30 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
             num_deals=num_deals,
             first_seed=_FIRST_DEAL + _DEALS_A_SEED * args.seed,
             progress=progress.advance,
+            kept=kept,
         )
     console.say(_verdict(report))
+    if args.keep_games is not None:
+        console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
     head = {"game": game_name, "candidate": args.candidate, "opponent": args.opponent, "decks": num_deals}
     head |= {"seed": args.seed, "outcome": report.outcome}
     seconds = round(time.perf_counter() - started, 1)
     if console.is_json:
         return {**head, **report.to_json(), "seconds": seconds}
     return {**head, "seconds": seconds, "figures": _table(report, game)}
+
+
+@contextmanager
+def _kept_games(folder: Path | None) -> Iterator[KeptGames | None]:
+    """Yield what writes the games of the match into a file in ``folder``; None without a folder."""
+    if folder is None:
+        yield None
+        return
+    from suphx.games.candidate_game import KeptGames
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / RECORDS_FILE).open("w", encoding="utf-8") as file:
+        yield KeptGames(("candidate", "opponent"), lambda line: print(line, file=file))
 
 
 def _verdict(report: SideReport) -> str:

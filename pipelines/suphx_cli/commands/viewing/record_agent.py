@@ -17,10 +17,15 @@ if TYPE_CHECKING:
 _MIN_SAMPLES = 2
 
 
-def check_record_agent(record: Path, address: str | None) -> None:
-    """Raise ValueError for a missing record, or an agent that cannot be asked about one."""
+def check_record(record: Path) -> None:
+    """Raise ValueError for a missing record."""
     if not record.exists():
         raise ValueError(f"{record} does not exist: give a record file or a folder of records")
+
+
+def check_record_agent(record: Path, address: str | None) -> None:
+    """Raise ValueError for a missing record, or an agent that cannot be asked about one."""
+    check_record(record)
     if address is None:
         return
     check_agent(address)

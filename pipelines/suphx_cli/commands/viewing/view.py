@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suphx.games.registry import candidate_games, game_of_records
 from suphx_cli.arguments.parsing import add_runs, examples
 from suphx_cli.commands.viewing.record_agent import (
     add_cost,
     check_cost,
+    check_record,
     check_record_agent,
     cost_judge,
     loaded_agent,
@@ -31,11 +33,14 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="show a game record in the browser",
         description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
-        f"network. With --agent it also shows what the agent would do at each decision. {AGENT_HELP}",
+        f"network. With --agent it also shows what the agent would do at each decision. {AGENT_HELP} "
+        "Records of doudizhu are recognized by their content; "
+        "AGENT is then random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
             "suphx view game.mjlog",
             "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",
             "suphx view game.mjai --player Anna --out anna.html --no-browser",
+            "suphx view games/games.jsonl --game 3 --agent runs/RUN/learning",
         ),
     )
     parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
@@ -43,7 +48,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--game",
         default="",
         metavar="ID",
-        help="id of the game in RECORD, or its number from 1 on (default: the first game)",
+        help="id of the game in RECORD, or its number from 1 on (default: the first game; of doudizhu, the first 20)",
     )
     parser.add_argument(
         "--agent",
@@ -53,7 +58,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--player",
         metavar="NAME",
-        help="player at the bottom of the table: a name, or a seat from 1 to 4 (default: the first dealer)",
+        help="player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer, the landlord)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page to write (default: the game's id and .html)")
     parser.add_argument("--no-browser", action="store_true", help="write the page and do not open it")
@@ -64,12 +69,23 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
+    check_record(args.record)
+    game = game_of_records(args.record)
+    if game not in candidate_games():
+        return _view_riichi(args, console)
+    with console.activity("importing"):
+        from suphx_cli.commands.viewing.side_view import side_page
+    title, values, seat = side_page(args, console, game)
+    path = _write(args, console, title, values, seat)
+    return {"game": title, "deals": len(values["deals"]), **_agreement(args, values), "page": str(path)}
+
+
+def _view_riichi(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Write the page of a hanchan."""
     check_record_agent(args.record, args.agent)
     check_cost(args)
     with console.activity("importing"):
-        from suphx.atomic_file import write_atomically
         from suphx.games.riichi import find_record, viewer_game
-        from suphx_pipelines.viewer.viewer_page import viewer_page
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
@@ -77,15 +93,29 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         game = find_record(args.record, args.game)
     seat = _seat(game, args.player)
     values = viewer_game(game) if args.agent is None else _compared(args, game, console)
+    path = _write(args, console, game.id, values, seat)
+    return {"game": game.id, "deals": len(game.kyokus), **_agreement(args, values), "page": str(path)}
+
+
+def _write(args: argparse.Namespace, console: Console, title: str, values: dict[str, Any], seat: int) -> Path:
+    """Write the page, open it in the browser and return its file."""
+    from suphx.atomic_file import write_atomically
+    from suphx_pipelines.viewer.viewer_page import viewer_page
+
+    path: Path = args.out or Path(re.sub(r"[^\w.-]+", "-", title) + ".html")
     with console.activity("writing the page"):
-        path = args.out or Path(re.sub(r"[^\w.-]+", "-", game.id) + ".html")
-        write_atomically(path, [viewer_page(values, title=game.id, seat=seat).encode()])
+        write_atomically(path, [viewer_page(values, title=title, seat=seat).encode()])
     if not args.no_browser and not console.is_json and sys.stderr.isatty():
         _open(path, console)
+    return path
+
+
+def _agreement(args: argparse.Namespace, values: dict[str, Any]) -> dict[str, object]:
+    """Return how often the agent agrees, if one was asked."""
+    if args.agent is None:
+        return {}
     decisions, differences = values["num_decisions"], values["num_differences"]
-    agreement = 1 - differences / decisions if decisions else None
-    shown = {"decisions": decisions, "agreement": agreement} if args.agent else {}
-    return {"game": game.id, "deals": len(game.kyokus), **shown, "page": str(path)}
+    return {"decisions": decisions, "agreement": 1 - differences / decisions if decisions else None}
 
 
 def _seat(game: GameLog, player: str | None) -> int:

@@ -6,7 +6,8 @@ True
 >>> replay(record)["winner"]  # ValueError for a move that was not legal
 
 The JSON object of a game has "game", "rules", "hands" (seat -> cards before the first move; the landlord's have the
-three bottom cards), "bottom", "moves" (cards or "pass", in the order of turns, the landlord first) and "winner".
+three bottom cards), "bottom", "moves" (cards or "pass", in the order of turns, the landlord first), "winner", and
+"players" (seat -> its player) if they are known.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class GameRecord:
     """The three public cards, which the landlord has."""
     moves: tuple[str, ...]
     """Cards or "pass", in the order of turns."""
+    players: tuple[str, str, str] | None = None
+    """Who played at each seat, if that is known."""
 
     def __post_init__(self) -> None:
         packed = [parse_cards(hand) for hand in self.hands]
@@ -66,7 +69,10 @@ class GameRecord:
         """Return the JSON object of this game."""
         hands = dict(zip(SEAT_NAMES, self.hands, strict=True))
         values = {"game": GAME, "rules": asdict(self.rules), "hands": hands, "bottom": self.bottom}
-        return {**values, "moves": list(self.moves), "winner": self.winner}
+        values |= {"moves": list(self.moves), "winner": self.winner}
+        if self.players is not None:
+            values["players"] = dict(zip(SEAT_NAMES, self.players, strict=True))
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> GameRecord:
@@ -79,6 +85,7 @@ class GameRecord:
                 hands=tuple(_sorted(values["hands"][name]) for name in SEAT_NAMES),  # type: ignore[arg-type]
                 bottom=_sorted(values["bottom"]),
                 moves=tuple(_sorted(move) for move in values["moves"]),
+                players=_players(values["players"]) if "players" in values else None,
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no record of {GAME}: {error!r}") from error
@@ -87,8 +94,8 @@ class GameRecord:
         return record
 
 
-def record_of(table: np.void, rules: Rules) -> GameRecord:
-    """Return the game of a TABLE record, as far as it was played."""
+def record_of(table: np.void, rules: Rules, players: tuple[str, str, str] | None = None) -> GameRecord:
+    """Return the game of a TABLE record, as far as it was played; ``players``: who played at each seat."""
     moves = rules.load_moves()
     numbers = table["moves"][: table["num_moves"]].tolist()
     dealt = (table["hands"] + table["played"]).tolist()
@@ -97,13 +104,22 @@ def record_of(table: np.void, rules: Rules) -> GameRecord:
         hands=tuple(map(cards_text, dealt)),  # type: ignore[arg-type]
         bottom=cards_text(int(table["bottom"])),
         moves=tuple(move_text(moves, number) for number in numbers),
+        players=players,
     )
 
 
 def replay(record: GameRecord) -> Records:
     """Return the table at the end of a record, TABLE records (1,); ValueError names a move that is not legal."""
+    return positions(record)[-1:]
+
+
+def positions(record: GameRecord) -> Records:
+    """Return the table before each move of a record and at its end, TABLE records (moves + 1,).
+
+    ValueError names a move that is not legal.
+    """
     moves = record.rules.load_moves()
-    tables, legal = np.zeros(1, TABLE), np.zeros(moves.num_moves, np.int32)
+    tables, legal = np.zeros(len(record.moves) + 1, TABLE), np.zeros(moves.num_moves, np.int32)
     table = tables[0]
     table["hands"] = [parse_cards(hand) for hand in record.hands]
     table["bottom"] = parse_cards(record.bottom)
@@ -116,6 +132,8 @@ def replay(record: GameRecord) -> Records:
         count = list_legal(moves, int(table["hands"][table["actor"]]), int(table["to_beat"]), legal, 0)
         if move not in legal[:count]:
             raise ValueError(f"move {number + 1}, {seat}: {text} is not legal")
+        tables[number + 1] = table
+        table = tables[number + 1]
         step(table, moves, move)
     return tables
 
@@ -135,6 +153,11 @@ def read_records(path: Path) -> Iterator[GameRecord]:
                 yield GameRecord.from_json(json.loads(line))
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
+
+
+def _players(values: Mapping[str, Any]) -> tuple[str, str, str]:
+    landlord, down, up = (str(values[name]) for name in SEAT_NAMES)
+    return landlord, down, up
 
 
 def _sorted(text: str) -> str:

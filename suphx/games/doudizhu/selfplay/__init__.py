@@ -1,5 +1,5 @@
 """Groups of tables that are played without end, for self-play; whole games between players.
 
-Imports features/, bots/, engine/ and suphx.experience.
+Imports records/, features/, bots/, engine/ and suphx.experience.
 Start in table_group.py.
 """

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import KeptGames
 from suphx.games.doudizhu.bots.scripted_play import agent_number, choose_scripted
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.score import F32, scores_of
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD, LANDLORD_DOWN, NUM_SEATS
+from suphx.games.doudizhu.records.game_record import record_of
 from suphx.games.doudizhu.selfplay.table_group import observe_seat
 from suphx.kernel.record import I64
 
@@ -74,10 +77,18 @@ def play_games(simulator: Simulator, players: Sequence[Player], seating: I64) ->
                     simulator.advance(tables, seen.moves[player.choose(simulator, seen)])
 
 
-def play_decks(num_decks: int, rules: Rules, first: Player, second: Player, *, first_seed: int = 0) -> DeckResults:
+def play_decks(
+    num_decks: int,
+    rules: Rules,
+    first: Player,
+    second: Player,
+    *,
+    first_seed: int = 0,
+    kept: KeptGames | None = None,
+) -> DeckResults:
     """Play the decks ``first_seed``, ``first_seed`` + 1, … twice: with ``first`` as landlord, then with ``second``.
 
-    ValueError for fewer than one deck.
+    ``kept`` gets the records of both games of each deck, one after another. ValueError for fewer than one deck.
     """
     if num_decks < 1:
         raise ValueError(f"num_decks is {num_decks}: play at least one deck")
@@ -85,7 +96,18 @@ def play_decks(num_decks: int, rules: Rules, first: Player, second: Player, *, f
     simulator.reset(list(range(first_seed, first_seed + num_decks)) * 2)
     is_swapped = np.arange(2 * num_decks) >= num_decks
     is_peasant = np.arange(NUM_SEATS) != LANDLORD
-    play_games(simulator, (first, second), (is_swapped[:, None] ^ is_peasant).astype(np.int64))
+    seating = (is_swapped[:, None] ^ is_peasant).astype(np.int64)
+    play_games(simulator, (first, second), seating)
+    if kept is not None:
+        _keep(kept, simulator, seating)
     points = scores_of(simulator.tables, "points")
     landlord, peasant = points[:num_decks, LANDLORD], points[num_decks:, LANDLORD_DOWN]
     return DeckResults(landlord > 0, peasant > 0, landlord, peasant)
+
+
+def _keep(kept: KeptGames, simulator: Simulator, seating: I64) -> None:
+    """Write the games deck by deck."""
+    for table in np.arange(len(seating)).reshape(2, -1).T.ravel().tolist():
+        landlord, down, up = (kept.names[player] for player in seating[table].tolist())
+        record = record_of(simulator.tables[table], simulator.rules, (landlord, down, up))
+        kept.write(json.dumps(record.to_json()))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu import Rules, read_records
 from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
@@ -57,13 +57,41 @@ def test_nets_that_know_different_moves_do_not_play_each_other(
     assert "learned rules with different moves: they cannot play each other" in capsys.readouterr().err
 
 
+def test_the_games_are_kept_and_their_points_are_those_of_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "games"
+    words = ("--game", "doudizhu", "--decks", "5", "--keep-games", str(folder))
+    found = evaluate(capsys, "rule", "random", *words)
+    records = list(read_records(folder / "games.jsonl"))
+    assert len(records) == 10
+    wins = {"landlord": 0, "peasant": 0}
+    for number, record in enumerate(records):
+        side, players = (
+            ("peasant", ("opponent", "candidate", "candidate"))
+            if number % 2
+            else (
+                "landlord",
+                ("candidate", "opponent", "opponent"),
+            )
+        )
+        assert record.players == players
+        assert record.hands == records[number - number % 2].hands
+        wins[side] += (record.winner == "landlord") == (side == "landlord")
+    for side, count in wins.items():
+        assert found[f"wp_{side}"]["mean"] == count / 5
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["rule", "rul", "--game", "doudizhu"], "'rul' is no agent for doudizhu: did you mean 'rule'?"),
         (["rule", ".", "--game", "doudizhu"], "'.' has no nets for doudizhu (landlord.safetensors"),
         (["rule", "random", "--game", "doudizhu", "--hanchans", "8"], "--hanchans has no meaning for doudizhu"),
-        (["rule", "random", "--game", "doudizhu", "--keep-games", "g"], "--keep-games has no meaning for doudizhu"),
+        (
+            ["rule", "random", "--game", "doudizhu", "--keep-games", __file__],
+            "which is not an empty folder: name a new",
+        ),
         (["rule", "random", "--game", "doudizhu", "--decks", "1"], "1 deals have no interval: play at least 2"),
         (["ukeire", "tsumogiri", "--decks", "8"], "--decks is for games of two sides, such as --game doudizhu"),
     ],

@@ -3,8 +3,7 @@
 function draw() {
   if (view === null) return;
   drawTable(state);
-  const isTile = newest && (newest.kind === "discard" || newest.kind === "draw") && isSeenStep(newest);
-  fill(byId("now"), newest ? stepText(newest) : dealName(view.deal), isTile ? tile(newest.faces[0]) : null);
+  fill(byId("now"), newest ? stepText(newest) : dealName(view.deal), stepPicture(newest));
   drawSeatOf();
   drawResult();
   drawHint();

@@ -17,10 +17,6 @@ function currentStep() {
   return newest;
 }
 
-function windOf(seat, deal = currentDeal()) {
-  return (seat - deal.dealer + 4) % 4;
-}
-
 function isShown(seat, shownState) {
   return seat === place.seat || shownState.open.includes(seat);
 }

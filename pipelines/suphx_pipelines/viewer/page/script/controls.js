@@ -57,8 +57,9 @@ const BUTTONS = {
 
 const KEYS = {
   ArrowRight: forward, ArrowLeft: backward, ArrowDown: nextDeal, ArrowUp: previousDeal, Home: () => go({ step: 0 }), End: () => go({ step: lastStep() }),
-  n: nextDifference, p: previousDifference, h: () => go({ allHands: !place.allHands }), w: () => go({ wall: !place.wall }), " ": togglePlaying,
-  1: () => go({ seat: 0 }), 2: () => go({ seat: 1 }), 3: () => go({ seat: 2 }), 4: () => go({ seat: 3 }), "?": () => byId("keys").showModal(),
+  n: nextDifference, p: previousDifference, h: () => go({ allHands: !place.allHands }), " ": togglePlaying, "?": () => byId("keys").showModal(),
+  ...Object.fromEntries(SEATS.map((seat) => [seat + 1, () => go({ seat })])),
+  ...(HAS_WALL ? { w: () => go({ wall: !place.wall }) } : {}),
 };
 
 function onKey(event) {
@@ -101,7 +102,7 @@ function connect() {
   byId("deal").addEventListener("change", (event) => go({ deal: Number(event.target.value), step: 0 }));
   byId("step").addEventListener("input", (event) => go({ step: Number(event.target.value) }));
   byId("hands").addEventListener("click", () => go({ allHands: !place.allHands }));
-  byId("wall").addEventListener("click", () => go({ wall: !place.wall }));
+  byId("wall")?.addEventListener("click", () => go({ wall: !place.wall }));
   byId("help").addEventListener("click", () => byId("keys").showModal());
   document.addEventListener("keydown", onKey);
   const table = byId("table");

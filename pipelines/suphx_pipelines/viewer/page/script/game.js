@@ -2,7 +2,8 @@
 
 const DATA = JSON.parse(byId("data").textContent);
 const GAME = DATA.game;
-const SEATS = [0, 1, 2, 3];
+const SEATS = GAME.names.map((_, seat) => seat);
+const HAS_WALL = GAME.deals.some((deal) => "wall" in deal);
 const place = { deal: 0, step: 0, seat: DATA.seat, allHands: false, wall: false };
 
 function currentDeal() {
@@ -22,10 +23,6 @@ function currentState() {
 
 function lastStep(deal = currentDeal()) {
   return deal.steps.length;
-}
-
-function windOf(seat, deal = currentDeal()) {
-  return (seat - deal.dealer + 4) % 4;
 }
 
 function isShown(seat, state) {

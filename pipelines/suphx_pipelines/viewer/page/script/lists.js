@@ -30,11 +30,6 @@ function drawDifferences() {
   }));
 }
 
-function shortMove(move, kind) {
-  return el("span", { class: `short ${kind}` }, move.move === "discard" ? null : word(move.move), move.move === "discard" ? tiles(move.faces) : null,
-    move.p === null ? null : el("small", {}, percent(move.p)));
-}
-
 function countDecisions() {
   let count = 0;
   for (const deal of GAME.deals) for (const step of deal.steps) for (const decision of step.decisions) count += decision.played !== null && decision.agent !== null && isSeen(decision);
@@ -55,10 +50,7 @@ function drawDeals() {
     const button = el("button", { type: "button", "aria-current": index === place.deal ? "true" : null }, dealName(deal));
     button.addEventListener("click", () => go({ deal: index, step: 0 }));
     return el("tr", {}, el("th", { scope: "row" }, button, el("small", {}, endText(deal))),
-      SEATS.map((seat) => {
-        const delta = deal.after[seat] - deal.scores[seat];
-        return el("td", {}, points(deal.after[seat]), el("small", { class: delta > 0 ? "up" : delta < 0 ? "down" : "" }, delta ? change(delta) : ""));
-      }));
+      SEATS.map((seat) => el("td", {}, dealCell(deal, seat))));
   });
   fill(byId("deals"), el("thead", {}, head), el("tbody", {}, rows));
 }

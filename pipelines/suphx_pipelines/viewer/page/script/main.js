@@ -11,20 +11,22 @@ function go(target) {
 function draw() {
   const deal = currentDeal(), step = currentStep(), state = currentState();
   drawTable(state);
-  fill(byId("now"), stepText(step), step && (step.kind === "discard" || step.kind === "draw") && isSeenStep(step) ? tile(step.faces[0]) : null);
+  fill(byId("now"), stepText(step), stepPicture(step));
   byId("deal").value = place.deal;
   byId("step").max = lastStep();
   byId("step").value = place.step;
   byId("step").setAttribute("aria-valuetext", stepText(step));
   byId("hands").setAttribute("aria-pressed", place.allHands);
-  byId("wall").setAttribute("aria-pressed", place.wall);
   if (GAME.agent) {
     byId("decision").hidden = step !== null && step.kind === "end";
     drawDecision(step);
   }
   drawResult(deal, step);
   drawPlayers(state);
-  drawWall(deal, state);
+  if (HAS_WALL) {
+    byId("wall").setAttribute("aria-pressed", place.wall);
+    drawWall(deal, state);
+  }
   drawLists();
   history.replaceState(null, "", `#${place.deal + 1}.${place.step}.${place.seat + 1}`);
 }
@@ -46,7 +48,7 @@ function readAddress() {
   const [deal, step, seat] = location.hash.slice(1).split(".").map(Number);
   if (deal >= 1 && deal <= GAME.deals.length) place.deal = deal - 1;
   if (step >= 0 && step <= lastStep()) place.step = Math.floor(step);
-  if (seat >= 1 && seat <= 4) place.seat = seat - 1;
+  if (seat >= 1 && seat <= SEATS.length) place.seat = seat - 1;
 }
 
 function setLanguage(wanted) {
@@ -59,7 +61,9 @@ function setLanguage(wanted) {
   draw();
 }
 
-if (!GAME.agent) for (const element of document.querySelectorAll(".agent-only")) element.remove();
+for (const [isThere, kind] of [[GAME.agent, ".agent-only"], [HAS_WALL, ".wall-only"]]) {
+  if (!isThere) for (const element of document.querySelectorAll(kind)) element.remove();
+}
 if (GAME.deals.length) {
   readAddress();
   connect();

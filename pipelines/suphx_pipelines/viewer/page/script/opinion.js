@@ -19,15 +19,9 @@ function cost(decision) {
 
 // Return a row for each of the moves, with what its look-ahead shows if there is one.
 function bars(decision, rows) {
-  const isAhead = rows.some(({ move }) => move.shanten !== undefined);
+  const isAhead = rows.some(({ move }) => lookahead(move) !== "");
   return [el("ul", { class: isAhead ? "bars ahead" : "bars" }, rows.map(({ move, index }) => bar(decision, move, index))),
-    isAhead ? el("p", { class: "soft note" }, word("lookahead")) : null];
-}
-
-// Return "1 · 16": the shanten after a discard and the tiles that improve the hand.
-function lookahead(move) {
-  if (move.shanten === undefined) return "";
-  return `${move.shanten === 0 ? word("tenpai") : move.shanten} · ${move.ukeire}`;
+    barsNote(decision, isAhead)];
 }
 
 function verdict(decision) {
@@ -38,13 +32,13 @@ function verdict(decision) {
 
 function bar(decision, move, index) {
   const isPlayed = index === decision.played, isAgent = index === decision.agent;
-  const kinds = [isPlayed ? "played" : "", isAgent ? "agent" : "", move.move === "discard" ? "" : "question"];
+  const kinds = [isPlayed ? "played" : "", isAgent ? "agent" : ""].filter((kind) => kind);
   const marks = [isAgent ? el("em", { class: "mark-agent" }, word("mark_agent")) : null, isPlayed ? el("em", { class: "mark-played" }, word("mark_played")) : null];
   const filled = el("i");
   filled.style.width = `${100 * (move.p ?? 0)}%`;
   return el("li", { class: kinds.join(" ") },
-    el("span", { class: "what" }, move.move === "discard" ? el("span", { class: "soft" }, tileName(move.faces[0])) : el("b", {}, word(move.move)), el("span", { class: "faces" }, tiles(move.faces))),
+    el("span", { class: "what" }, moveContent(move)),
     el("span", { class: "look" }, lookahead(move)),
     el("span", { class: "bar" }, move.p === null ? null : filled, el("span", { class: "marks" }, marks)),
-    el("span", { class: "value" }, move.p === null ? "" : percent(move.p)));
+    el("span", { class: "value" }, moveValue(move)));
 }

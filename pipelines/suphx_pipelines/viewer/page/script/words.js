@@ -8,19 +8,6 @@ function word(key, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }
 
-function tileName(face) {
-  return face < 0 ? word("hidden_tile") : WORDS[language].tiles[face];
-}
-
-function yakuName(name) {
-  return WORDS[language].yaku[name] ?? name;
-}
-
-function dealName(deal) {
-  const name = word("deal_name", { wind: word(`wind${Math.floor(deal.kyoku / 4)}`), number: deal.kyoku % 4 + 1 });
-  return deal.honba ? `${name} · ${word("honba", { count: deal.honba })}` : name;
-}
-
 function points(value) {
   return value.toLocaleString(language);
 }

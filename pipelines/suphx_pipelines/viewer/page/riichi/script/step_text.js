@@ -14,6 +14,11 @@ function stepText(step) {
   return word(isHidden ? "does draw hidden" : `does ${step.kind}`, { name, tile: faces.length ? tileName(faces[0]) : "", tiles: faces.map(tileName).join(" ") });
 }
 
+// What lies beside the sentence: the tile that was drawn or discarded.
+function stepPicture(step) {
+  return step && (step.kind === "discard" || step.kind === "draw") && isSeenStep(step) ? tile(step.faces[0]) : null;
+}
+
 function endText(deal) {
   const result = deal.result;
   if (!result.wins.length) return word(`draw ${result.kind}`);

@@ -1,4 +1,23 @@
-// Names of seats: with the wind where another seat has the same name, or the same with another number.
+// Names of tiles, yaku, deals and seats.
+
+function tileName(face) {
+  return face < 0 ? word("hidden_tile") : WORDS[language].tiles[face];
+}
+
+function yakuName(name) {
+  return WORDS[language].yaku[name] ?? name;
+}
+
+function dealName(deal) {
+  const name = word("deal_name", { wind: word(`wind${Math.floor(deal.kyoku / 4)}`), number: deal.kyoku % 4 + 1 });
+  return deal.honba ? `${name} · ${word("honba", { count: deal.honba })}` : name;
+}
+
+function windOf(seat, deal = currentDeal()) {
+  return (seat - deal.dealer + 4) % 4;
+}
+
+// Seats: with the wind where another seat has the same name, or the same with another number.
 
 function bareName(name) {
   return name.replace(/ \d+$/, "");

@@ -1,0 +1,84 @@
+"""``suphx view`` for a game of two sides: the games of a file of records on one page."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from suphx.games.registry import candidate_game, find_game
+
+if TYPE_CHECKING:
+    from suphx.games.candidate_game import CandidateGame
+    from suphx_platform.console.console import Console
+
+MAX_GAMES = 20
+"""On one page: with an agent's values it has about 1 MB then."""
+
+
+def side_page(args: argparse.Namespace, console: Console, game_name: str) -> tuple[str, dict[str, Any], int]:
+    """Return the title of the page, its games and the seat at the bottom; ValueError for what cannot be shown."""
+    title = find_game(game_name).title
+    for name in ("cost", "reward_predictor"):
+        if getattr(args, name) is not None:
+            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+    with console.activity("finding the games"):
+        game = candidate_game(game_name)
+        first, records = _found(game, args.record, args.game)
+    seat = _seat(game, records, args.player)
+    values = game.viewer_game(records, None if args.agent is None else _opinions(args, game, records, console))
+    for number, deal in enumerate(values["deals"], first):
+        deal["number"] = number
+    last = f" to {first + len(records) - 1}" if len(records) > 1 else ""
+    return f"{args.record.stem}, {first}{last}", {**values, "agent": args.agent}, seat
+
+
+def _found(game: CandidateGame, path: Path, wanted: str) -> tuple[int, list[Any]]:
+    """Return the number of the first game and the games: the wanted one, or the first ones of the file."""
+    records = game.read_records(path)
+    if not wanted:
+        found = list(islice(records, MAX_GAMES))
+        if not found:
+            raise ValueError(f"{path} has no game: it is empty")
+        return 1, found
+    count = 0
+    for count, record in enumerate(records, 1):
+        if wanted == str(count):
+            return count, [record]
+    raise ValueError(f"{path} has no game {wanted!r}: give a number from 1 to {count:,}")
+
+
+def _seat(game: CandidateGame, records: Sequence[Any], player: str | None) -> int:
+    """Return the seat of a player in the first game; ValueError for an unknown one."""
+    if player is None:
+        return 0
+    players = tuple(records[0].players or ())
+    for names in (players, game.seat_names, tuple(str(seat + 1) for seat in range(len(game.seat_names)))):
+        if player in names:
+            return names.index(player)
+    known = ", ".join(dict.fromkeys((*players, *game.seat_names)))
+    raise ValueError(f"--player is {player!r}: use one of {known}, or a seat from 1 to {len(game.seat_names)}")
+
+
+def _opinions(args: argparse.Namespace, game: CandidateGame, records: Sequence[Any], console: Console) -> list[Any]:
+    """Return what the agent would do in each game; ValueError for an unknown agent, or one that knows other moves."""
+    with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
+        from suphx.selfplay.agents.side_opinion import ask_player
+        from suphx_platform.agents.side_agent import load_side_agent
+
+        agent = load_side_agent(args.agent, game, Path(space))
+    opinions = []
+    with console.progress("games", len(records), name="asking the agent") as progress:
+        for record in records:
+            if agent.rules is not None and _num_moves(game, agent.rules) != _num_moves(game, record.rules):
+                raise ValueError(f"{args.agent} learned rules with other moves than those of {args.record}")
+            opinions.append(ask_player(game.recorded_decisions(record), agent.player))
+            progress.advance(1)
+    return opinions
+
+
+def _num_moves(game: CandidateGame, rules: Any) -> int:
+    return len(game.candidate_columns(rules))

@@ -1,0 +1,14 @@
+"""DouDizhu on the viewer's page."""
+
+from __future__ import annotations
+
+from suphx_pipelines.charts.card_drawing import card_symbols
+from suphx_pipelines.charts.tile_drawing import tile_style
+from suphx_pipelines.viewer.game_view import GameView
+
+VIEW = GameView(
+    name="doudizhu",
+    scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
+    symbols=card_symbols(),
+    drawing_style=tile_style(),
+)

@@ -1,0 +1,13 @@
+"""Riichi on the viewer's page."""
+
+from __future__ import annotations
+
+from suphx_pipelines.charts.tile_drawing import tile_style, tile_symbols
+from suphx_pipelines.viewer.game_view import GameView
+
+VIEW = GameView(
+    name="riichi",
+    scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
+    symbols=tile_symbols(),
+    drawing_style=tile_style(),
+)

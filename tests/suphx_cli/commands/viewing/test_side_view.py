@@ -1,0 +1,112 @@
+"""``suphx view`` with records of DouDizhu: recognised by their content, with agents of every kind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of, record_text, write_records
+from suphx.games.registry import candidate_game
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_cli import cli
+
+NUM_GAMES = 22
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with games.jsonl, game.txt, and a folder of nets."""
+    place = tmp_path_factory.mktemp("records")
+    simulator = Simulator(NUM_GAMES, Rules())
+    simulator.reset(range(NUM_GAMES))
+    play_games(simulator, [ScriptedPlayer("rule")], np.zeros((NUM_GAMES, 3), np.int64))
+    records = [record_of(table, simulator.rules, ("Anna", "Ben", "Cleo")) for table in simulator.tables]
+    write_records(place / "games.jsonl", records)
+    (place / "game.txt").write_text(record_text(records[2]), encoding="utf-8")
+    game = candidate_game("doudizhu")
+    for name, rules in (("nets", Rules()), ("loose", Rules(douzero_kickers=True))):
+        (place / name).mkdir()
+        save_value_nets(place / name, ValueNets(game, rules, new_nets(game, 1)))
+    return place
+
+
+def view(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
+    assert cli.main(["view", *map(str, arguments), "--json"]) == 0
+    values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return values
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(page.read_text(encoding="utf-8").split('id="data">')[1].split("</script>")[0])
+    return values
+
+
+def test_the_first_games_of_a_file_are_one_page(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = view(capsys, folder / "games.jsonl")
+    assert result == {"game": "games, 1 to 20", "deals": 20, "page": "games-1-to-20.html"}
+    data = data_of(tmp_path / "games-1-to-20.html")
+    assert (data["seat"], data["game"]["game"], data["game"]["agent"]) == (0, "doudizhu", None)
+    assert "tiles" not in data["words"]["en"]
+
+
+@pytest.mark.parametrize(("record", "wanted", "number"), [("games.jsonl", "3", 3), ("game.txt", "1", 1)])
+def test_one_game_is_chosen_by_its_number(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], record: str, wanted: str, number: int
+) -> None:
+    page = tmp_path / "page.html"
+    player = "Cleo" if record == "games.jsonl" else "landlord_up"
+    result = view(capsys, folder / record, "--game", wanted, "--player", player, "--out", page)
+    assert (result["game"], result["deals"]) == (f"{Path(record).stem}, {number}", 1)
+    data = data_of(page)
+    assert data["seat"] == 2
+    (deal,) = data["game"]["deals"]
+    assert deal["number"] == number
+    whole = candidate_game("doudizhu").viewer_game(list(candidate_game("doudizhu").read_records(folder / "game.txt")))
+    assert deal["steps"] == json.loads(json.dumps(whole["deals"][0]["steps"]))
+
+
+@pytest.mark.parametrize(("agent", "has_values"), [("rule", False), ("nets", True)])
+def test_an_agent_is_compared_with_the_players(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, has_values: bool
+) -> None:
+    page = tmp_path / "page.html"
+    address = folder / agent if has_values else agent
+    result = view(capsys, folder / "games.jsonl", "--game", "3", "--agent", address, "--out", page)
+    assert result["decisions"] > 5
+    assert (result["agreement"] < 1) == has_values
+    shown = data_of(page)["game"]
+    assert shown["agent"] == str(address)
+    decisions = [each for step in shown["deals"][0]["steps"] for each in step["decisions"]]
+    assert len(decisions) == result["decisions"]
+    assert all((move["value"] is not None) == has_values for each in decisions for move in each["moves"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--game", "23"], "games.jsonl has no game '23': give a number from 1 to 22"),
+        (
+            ["--player", "Eve"],
+            "--player is 'Eve': use one of Anna, Ben, Cleo, landlord, landlord_down, landlord_up, or",
+        ),
+        (["--agent", "ukeire"], "'ukeire' is no agent for doudizhu"),
+        (["--agent", "rule", "--cost", "8"], "--cost has no meaning for DouDizhu: leave it out"),
+        (["--agent", "LOOSE"], "learned rules with other moves than those of"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    words = [str(folder / "loose") if word == "LOOSE" else word for word in arguments]
+    page = tmp_path / "page.html"
+    assert cli.main(["view", str(folder / "games.jsonl"), *words, "--out", str(page)]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert not page.exists()

@@ -1,0 +1,124 @@
+"""The viewer with games of DouDizhu in a real browser: keys, hidden hands, phones, all languages."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of
+from suphx.games.registry import candidate_game
+from suphx.selfplay.agents.side_opinion import ask_player
+from suphx.training.monte_carlo.value_nets import ValueNets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_pipelines.viewer.page_parts import LANGUAGES
+from suphx_pipelines.viewer.viewer_page import viewer_page
+from tests.browser import Browser, Page
+from tests.page_contrast import unreadable_texts
+from tests.pictures import screenshot
+
+HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium"),
+]
+GAME = candidate_game("doudizhu")
+HOSTILE = "</script><img src=x onerror=document.title=1>"
+PHONE = 360
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, Any]:
+    """Return three games of the rule agent, with the values of nets."""
+    simulator = Simulator(3, Rules())
+    simulator.reset(range(3))
+    play_games(simulator, [ScriptedPlayer("rule")], np.zeros((3, 3), np.int64))
+    records = [record_of(table, simulator.rules, ("Anna", HOSTILE, "Cleo")) for table in simulator.tables]
+    player = ValueNets(GAME, Rules(), new_nets(GAME, 1)).player("fp32")
+    opinions = [ask_player(GAME.recorded_decisions(record), player) for record in records]
+    return GAME.viewer_game(records, opinions) | {"agent": "nets"}
+
+
+def opened(browser: Browser, tmp_path: Path, values: dict[str, Any], width: int = 1280, height: int = 800) -> Page:
+    path = tmp_path / "page.html"
+    path.write_text(viewer_page(values, title="games"), encoding="utf-8")
+    page = browser.open(path.as_uri(), width=width, height=height)
+    page.wait("location.hash !== '' && document.querySelectorAll('#moves li').length > 0")
+    return page
+
+
+def count(page: Page, selector: str) -> int:
+    return int(page.value(f"document.querySelectorAll({json.dumps(selector)}).length"))
+
+
+def test_every_step_shows_the_hands_of_its_state_and_hides_those_of_the_others(
+    browser: Browser, tmp_path: Path, values: dict[str, Any]
+) -> None:
+    page = opened(browser, tmp_path, values)
+    deal = values["deals"][0]
+    state = dict(deal["start"])
+    for number, step in enumerate([None, *deal["steps"]]):
+        state.update(step["changes"] if step else {})
+        assert page.value("location.hash") == f"#1.{number}.1"
+        for seat in range(3):
+            hand = state[f"hand{seat}"]
+            faces = page.value(
+                f"[...document.querySelectorAll('.seat.at{seat} .hand use')].map((each) => each.getAttribute('href'))"
+            )
+            is_open = seat == 0 or seat in state["open"]
+            assert faces == [f"#card-{rank}" if is_open else "#card-back" for rank in hand]
+            assert page.value(f"document.querySelector('.seat.at{seat} .count').textContent") == str(len(hand))
+        stake = page.value("document.querySelector('.stake strong').textContent")
+        assert stake == f"Stake {2 ** state['bombs']}"
+        assert page.value("document.querySelector('.seat.turn') === null") == (state["turn"] < 0)
+        page.press("ArrowRight")
+    assert page.value("location.hash") == "#2.0.1"
+    page.press("3")
+    page.press("h")
+    assert page.value("location.hash") == "#2.0.3"
+    assert count(page, ".hand use[href='#card-back']") == 0
+    assert page.value("document.title") == "games"
+    assert page.value("document.querySelector('#wall')") is None
+
+
+def test_keys_go_to_the_differences_and_to_the_end_with_its_points(
+    browser: Browser, tmp_path: Path, values: dict[str, Any]
+) -> None:
+    page = opened(browser, tmp_path, values)
+    page.press("n")
+    deal, step, _ = (int(part) for part in page.value("location.hash").lstrip("#").split("."))
+    (decision,) = values["deals"][deal - 1]["steps"][step - 1]["decisions"]
+    assert (decision["seat"], decision["differs"]) == (0, True)
+    assert count(page, ".bars li") == len(decision["moves"])
+    assert count(page, ".verdict.differs") == 1
+    page.press("End")
+    points = page.value("[...document.querySelectorAll('#result .changes b')].map((each) => each.textContent)")
+    result = values["deals"][deal - 1]["result"]["points"]
+    assert points == [f"+{value}" if value > 0 else f"−{-value}" for value in result]
+
+
+@pytest.mark.parametrize("scheme", screenshot.SCHEMES)
+def test_a_phone_shows_every_panel_without_overflow_and_readable(
+    browser: Browser, tmp_path: Path, values: dict[str, Any], scheme: str
+) -> None:
+    page = opened(browser, tmp_path, values, width=PHONE, height=740)
+    page.show_scheme(scheme)
+    page.wait(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+    for language in LANGUAGES:
+        page.choose("#language", language)
+        for key, shown in (("Home", "#moves"), ("n", ".verdict.differs"), ("End", "#result:not([hidden])")):
+            page.press(key)
+            page.wait(f"document.querySelector('{shown}') !== null")
+            assert page.value("document.documentElement.scrollWidth") == PHONE, (language, key)
+            assert unreadable_texts(page) == [], (language, key)
