@@ -68,7 +68,7 @@ class GameRecord:
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object of this game."""
         hands = dict(zip(SEAT_NAMES, self.hands, strict=True))
-        values = {"game": GAME, "rules": asdict(self.rules), "hands": hands, "bottom": self.bottom}
+        values: dict[str, Any] = {"game": GAME, "rules": asdict(self.rules), "hands": hands, "bottom": self.bottom}
         values |= {"moves": list(self.moves), "winner": self.winner}
         if self.players is not None:
             values["players"] = dict(zip(SEAT_NAMES, self.players, strict=True))
