@@ -162,7 +162,7 @@ def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfi
         majority = f"always the most frequent answer: {test['majority_accuracy']:.1%}"
         accuracy = f"test accuracy {test['accuracy']:.1%} ({majority})"
     end = training_end(config, metrics)
-    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples; {end}")
+    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['samples']:,} samples; {end}")
     for warning in training_warnings(head, metrics):
         context.warn(warning)
 

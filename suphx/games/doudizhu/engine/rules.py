@@ -6,9 +6,10 @@ Games are played without bidding, as DouZero is trained: seat 0 is the landlord.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from suphx.games.doudizhu.moves.move_table import Moves, load_moves
+if TYPE_CHECKING:
+    from suphx.games.doudizhu.moves.move_table import Moves
 
 Scoring = Literal["win", "points", "log points"]
 
@@ -29,4 +30,6 @@ class Rules:
 
     def load_moves(self) -> Moves:
         """Return the table of moves that these rules allow."""
+        from suphx.games.doudizhu.moves.move_table import load_moves  # with numba, which recipes do not need
+
         return load_moves(douzero_kickers=self.douzero_kickers)
