@@ -1,5 +1,5 @@
 """What ``suphx run``, ``suphx evaluate`` and ``suphx tournament`` do for games that are learned by Deep Monte-Carlo.
 
-Imports monte_carlo/ and recipe/ of the pipelines, and what is below them; no other command.
+Imports arguments/, and monte_carlo/, recipe/ and tournament/ of the pipelines with what is below them.
 Start in monte_carlo_run.py.
 """
