@@ -21,6 +21,7 @@ from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import SHELL, pages, texts
 from tests.free_port import free_port
 from tests.games.riichi.builders.random_game import random_game
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 NOT_RUN = {
@@ -121,6 +122,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         written.rename(tmp_path / name)
     for seed, nets in enumerate(("runs/RUN/supervised", "A", "B"), 1):
         save_random(tmp_path / nets, seed)
+    save_nets(tmp_path / "runs" / "RUN" / "learning", seed=1)
     run = tmp_path / "runs" / "RUN"
     write_store(games[3:8], run / "records" / "store")
     (run / "recipe.toml").write_text(to_toml(Recipe(name="laptop")), encoding="utf-8")
