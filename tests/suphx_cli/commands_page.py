@@ -64,7 +64,7 @@ The times are for two idle cores.
 """
 _SHARED = {"help", "json", "verbosity", "debug"}
 _RUN_STATUS = "run_id state pods{role:{ready,wanted}} progress last_checkpoint problems[]"
-_NET = "observations_per_second peak_share batch waiting_share device batches[]"
+_NET = "rows_per_second peak_share batch waiting_share device batches[]"
 JSON_KEYS = {
     "run": "run_id verdict stages{name:{status,seconds,metrics}} report tracking_uri",
     "recipes": "recipes[name,command,needs_records,minutes,about]",
@@ -125,7 +125,7 @@ JSON_KEYS = {
         "scores_per_second shanten_per_second mismatches peers{name:{scores_per_second,shanten_per_second}} ratios"
     ),
     "bench features": (
-        "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_observation peer ratio"
+        "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
     "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
     "bench environments": (

@@ -83,7 +83,8 @@ class NetCase:
     def describe(self, rates: Sequence[Rate], peak: float, flops: int) -> dict[str, object]:
         """Return the JSON object: the fastest batch size on top, every one under ``batches``.
 
-        ``peak``: operations a second; ``flops``: operations of a row.
+        ``peak``: operations a second; ``flops``: operations of an observation. ``rows_per_second`` counts observations: scripts
+        read the key by this name.
         """
         best = max(rates, key=lambda rate: rate.observations_per_second)
         device = self.torch_device
@@ -92,7 +93,7 @@ class NetCase:
         def figures(rate: Rate) -> dict[str, object]:
             return {
                 "batch": rate.batch,
-                "observations_per_second": rate.observations_per_second,
+                "rows_per_second": rate.observations_per_second,
                 "peak_share": rate.observations_per_second * flops / peak,
                 "waiting_share": rate.waiting_share,
             }

@@ -71,7 +71,7 @@ def test_features_reports_rates_and_what_look_ahead_costs(capsys: pytest.Capture
     assert values["observations_per_second"] >= values["decisions_per_second"]
     assert values["without_lookahead_per_second"] > 0
     assert isinstance(values["lookahead_microseconds"], float)
-    assert (values["bytes_per_observation"], values["bytes_per_claim_observation"]) == (3562, 4072)
+    assert (values["bytes_per_row"], values["bytes_per_claim_row"]) == (3562, 4072)
     assert (values["threads"], values["decisions"], values["seed"]) == (2, 300, 0)
     assert values["observations"] >= 300
     assert values["scaling"] > 0

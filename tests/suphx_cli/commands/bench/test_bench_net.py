@@ -21,11 +21,11 @@ FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "min
 def check_rates(values: dict[str, Any], batches: list[int]) -> None:
     assert [entry["batch"] for entry in values["batches"]] == batches
     for entry in (*values["batches"], values):
-        assert entry["observations_per_second"] > 0
-        share = entry["observations_per_second"] * values["flop_per_observation"] / values["peak_flop_per_second"]
+        assert entry["rows_per_second"] > 0
+        share = entry["rows_per_second"] * values["flop_per_observation"] / values["peak_flop_per_second"]
         assert entry["peak_share"] == pytest.approx(share)
         assert 0 <= entry["waiting_share"] < 1
-    assert values["observations_per_second"] == max(entry["observations_per_second"] for entry in values["batches"])
+    assert values["rows_per_second"] == max(entry["rows_per_second"] for entry in values["batches"])
     assert values["batch"] in batches
 
 
