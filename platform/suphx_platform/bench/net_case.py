@@ -83,8 +83,8 @@ class NetCase:
     def describe(self, rates: Sequence[Rate], peak: float, flops: int) -> dict[str, object]:
         """Return the JSON object: the fastest batch size on top, every one under ``batches``.
 
-        ``peak``: operations a second; ``flops``: operations of an observation. ``rows_per_second`` counts observations: scripts
-        read the key by this name.
+        ``peak``: operations a second; ``flops``: operations of an observation. ``rows_per_second`` counts
+        observations: scripts read the key by this name.
         """
         best = max(rates, key=lambda rate: rate.observations_per_second)
         device = self.torch_device
