@@ -28,7 +28,7 @@ class RecipeSummary:
 
 
 def shipped_summaries() -> list[RecipeSummary]:
-    """Return a summary of each shipped recipe: those that need no records first, then short before long."""
+    """Return a summary of each shipped recipe: runs before tournaments, without records before with, short before long."""
     found = []
     for name, path in shipped_recipes().items():
         table = read_table(path)
@@ -41,4 +41,4 @@ def shipped_summaries() -> list[RecipeSummary]:
                 about=str(table.get("about", "")),
             )
         )
-    return sorted(found, key=lambda each: (each.needs_records, each.minutes == 0, each.minutes))
+    return sorted(found, key=lambda each: (each.command != "run", each.needs_records, each.minutes == 0, each.minutes))
