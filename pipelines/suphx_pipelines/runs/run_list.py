@@ -22,6 +22,7 @@ from suphx_pipelines.runs.run_lock import is_locked
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
 
 REPORT_FOLDER = "report"
+REPORT_PAGE = "report.html"
 _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
     "deal_in_rate", "stable_rank", "margin_to_", "games", "hanchans", "updates",
@@ -55,7 +56,8 @@ class RunEntry:
     @property
     def report(self) -> Path | None:
         """The report; None if the run has not written one."""
-        return next(iter(sorted((self.folder / REPORT_FOLDER).glob("*.html"))), None)
+        path = self.folder / REPORT_FOLDER / REPORT_PAGE
+        return path if path.is_file() else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read."""

@@ -36,6 +36,17 @@ def test_a_run_without_a_summary_is_read_from_its_stages(stages: tuple[str, ...]
     assert entry.metrics() == {name: {"games": 3.0} for name in stages}
 
 
+def test_the_report_is_the_page_that_links_to_the_others(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "laptop-1")
+    assert read_run(folder).report is None
+    (folder / "report").mkdir(exist_ok=True)
+    for name in ("game.html", "game_best_1.html"):
+        (folder / "report" / name).touch()
+    assert read_run(folder).report is None
+    (folder / "report" / "report.html").touch()
+    assert read_run(folder).report == folder / "report" / "report.html"
+
+
 def test_settings_are_the_keys_of_the_recipe(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "laptop-1")
     assert read_run(folder).settings() == {"name": "laptop", "net.size": "tiny"}
