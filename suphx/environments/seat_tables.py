@@ -42,7 +42,7 @@ PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
 class SeatTables:
     """``num_tables`` hanchans with a player each; ``config.opponents`` play the other seats, or nobody does.
 
-    ``rows``, uint8 [n, observation_bytes], and ``masks``, int8 [n, NUM_ACTIONS], are overwritten in place.
+    ``planes``, uint8 [n, observation_bytes], and ``masks``, int8 [n, NUM_ACTIONS], are overwritten in place.
     """
 
     def __init__(self, num_tables: int, config: EnvironmentConfig) -> None:
@@ -127,7 +127,7 @@ class SeatTables:
             play_to_seats(tables, self._suits, indices, self.seats, self._scripts, self._settled)
 
     def look(self, indices: I64) -> None:
-        """Write what the players see into ``rows`` and ``masks``; nothing is legal at the end of a game."""
+        """Write what the players see into ``planes`` and ``masks``; nothing is legal at the end of a game."""
         tables = self.simulator.tables
         see_tables(self.encoder.id, self._lookup, tables, indices, self.seats, self.planes, self.masks)
 

@@ -156,9 +156,11 @@ class CandidateGame(Protocol):
         """Return the decisions of a recorded game; ValueError for a move that is not legal."""
         ...
 
-    def viewer_game(self, records: Sequence[Any], opinions: Sequence[Opinions] | None = None) -> dict[str, Any]:
+    def viewer_game(
+        self, records: Sequence[Any], opinions: Sequence[Opinions] | None = None, *, first: int = 1
+    ) -> dict[str, Any]:
         """Return recorded games as the viewer's page shows them, with what an agent would do in each, if given.
 
-        ValueError for a move that is not legal.
+        ``first``: number of the first game. ValueError names the game and the move that is not legal.
         """
         ...

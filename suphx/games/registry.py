@@ -103,6 +103,7 @@ def candidate_game(name: str) -> CandidateGame:
 def _first_file(folder: Path) -> Path | None:
     for place, folders, names in os.walk(folder):
         folders.sort()
-        if names:
-            return Path(place) / min(names)
+        shown = [name for name in names if not name.startswith(".")]
+        if shown:
+            return Path(place) / min(shown)
     return None

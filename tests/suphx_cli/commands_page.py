@@ -234,7 +234,8 @@ def _shown(action: argparse.Action) -> str:
     value = _value(action)
     if not action.option_strings:
         return f"[{value}]" if action.nargs in ("?", "*") else value
-    text = " ".join(part for part in (action.option_strings[-1], value) if part)
+    name = next((each for each in action.option_strings if each.startswith("--")), action.option_strings[0])
+    text = " ".join(part for part in (name, value) if part)
     return text if action.required else f"[{text}]"
 
 

@@ -1,5 +1,5 @@
-"""Arguments that several commands share.
+"""Arguments that several commands share, and what they do alike.
 
-Imports suphx_platform.console and suphx.
+Imports suphx_pipelines.summary and suphx_platform.console, when a command is executed, and suphx.
 Start in parsing.py.
 """

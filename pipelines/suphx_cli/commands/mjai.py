@@ -33,7 +33,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         description="Play in another program's games. The command reads events of the mjai protocol from standard "
         "input, one JSON object or a list of them per line, and answers every line with one JSON object on standard "
         'output: a legal move, or {"type":"none"}. With --tcp or --websocket it connects to a server instead. '
-        f"{AGENT_HELP}",
+        + AGENT_HELP,
         epilog=examples(
             "suphx mjai --agent runs/RUN/supervised 2",
             "suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire",

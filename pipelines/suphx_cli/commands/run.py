@@ -19,6 +19,7 @@ from suphx_cli.arguments.parsing import (
     run_id,
 )
 from suphx_cli.arguments.record_path import check_records
+from suphx_cli.arguments.resumable import resumable
 from suphx_cli.commands.monte_carlo import monte_carlo_run
 
 if TYPE_CHECKING:
@@ -76,19 +77,12 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     recipe = load_recipe(args.recipe, args.overrides)
     if args.records is not None:
         check_records(args.records)
-    from suphx_pipelines.summary.run_summary import command_line
-    from suphx_platform.console.stop_request import TwoStepStop
     from suphx_platform.kernels.kernel_warmup import RunKernels
 
     plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)
-    next_step = f"Continue with: {shlex.join(command_line())}"
     kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
-    try:
-        with TwoStepStop(next_step), kernels:
-            result = _run(args, recipe, console, kernels)
-    except KeyboardInterrupt as error:
-        console.error(f"{_saved(error, kernels)} {next_step}")
-        raise
+    with resumable(console, lambda error: _saved(error, kernels)), kernels:
+        result = _run(args, recipe, console, kernels)
     return show(result, args.runs, console)
 
 

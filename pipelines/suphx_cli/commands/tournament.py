@@ -6,10 +6,10 @@ Like ``suphx run`` it starts a pipeline: the command line is where everything is
 from __future__ import annotations
 
 import argparse
-import shlex
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, add_wait, examples
+from suphx_cli.arguments.resumable import resumable
 from suphx_cli.commands.monte_carlo import side_tournament_run
 from suphx_platform.agents.agent_forms import check_agent
 
@@ -54,22 +54,15 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
         check_agent(agent)
     with console.activity("importing"):
-        from suphx_pipelines.summary.run_summary import command_line
         from suphx_pipelines.tournament.tournament import run_tournament
-        from suphx_platform.console.stop_request import TwoStepStop
         from suphx_platform.kernels.kernel_warmup import compile_kernels
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    next_step = f"Continue with: {shlex.join(command_line())}"
-    try:
-        with TwoStepStop(next_step):
-            result = run_tournament(
-                recipe,
-                runs=args.runs,
-                console=console,
-                on_code_change=args.on_code_change,
-                max_wait_hours=args.wait_hours,
-            )
-    except KeyboardInterrupt:
-        console.error(f"Finished stages and finished parts of a match are saved. {next_step}")
-        raise
+    with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):
+        result = run_tournament(
+            recipe,
+            runs=args.runs,
+            console=console,
+            on_code_change=args.on_code_change,
+            max_wait_hours=args.wait_hours,
+        )
     return result.to_json()

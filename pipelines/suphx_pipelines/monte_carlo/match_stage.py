@@ -23,7 +23,8 @@ _FIRST_DEAL, _SEEDS = 2**30, 2**36
 
 FILES: Mapping[str, str] = {
     "match.json": (
-        "`decks`, `opponents` {name: {share, wp_landlord, wp_peasant, adp_landlord, adp_peasant: {mean, interval [2]}}}"
+        "`decks`, `sides`, `opponents` {name: {share, points, wp_landlord, wp_peasant, adp_landlord, adp_peasant: {"
+        "mean, interval [2]}}}"
     ),
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""

@@ -19,8 +19,6 @@ from suphx_pipelines.viewer.page_parts import (
 from suphx_pipelines.viewer.riichi_view import VIEW
 
 PLAY = "suphx_pipelines.play"
-GAME_SCRIPTS = ("names", "tiles", "table", "step_text", "result", "moves")
-"""Scripts of the viewer for riichi that the page has, too."""
 SHARED_SCRIPTS = ("opinion", "settings")
 """Those for any game, beside ``dom`` and ``words``."""
 SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
@@ -30,13 +28,13 @@ SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
 def play_page(*, host: str, language: str | None = None) -> str:
     """Return the page for a server at ``host`` (name and port); ``language`` at first, None for the browser's."""
     first = [shared_script("dom"), shared_script("words"), page_file(PLAY, "script/seat.js")]
-    shared = [*map(VIEW.script, GAME_SCRIPTS), *map(shared_script, SHARED_SCRIPTS)]
+    shared = [*map(VIEW.script, VIEW.scripts), *map(shared_script, SHARED_SCRIPTS)]
     script = joined_script([*first, *shared, *(page_file(PLAY, f"script/{name}.js") for name in SCRIPTS)])
     style = VIEW.style() + page_file(PLAY, "play.css")
     parts = {
         "policy": content_policy(script, style, f"connect-src ws://{host}", "img-src data:"),
         "style": style,
-        "symbols": VIEW.symbols,
+        "symbols": VIEW.symbols(),
         "data": page_json({"words": play_words(), "language": language}),
         "script": script,
     }

@@ -28,7 +28,7 @@ class RecipeSummary:
 
 
 def shipped_summaries() -> list[RecipeSummary]:
-    """Return a summary of each shipped recipe: runs first, then tournaments; those that need records later."""
+    """Return a summary of each shipped recipe: runs before tournaments, short before long."""
     found = []
     for name, path in shipped_recipes().items():
         table = read_table(path)

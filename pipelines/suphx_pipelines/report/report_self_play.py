@@ -88,7 +88,7 @@ def strength_figure(result: Result) -> Figure:
 
 def _other_match(match: Mapping[str, Any]) -> str:
     is_sampled = match["policy"] == "sampled"
-    how = "With answers sampled on both sides, as in self-play," if is_sampled else f"Against {match['opponent']},"
+    how = "With sampled actions on both sides, as in self-play," if is_sampled else f"Against {match['opponent']},"
     return f" {how} the difference is {difference(match['difference'], 2)} ({interval(match['interval'])})."
 
 
@@ -165,7 +165,7 @@ def _entropies(result: Result, head: str, first_update: float = 0) -> list[float
 
 
 def _by_opponent(result: Result) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the matches by opponent, the start first; those with sampled answers apart."""
+    """Return the matches by opponent, the start first; those with sampled actions apart."""
     names = sorted({_opponent(match) for match in result["matches"]}, key=lambda name: (name != START, name))
     return {name: [match for match in result["matches"] if _opponent(match) == name] for name in names}
 

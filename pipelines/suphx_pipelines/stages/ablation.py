@@ -2,9 +2,7 @@
 
 Stages ``ablation/<head>/<encoder>/<n>`` train one net each, with the settings of the supervised stages but a fixed
 number of steps, all from the same games. The last stage, ``ablation/summary``, lets them answer the same test samples
-and leaves ``ablation.json``: ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "trained_samples",
-"accuracies": [a number for each seed], "differences": [same], "difference", "interval": [2]}]}}``. Differences are to
-the encoder that is named first.
+and leaves ``ablation.json``. Differences are to the encoder that is named first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The learning curve: the same nets from fewer games, and how accurate they are by the number of games.
 
 Stages ``learning_curve/<games>/<head>`` train like the supervised stages, on the same validation and test samples, from
-the first so many training games. The last stage, ``learning_curve/summary``, leaves ``curve.json``:
-``{head: [{"games", "kyokus", "trained_samples", "accuracy", "majority_accuracy", "balanced_accuracy", "loss",
-"samples"}]}`` with ascending games, the nets of the supervised stages last.
+the first so many training games. The last stage, ``learning_curve/summary``, leaves ``curve.json``.
 """
 
 from __future__ import annotations

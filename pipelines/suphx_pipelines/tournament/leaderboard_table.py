@@ -5,7 +5,7 @@ Its keys stand in docs/result_files.md. The page of the report and the live page
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.rating.rating import rate_agents
+from suphx.evaluation.rating.rating import Rating, rate_agents
 from suphx.evaluation.rating.tournament import SEATS, PlayedWall, head_to_head, placements_of
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval
@@ -59,31 +59,24 @@ class Leaderboard:
     def table(self) -> dict[str, Any]:
         """Return the table, the strongest agent first; agents without a game are left out."""
         games = [*self.earlier.games, *self.games]
-        ratings = rate_agents(games, anchor=self.anchor_digest)
-        entrants = [entrant for entrant in self.pool.entrants if entrant.digest in ratings]
-        entrants.sort(key=lambda entrant: -ratings[entrant.digest].rating)
+        rated = rated_entrants(self.pool, games, anchor=self.anchor_digest)
         lost = self.forfeits.to_json([entrant.name for entrant in self.pool.entrants])
-        rows = []
-        for entrant in entrants:
-            rating = ratings[entrant.digest]
-            rows.append(
-                {
-                    "name": entrant.name,
-                    "digest": entrant.digest,
-                    "rating": rating.rating,
-                    "interval": [rating.interval.low, rating.interval.high],
-                    "hanchans": rating.games,
-                    **self._results(entrant, games),
-                    "style": self._style(entrant),
-                    **lost.get(entrant.name, {"forfeits": 0}),
-                }
-            )
+        rows = [
+            {
+                **rating_keys(entrant, rating),
+                "hanchans": rating.games,
+                **self._results(entrant, games),
+                "style": self._style(entrant),
+                **lost.get(entrant.name, {"forfeits": 0}),
+            }
+            for entrant, rating in rated
+        ]
         return {
             "agents": rows,
             "walls": len({game.wall for game in self.games}),
             "earlier_hanchans": len(self.earlier.games),
             "anchor": self.anchor,
-            "pairings": count_ahead(games, [entrant.digest for entrant in entrants]).tolist(),
+            "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),
             "nights": [*self.earlier.nights, night_of(self.run_id, self.night, rows)],
         }
 
@@ -110,6 +103,23 @@ class Leaderboard:
         sums = dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
         pairs = {name: STATISTICS_RATIOS[name] for name in STYLE}
         return {name: sums[above] / sums[below] if sums[below] else None for name, (above, below) in pairs.items()}
+
+
+def rated_entrants(pool: Pool, games: Iterable[RatedGame], *, anchor: str) -> list[tuple[Entrant, Rating]]:
+    """Return the agents of the pool that have games, each with its rating, the strongest first."""
+    ratings = rate_agents(games, anchor=anchor)
+    rated = [(entrant, ratings[entrant.digest]) for entrant in pool.entrants if entrant.digest in ratings]
+    return sorted(rated, key=lambda each: -each[1].rating)
+
+
+def rating_keys(entrant: Entrant, rating: Rating) -> dict[str, Any]:
+    """Return the keys with which the row of an agent begins, in the table of any game."""
+    return {
+        "name": entrant.name,
+        "digest": entrant.digest,
+        "rating": rating.rating,
+        "interval": [rating.interval.low, rating.interval.high],
+    }
 
 
 def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:

@@ -106,13 +106,13 @@ def match_section(
         body += report_page.paragraph(text)
     if outcome is None or not outcome.walls:
         return body
-    note = _NOTE if outcome.decision == "undecided" else _NOTE + _NO_MEAN
+    note = _NOTE if _shows_mean(outcome) else _NOTE + _NO_MEAN
     return body + report_page.figure(_picture(outcome), "Difference of the average placement", note) + _table(outcome)
 
 
 def words_of_test(test: SequentialConfig, outcome: SequentialOutcome | None, *, is_over: bool) -> str:
     """Return what the sequential test says now, in words."""
-    if outcome is None or (outcome.decision == "undecided" and math.isinf(outcome.expected_hanchans)):
+    if outcome is None or (_shows_mean(outcome) and math.isinf(outcome.expected_hanchans)):
         return f"The sequential test looks at them for the first time after {MIN_HANCHANS} hanchans."
     claim = f"that the candidate is better by {test.difference:g} {_UNITS[test.decides]}"
     ratio, bound = decimal(outcome.log_likelihood_ratio), decimal(outcome.bound)
@@ -130,7 +130,7 @@ def words_of_test(test: SequentialConfig, outcome: SequentialOutcome | None, *, 
 
 def _picture(outcome: SequentialOutcome) -> str:
     found = outcome.intervals["placement"]
-    mean = _middle(found) if outcome.decision == "undecided" else None
+    mean = _middle(found) if _shows_mean(outcome) else None
     bounds = interval([found.low, found.high], 3)
     note = bounds if mean is None else f"{difference(mean)} ({bounds})"
     row = Row(value=mean, low=found.low, high=found.high, colour=2 if found.high < 0 else 0, note=note)
@@ -144,12 +144,17 @@ def _table(outcome: SequentialOutcome) -> str:
     rows = []
     for name, (title, digits) in _ROWS.items():
         found = outcome.intervals[name]
-        mean = (difference(_middle(found), digits),) if outcome.decision == "undecided" else ()
+        mean = (difference(_middle(found), digits),) if _shows_mean(outcome) else ()
         rows.append((title, *mean, interval([found.low, found.high], digits)))
-    columns = ("so far",) if outcome.decision == "undecided" else ()
+    columns = ("so far",) if _shows_mean(outcome) else ()
     return report_page.table(("difference", *columns, "always-valid 95 % interval"), rows)
 
 
 def _middle(found: Interval) -> float:
     """Return the mean of the games so far: the interval has the same length on both sides of it."""
     return (found.low + found.high) / 2
+
+
+def _shows_mean(outcome: SequentialOutcome) -> bool:
+    """Tell whether the mean so far is shown: that of a match that has stopped is too good."""
+    return outcome.decision == "undecided"

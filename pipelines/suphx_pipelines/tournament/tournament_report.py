@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suphx.atomic_file import write_atomically
@@ -25,6 +25,7 @@ from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, night_game
 from suphx_pipelines.tournament.decision_games import write_decision_games
+from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME, Context
 
@@ -61,24 +62,40 @@ def run(context: Context) -> dict[str, float]:
     head = report_summary.verdict_card(verdict(decision, promotion))
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
     has_game = _copy_game(context)
-    size = 0
-    for path, has_links in ((REPORT_NAME, True), (TRACKED_REPORT, False)):
-        sections = [
+
+    def sections(has_links: bool) -> Sections:
+        return [
             *([("Decision", _decision(decision))] if decision["test"] else []),
             *leaderboard_page.sections(table, has_links=has_links),
             ("Games to look at", _games(games, has_game=has_game, has_links=has_links)),
-            ("Left out", left_out_table(pool["left_out"])),
-            ("Settings", settings_section(context)),
+            *last_sections(context, pool["left_out"]),
         ]
-        title = f"Suphx: {context.recipe.name}"
-        page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections).encode()
-        (context.folder / path).parent.mkdir(exist_ok=True)
-        write_atomically(context.folder / path, [page])
-        size = max(size, len(page))
+
+    size = write_pages(context, head, sections)
     for name, picture in leaderboard_page.pictures(table).items():
         write_atomically(context.folder / name, [picture])
     write_atomically(context.folder / CSV_NAME, [_csv(table["agents"]).encode()])
     return {"bytes": size}
+
+
+def write_pages(context: StageContext[Any], head: str, sections: Callable[[bool], Sections]) -> int:
+    """Write the page and the one for MLflow, and return the bytes of the larger one.
+
+    ``sections``: returns heading and HTML of each section; True: with links to other files in the folder of runs.
+    """
+    size = 0
+    for path, has_links in ((REPORT_NAME, True), (TRACKED_REPORT, False)):
+        title, about = f"Suphx: {context.recipe.name}", f"tournament of {context.recipe.night}"
+        page = report_page.page(title, about, head, sections(has_links)).encode()
+        (context.folder / path).parent.mkdir(exist_ok=True)
+        write_atomically(context.folder / path, [page])
+        size = max(size, len(page))
+    return size
+
+
+def last_sections(context: StageContext[Any], left_out: Mapping[str, str]) -> Sections:
+    """Return the sections at the end of the report of any tournament: who could not play and why, the settings."""
+    return [("Left out", left_out_table(left_out)), ("Settings", settings_section(context))]
 
 
 def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:

@@ -9,6 +9,6 @@ from suphx_pipelines.viewer.game_view import GameView
 VIEW = GameView(
     name="doudizhu",
     scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
-    symbols=card_symbols(),
-    drawing_style=tile_style(),
+    symbols=card_symbols,
+    drawing_style=tile_style,
 )

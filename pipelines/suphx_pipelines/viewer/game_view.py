@@ -8,6 +8,7 @@ A game has a module ``<name>_view.py`` beside this one with ``VIEW``, and a fold
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -28,10 +29,10 @@ class GameView:
     """Key of the registry, and the folder in ``page/``."""
     scripts: tuple[str, ...]
     """Names of the game's scripts; each uses those before it."""
-    symbols: str
-    """SVG symbols of all pieces."""
-    drawing_style: str
-    """CSS of the symbols."""
+    symbols: Callable[[], str]
+    """Returns the SVG symbols of all pieces."""
+    drawing_style: Callable[[], str]
+    """Returns the CSS of the symbols."""
 
     def script(self, name: str) -> str:
         """Return one of the game's scripts."""
@@ -44,7 +45,7 @@ class GameView:
 
     def style(self) -> str:
         """Return the style of the page."""
-        return self.drawing_style + page_file(VIEWER, "viewer.css") + page_file(VIEWER, f"{self.name}/style.css")
+        return self.drawing_style() + page_file(VIEWER, "viewer.css") + page_file(VIEWER, f"{self.name}/style.css")
 
     def words(self) -> dict[str, dict[str, Any]]:
         """Return the words by language: those of any game, and those of this one, which come first."""

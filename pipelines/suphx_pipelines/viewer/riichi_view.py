@@ -8,6 +8,6 @@ from suphx_pipelines.viewer.game_view import GameView
 VIEW = GameView(
     name="riichi",
     scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
-    symbols=tile_symbols(),
-    drawing_style=tile_style(),
+    symbols=tile_symbols,
+    drawing_style=tile_style,
 )

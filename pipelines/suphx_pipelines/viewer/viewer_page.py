@@ -17,7 +17,8 @@ from suphx_pipelines.viewer.page_parts import VIEWER, content_policy, fill_page,
 def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
     """Return the page of a game, seen from ``seat`` (from 0 on) at first; ``title`` may be any text.
 
-    ``game``: what ``viewer_game`` of riichi, or of a ``CandidateGame``, returns; "game" in it names the game.
+    ``game``: what ``viewer_game`` of riichi, or of a ``CandidateGame``, returns; "game" in it names the game, but
+    for riichi.
     """
     view = find_view(game.get("game", DEFAULT_GAME))
     script, style = joined_script(view.page_scripts()), view.style()
@@ -25,7 +26,7 @@ def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
         "policy": content_policy(script, style),
         "title": html.escape(title),
         "style": style,
-        "symbols": view.symbols,
+        "symbols": view.symbols(),
         "data": page_json({"game": game, "words": view.words(), "seat": seat}),
         "script": script,
     }

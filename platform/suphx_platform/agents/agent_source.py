@@ -27,12 +27,12 @@ BUCKET = "s3://"
 
 @dataclass(frozen=True, slots=True)
 class FoundCheckpoint:
-    """Five nets that a run has left, or is still learning."""
+    """Nets that a run has left, or is still learning."""
 
     name: str
     """``<run id>/<stage>``."""
     address: str
-    """What ``AgentSource.fetch`` takes."""
+    """What ``AgentSource.fetch`` takes, or ``find_side_nets`` for nets of another game."""
     saved: float
     """When, in seconds since 1970."""
 

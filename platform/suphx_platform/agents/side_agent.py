@@ -74,11 +74,15 @@ def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
     learned = [agent for agent in agents if agent.rules is not None]
     if not learned:
         return game.new_rules({})
-    sizes = {len(game.candidate_columns(agent.rules)) for agent in learned}
-    if len(sizes) > 1:
+    if not have_same_moves(game, *(agent.rules for agent in learned)):
         names = " and ".join(agent.address for agent in learned)
         raise ValueError(f"{names} learned rules with different moves: they cannot play each other")
     return learned[0].rules
+
+
+def have_same_moves(game: CandidateGame, *rules: Any) -> bool:
+    """Tell whether all ``rules`` of ``game`` have the same moves, so that a net of one knows those of the others."""
+    return len({len(game.candidate_columns(each)) for each in set(rules)}) <= 1
 
 
 def newest_side_nets(
@@ -91,11 +95,11 @@ def newest_side_nets(
     if location.startswith(BUCKET):
         found = list(_stored_nets(game, replace(storage or StorageConfig(), address=location.rstrip("/"))))
     else:
-        found = list(_nets_of_runs(game, Path(location)))
+        found = list(nets_of_runs(game, Path(location)))
     return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
 
 
-def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
+def nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` that have the nets of all seats."""
     names = file_names(game)
     for folder in sorted({path.parent for path in runs.glob(f"*/*/{names[0]}")}):

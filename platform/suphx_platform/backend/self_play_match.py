@@ -1,8 +1,8 @@
 """Matches during self-play: the newest version against the nets that the run began with, and against the weak ones.
 
 All checkpoints of a run play on the same walls, so that the luck of the walls does not look like a step of the curve.
-The match at the end is longer, and it is played twice: the most probable answers of both sides, as in real games, and
-sampled answers of both sides, as in self-play. The second one shows whether the policy that learns became stronger.
+The match at the end is longer, and it is played twice: the most probable actions of both sides, as in real games, and
+sampled actions of both sides, as in self-play. The second one shows whether the policy that learns became stronger.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 START_FOLDER = "start"
 Policy = Literal["argmax", "sampled"]
-"""How both sides of a match answer: the most probable action, or one that is drawn as in self-play."""
+"""How both sides of a match act: the most probable action, or one that is drawn as in self-play."""
 Tell = Callable[[str, float], None]
 """Gets a short text about the match that is played, and how many hanchans were played since the last call."""
 

@@ -87,7 +87,7 @@ class _Round:
     play_seconds: float
     """Of a discard in self-play alone."""
     sample_seconds: float
-    """Of a row in updates alone."""
+    """Of a sample in updates alone."""
 
 
 def _measure(adapter: Adapter, hands: tuple[Records, I64, I64], play: _Play, update: _Update, seconds: float) -> _Round:
@@ -189,7 +189,7 @@ class _Update:
         self._step(*self._batches[0])
 
     def seconds_per_sample(self) -> float:
-        """Return what a row took."""
+        """Return the seconds that a sample took."""
         started = time.thread_time()
         for batch in self._batches:
             self._step(*batch)

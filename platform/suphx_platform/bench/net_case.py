@@ -67,7 +67,7 @@ class NetCase:
 
     @property
     def layout(self) -> PlaneLayout:
-        """The planes of a row."""
+        """The planes of an observation."""
         return find_encoder(self.encoder).layout(head_index(self.head))
 
     def new_net(self) -> PolicyNet:

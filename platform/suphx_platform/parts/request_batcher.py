@@ -24,7 +24,7 @@ class RequestBatcher:
     """Batches concurrent requests: the first caller waits for others, answers all requests, and wakes the others."""
 
     def __init__(self, max_observations: int, wait_seconds: float) -> None:
-        """A batch is answered when it has ``max_observations`` rows, or after ``wait_seconds``."""
+        """A batch is answered when it has ``max_observations`` observations, or after ``wait_seconds``."""
         self._max_observations = max_observations
         self._wait_seconds = wait_seconds
         self._changed = threading.Condition()

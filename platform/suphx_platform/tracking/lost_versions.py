@@ -22,6 +22,7 @@ from suphx_platform.tracking.model_registry import (
     NOT_PROMOTED,
     OUTCOME_TAG,
     PREFIX,
+    VERSION_ADDRESS,
     RegistryConfig,
 )
 from suphx_platform.tracking.promotion import STORED_TAG, TOURNAMENT_TAG
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 _NEEDED_BY = "suphx.needed_by."
 """First part of a tag of versions; then the name of a tournament whose recipe names this version."""
-_VERSION = re.compile(rf"{re.escape(PREFIX)}([^/@]+)/([1-9][0-9]*)")
 _BETWEEN = re.compile(r" (?=s3://)")
 """Addresses; a name in a bucket may have spaces."""
 
@@ -116,7 +116,7 @@ def mark_needed(store: MlflowStore, tournament: str, night: str, addresses: Coll
     MLflow does not answer, or refuses.
     """
     tag = f"{_NEEDED_BY}{tournament}"
-    wanted = {(match[1], match[2]) for address in addresses if (match := _VERSION.fullmatch(address))}
+    wanted = {(match[1], match[2]) for address in addresses if (match := VERSION_ADDRESS.fullmatch(address))}
     with store.call():
         for name, number in sorted(wanted):
             _mark(store, name, number, tag, night)

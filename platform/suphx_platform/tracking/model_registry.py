@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from mlflow.entities.model_registry import ModelVersion
 
 PREFIX = "models:/"
+VERSION_ADDRESS = re.compile(rf"{re.escape(PREFIX)}([^/@]+)/([1-9][0-9]*)")
+"""Address of one version of a registered model; its groups are the model and the version."""
 CLAIM_TAG = "suphx.claim"
 DIGEST_TAG, NIGHT_TAG = "suphx.digest", "suphx.night"
 NETS_TAG = "suphx.nets"

@@ -12,19 +12,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from suphx.evaluation.rating.plackett_luce import (
-    Derivatives,
-    covariance_of,
-    differences_of,
-    expected_information,
-    fit_strengths,
-)
-from suphx.evaluation.rating.rated_games import RatedGame, game_table
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.standing import Standing
 from suphx.evaluation.stable_rank import F64
 
 Pair = tuple[int, int]
-_DEVIATIONS = 2.0
-"""Standard deviations from a difference to its upper bound."""
 
 
 def choose_pairs(
@@ -35,34 +27,23 @@ def choose_pairs(
     ``agents`` are the digests of those who can play; others may be in ``games``. ``games_per_pair``: games of each pair
     until the next one is chosen. The same set of games gives the same pairs. ValueError for fewer than two agents.
     """
-    if len(agents) < 2:
-        raise ValueError(f"{len(agents)} agents: at least 2 are needed, add a scripted one")
-    table = game_table(games, agents)
-    num = len(table.agents)
-    fixed = table.agents.index(anchor) if anchor in table.agents else None
-    strengths = fit_strengths(table.orders, num, anchor=fixed)
-    information = Derivatives(table.orders, strengths).information(np.ones(len(table.orders)))
-    counts = table.games_of()
-    there = [table.agents.index(agent) for agent in agents]
-    leader = max(there, key=lambda agent: (strengths[agent], -agent))
+    standing = Standing(games, agents, anchor=anchor, least=2)
+    there, counts, leader = standing.there, standing.counts, standing.leader
     pairs: list[Pair] = []
     for number in range(num_pairs):
-        covariance = covariance_of(information, fixed)
-        upper = strengths + _DEVIATIONS * np.sqrt(differences_of(leader, covariance))
+        covariance = standing.covariance()
+        upper = standing.upper_bounds(covariance)
         challenger = max((agent for agent in there if agent != leader), key=lambda agent: (upper[agent], -agent))
         rare = min(there, key=lambda agent: (counts[agent], agent))
         chosen = rare if number % 2 == 0 or not counts[rare] else challenger
         goal = challenger if chosen == leader else chosen
         gains = {
-            other: _gain(covariance, strengths, (chosen, other), (goal, leader), games_per_pair)
+            other: _gain(covariance, standing.strengths, (chosen, other), (goal, leader), games_per_pair)
             for other in there
             if other != chosen
         }
         opponent = max(gains, key=lambda other: (gains[other], -other))
-        pair = np.array([chosen, opponent], np.int64)
-        information = information + games_per_pair * expected_information(pair, strengths)
-        counts[pair] += games_per_pair
-        first, second = sorted((there.index(chosen), there.index(opponent)))
+        first, second = standing.count([chosen, opponent], games_per_pair)
         pairs.append((first, second))
     return pairs
 

@@ -30,7 +30,7 @@ class Rating:
     interval: Interval
     """95 %: what other walls would have given."""
     games: int
-    """That the rating rests on."""
+    """Number of games that the rating is computed from."""
 
 
 def rate_agents(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -21,7 +20,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import ROUNDS, Player
 from suphx.evaluation.workers.game_runner import one_thread
 from suphx.evaluation.workers.game_task import Summary
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.kept_results import KeptResults, with_kept
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games import candidate_game as contract
 from suphx.games.registry import candidate_game
@@ -124,20 +123,14 @@ class SideRunner:
 
         ChildProcessError if one of the processes dies; the blocks that the others have begun are yielded before.
         """
-        known = {} if self.kept is None else {index: self.kept.read(block.key) for index, block in enumerate(blocks)}
-        missing = [index for index in range(len(blocks)) if known.get(index) is None]
-        for index, summary in known.items():
-            if summary is not None:
-                self.progress(GAMES_PER_DECK * blocks[index].num_deals)
-                yield index, summary
-        if not missing:
-            return
-        with closing(self._results(plan, [blocks[index] for index in missing])) as results:
-            for position, summary in results:
-                index = missing[position]
-                if self.kept is not None:
-                    self.kept.write(blocks[index].key, summary)
-                yield index, summary
+
+        def results(missing: list[int]) -> Generator[tuple[int, Summary], None, None]:
+            return self._results(plan, [blocks[index] for index in missing])
+
+        def note_kept(index: int) -> None:
+            self.progress(GAMES_PER_DECK * blocks[index].num_deals)
+
+        yield from with_kept(self.kept, [block.key for block in blocks], results, note_kept)
 
     def _results(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Generator[tuple[int, Summary], None, None]:
         if min(self.workers, len(blocks)) == 1:

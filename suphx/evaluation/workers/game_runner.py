@@ -16,7 +16,7 @@ import torch
 
 from suphx.evaluation.workers.forfeits import Forfeit
 from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, LoadAgent, Summary, Workers
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.kept_results import KeptResults, with_kept
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES
@@ -61,26 +61,17 @@ class GameRunner:
         """
         plan = replace(plan, load=self.load, records=self.records)
         agents = plan.load_agents()  # here first: a wrong address is an error of this process
-        known = self._known(tasks)
-        for index, summary in known.items():
-            self.progress(len(tasks[index].seeds))
-            yield _played(index, summary)
-        missing = [index for index in range(len(tasks)) if index not in known]
-        if not missing:
-            return
-        todo = [tasks[index] for index in missing]
-        plan = replace(plan, num_tables=self._num_tables(todo, agents))
-        with closing(self._results(plan, agents, todo)) as results:
-            for position, summary in results:
-                index = missing[position]
-                if self.kept is not None:
-                    self.kept.write(tasks[index].key, summary)
-                yield _played(index, summary)
 
-    def _known(self, tasks: Sequence[GameTask]) -> dict[int, Summary]:
-        """Return the summaries that are kept, by the index of their task."""
-        found = {} if self.kept is None else {index: self.kept.read(task.key) for index, task in enumerate(tasks)}
-        return {index: summary for index, summary in found.items() if summary is not None}
+        def results(missing: list[int]) -> Generator[tuple[int, Summary], None, None]:
+            todo = [tasks[index] for index in missing]
+            return self._results(replace(plan, num_tables=self._num_tables(todo, agents)), agents, todo)
+
+        def note_kept(index: int) -> None:
+            self.progress(len(tasks[index].seeds))
+
+        with closing(with_kept(self.kept, [task.key for task in tasks], results, note_kept)) as played:
+            for index, summary in played:
+                yield _played(index, summary)
 
     def _num_tables(self, tasks: Sequence[GameTask], agents: Sequence[Agent]) -> int:
         """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,3 +45,30 @@ class KeptResults:
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.json"
+
+
+def with_kept(
+    kept: KeptResults | None,
+    keys: Sequence[str],
+    play: Callable[[list[int]], Generator[tuple[int, dict[str, Any]], None, None]],
+    note_kept: Callable[[int], None],
+) -> Generator[tuple[int, dict[str, Any]], None, None]:
+    """Yield the index of each task and its result: first what is kept, then what ``play`` yields, which is kept too.
+
+    ``keys``: of the tasks. ``play`` gets the indices of those that are missing, if any, and yields positions among
+    these. ``note_kept`` gets the index of each result that was there. When this generator is closed, ``play`` is.
+    """
+    known = {} if kept is None else {index: kept.read(key) for index, key in enumerate(keys)}
+    for index, result in known.items():
+        if result is not None:
+            note_kept(index)
+            yield index, result
+    missing = [index for index in range(len(keys)) if known.get(index) is None]
+    if not missing:
+        return
+    with closing(play(missing)) as results:
+        for position, result in results:
+            index = missing[position]
+            if kept is not None:
+                kept.write(keys[index], result)
+            yield index, result

@@ -88,9 +88,11 @@ class DouDizhu:
         """Return the decisions of a recorded game."""
         return recorded_decisions(record)
 
-    def viewer_game(self, records: Sequence[GameRecord], opinions: Sequence[Opinions] | None = None) -> dict[str, Any]:
+    def viewer_game(
+        self, records: Sequence[GameRecord], opinions: Sequence[Opinions] | None = None, *, first: int = 1
+    ) -> dict[str, Any]:
         """Return recorded games as the viewer's page shows them."""
-        return viewer_game(records, opinions)
+        return viewer_game(records, opinions, first=first)
 
 
 GAME = DouDizhu()

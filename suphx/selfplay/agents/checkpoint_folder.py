@@ -24,7 +24,9 @@ def split_address(address: str) -> tuple[str, set[str]]:
     if not location or not words <= set(WORDS):
         return address, set()
     if len(words - {WEAK}) > 1:
-        raise ValueError(f"{address!r} has two ways to answer: use one of {', '.join(get_args(ActionSelection))}")
+        raise ValueError(
+            f"{address!r} has two ways to select actions: use one of {', '.join(get_args(ActionSelection))}"
+        )
     return location, words
 
 

@@ -21,7 +21,7 @@ def agent_opinions(
     *,
     progress: Callable[[float], None] = lambda number: None,
 ) -> Opinions:
-    """Return what ``agent`` would do at each decision of ``seats`` (0-3), whoever made it; at others it has no answer.
+    """Return what ``agent`` would do at each decision of ``seats`` (0-3), whoever made it; NO_ACTION at others.
 
     ``progress`` is called with numbers of decisions; their sum is that of all.
     """
@@ -43,7 +43,7 @@ def opinions_at(agent: Agent, tables: Records) -> Opinions:
     """Return what ``agent`` would do at each TABLE record (n,) that waits for its actor.
 
     An agent with nets also gives its probability for every legal move; those of others are NaN. A scripted agent that
-    never calls has no answer where the player has called.
+    never calls has NO_ACTION where the player has called.
     """
     indices = np.arange(len(tables))
     actions = agent.act(tables, indices)

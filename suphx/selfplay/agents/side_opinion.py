@@ -1,7 +1,7 @@
 """What an agent would do at each decision of a recorded game whose seats choose among candidate moves.
 
 >>> decisions = game.recorded_decisions(record)
->>> game.viewer_game([record], [ask_player(decisions, trained.player())])
+>>> game.viewer_game([record], [player_opinions(decisions, trained.player())])
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from suphx.games.candidate_game import CandidateOpinion, Player, RecordedDecisions, ValuingPlayer
 
 
-def ask_player(decisions: RecordedDecisions, player: Player) -> list[CandidateOpinion | None]:
+def player_opinions(decisions: RecordedDecisions, player: Player) -> list[CandidateOpinion | None]:
     """Return the agent's choice for each decision, with the values of all candidates if it has values.
 
     None where only one move is legal.

@@ -28,7 +28,7 @@ class BranchConfig:
     rollout_policy: RolloutPolicy = "ukeire"
     """Agent that plays on at all seats after an action. ``ukeire``: the scripted agent. ``nets``: the nets of this
     round, with their most probable actions; they take about 13 times as long, but the nets learn the value of the
-    answer for their own play."""
+    action for their own play."""
     temperature: float = 0.5
     """Temperature at which the games sample their actions. Below 1 they choose the most probable actions more often, as
     in matches, so that positions are similar to those of matches."""

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.evaluation.rating.lineup_choice import choose_lineups, deviations_from
-from suphx.evaluation.rating.plackett_luce import Derivatives, fit_strengths
+from suphx.evaluation.rating.lineup_choice import choose_lineups
+from suphx.evaluation.rating.plackett_luce import Derivatives, covariance_of, differences_of, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import POINTS, rate_agents
 from suphx.evaluation.rating.tournament import ROUNDS
@@ -30,8 +30,8 @@ def uncertainty_of_the_second(games: list[RatedGame]) -> float:
     strengths = fit_strengths(table.orders, 20, anchor=table.agents.index(ANCHOR))
     information = Derivatives(table.orders, strengths).information(np.ones(len(games)))
     first, second = table.agents.index("net-19"), table.agents.index("net-18")
-    deviations = deviations_from(first, information, table.agents.index(ANCHOR))
-    return POINTS * float(deviations[second])
+    variances = differences_of(first, covariance_of(information, table.agents.index(ANCHOR)))
+    return POINTS * float(np.sqrt(variances[second]))
 
 
 def test_twenty_agents_are_rated_within_ten_thousand_hanchans() -> None:

@@ -153,7 +153,7 @@ def test_the_weak_weights_are_an_agent_of_their_own(tmp_path: Path) -> None:
 
 
 def test_two_ways_to_answer_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has two ways to answer: use one of probable, matched, sampled"):
+    with pytest.raises(ValueError, match="has two ways to select actions: use one of probable, matched, sampled"):
         load_agent(f"{tmp_path}:sampled,matched")
 
 

@@ -10,6 +10,7 @@ from suphx_cli import cli
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
 from tests.repository import REPOSITORY
 from tests.suphx_cli.commands_page import leaves
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 
@@ -35,6 +36,12 @@ def test_scripts_get_both_as_lists(runs: Path, capsys: pytest.CaptureFixture[str
     found = json.loads(capsys.readouterr().out)
     assert [(each["name"], each["about"]) for each in found["agents"]] == list(AGENT_FORMS)
     assert found["nets"] == [f"{runs}/laptop-1/supervised", f"{runs}/laptop-2/supervised"]
+
+
+def test_nets_of_other_games_are_listed_too(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = save_nets(runs / "doudizhu-1" / "learning", seed=1)
+    assert cli.main(["agents", "--runs", str(runs), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nets"][0] == str(own)
 
 
 def test_without_runs_the_list_says_how_to_get_nets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

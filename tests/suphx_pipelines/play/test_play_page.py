@@ -10,7 +10,7 @@ import pytest
 
 from suphx_pipelines.play import play_page as page_module
 from suphx_pipelines.play.play_app import PlayApp
-from suphx_pipelines.play.play_page import GAME_SCRIPTS, SCRIPTS, SHARED_SCRIPTS, play_page, play_words
+from suphx_pipelines.play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
 from suphx_pipelines.viewer.game_view import shared_script
 from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.riichi_view import VIEW
@@ -47,7 +47,7 @@ def test_each_language_has_all_words() -> None:
 def test_every_word_that_scripts_and_page_name_exists() -> None:
     known = play_words()["en"]["words"].keys()
     text = "".join(path.read_text(encoding="utf-8") for path in (PAGE / "script").glob("*.js"))
-    text += "".join([*map(shared_script, SHARED_SCRIPTS), *map(VIEW.script, GAME_SCRIPTS)])
+    text += "".join([*map(shared_script, SHARED_SCRIPTS), *map(VIEW.script, VIEW.scripts)])
     html = (PAGE / "play.html").read_text(encoding="utf-8")
     used = set(re.findall(r"word\(\"([^\"]+)\"", text)) | set(re.findall(r'data-word="([^"]+)"', html))
     assert used <= known

@@ -113,7 +113,7 @@ def test_the_verdict_is_that_of_the_most_probable_answers_and_names_the_sampled_
     text = strength(SECTION)
     assert text.startswith("After 40 updates the nets are stronger than their start:")
     assert "a difference of −0.20" in text
-    assert "With answers sampled on both sides, as in self-play, the difference is −0.31" in text
+    assert "With sampled actions on both sides, as in self-play, the difference is −0.31" in text
 
 
 def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:

@@ -35,6 +35,7 @@ from suphx_pipelines.tournament import (
     tournament_report,
 )
 from suphx_pipelines.tournament.pool import tournament_pool
+from suphx_pipelines.tournament.sides import side_leaderboard, side_pool, side_report
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "result_files.md"
@@ -94,6 +95,11 @@ TOURNAMENT: Sequence[Place] = (
     ("sample_game", night_game.FILES, ""),
     ("report", tournament_report.FILES, ""),
 )
+SIDE_TOURNAMENT: Sequence[Place] = (
+    ("pool", side_pool.FILES, ""),
+    ("leaderboard", side_leaderboard.FILES, ""),
+    ("report", side_report.FILES, ""),
+)
 MONTE_CARLO: Sequence[Place] = (
     ("learning", learning_stage.FILES, ""),
     ("match", match_stage.FILES, ""),
@@ -113,6 +119,9 @@ def page() -> str:
             "## A run by Deep Monte-Carlo\n",
             "See [games](games.md).\n",
             *_table(MONTE_CARLO),
+            "## A tournament of a game of two sides\n",
+            "See [games](games.md#tournaments).\n",
+            *_table(SIDE_TOURNAMENT),
         ]
     )
 

@@ -11,6 +11,7 @@ from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_pipelines.tournament.tournament import tournament_stages
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
@@ -18,6 +19,7 @@ from tests.suphx_pipelines.stages.result_files_page import (
     MONTE_CARLO,
     PAGE,
     RUN,
+    SIDE_TOURNAMENT,
     TOURNAMENT,
     Place,
     page,
@@ -41,6 +43,7 @@ def kinds_of_stages() -> list[tuple[Sequence[Stage[Any]], Sequence[Place]]]:
         (pipeline_stages(load_recipe(RECIPES / "agent_comparison.toml")), RUN),
         (tournament_stages(), TOURNAMENT),
         (monte_carlo_stages("doudizhu"), MONTE_CARLO),
+        (side_tournament_stages(), SIDE_TOURNAMENT),
     ]
 
 
@@ -55,7 +58,7 @@ def test_every_stage_is_on_the_page_with_its_files() -> None:
             folder, files, _ = place_of(stage.name, places)
             assert stage.files is files, stage.name
             seen.add((id(places), folder))
-    assert len(seen) == len(RUN) + len(TOURNAMENT) + len(MONTE_CARLO), "places that no stage has"
+    assert len(seen) == sum(map(len, (RUN, TOURNAMENT, MONTE_CARLO, SIDE_TOURNAMENT))), "places that no stage has"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of
 from suphx.games.registry import candidate_game
-from suphx.selfplay.agents.side_opinion import ask_player
+from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_pipelines.viewer.page_parts import LANGUAGES
@@ -46,7 +46,7 @@ def values() -> dict[str, Any]:
     play_games(simulator, [ScriptedPlayer("rule")], np.zeros((3, 3), np.int64))
     records = [record_of(table, simulator.rules, ("Anna", HOSTILE, "Cleo")) for table in simulator.tables]
     player = ValueNets(GAME, Rules(), new_nets(GAME, 1)).player("fp32")
-    opinions = [ask_player(GAME.recorded_decisions(record), player) for record in records]
+    opinions = [player_opinions(GAME.recorded_decisions(record), player) for record in records]
     return GAME.viewer_game(records, opinions) | {"agent": "nets"}
 
 

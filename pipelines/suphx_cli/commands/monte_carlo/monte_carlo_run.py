@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.resumable import resumable
 
 if TYPE_CHECKING:
     from suphx_pipelines.monte_carlo.monte_carlo_pipeline import MonteCarloResult
@@ -19,18 +20,15 @@ def run(args: argparse.Namespace, console: Console) -> MonteCarloResult:
     recipe = load_monte_carlo_recipe(args.recipe, args.overrides)
     if args.records is not None:
         raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
-    with console.activity("importing"):
-        from suphx_pipelines.engine.stage import Interrupted
-        from suphx_pipelines.summary.run_summary import command_line
-        from suphx_platform.console.stop_request import TwoStepStop
-    next_step = f"Continue with: {shlex.join(command_line())}"
-    try:
-        with TwoStepStop(next_step):
-            return _run(args, recipe, console)
-    except KeyboardInterrupt as error:
-        saved = f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages are saved."
-        console.error(f"{saved} {next_step}")
-        raise
+    with resumable(console, _saved):
+        return _run(args, recipe, console)
+
+
+def _saved(error: KeyboardInterrupt) -> str:
+    """Return what is saved of a run that was stopped."""
+    from suphx_pipelines.engine.stage import Interrupted
+
+    return f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages are saved."
 
 
 def _run(args: argparse.Namespace, recipe: MonteCarloRecipe, console: Console) -> MonteCarloResult:

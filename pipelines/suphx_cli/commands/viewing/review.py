@@ -43,7 +43,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="compare the decisions of recorded games with those of an agent",
         description="Ask an agent at each decision of recorded games, and write where it differs from what was played. "
         "FOLDER gets review.html, review.json with the probabilities of all legal moves, and the viewer's pages of the "
-        f"first {_NUM_PAGES} games. {AGENT_HELP}",
+        f"first {_NUM_PAGES} games. {AGENT_HELP} Not adapt: and mjai:, which must follow whole games.",
         epilog=examples(
             "suphx review game.mjlog --agent runs/RUN/supervised --player Anna",
             "suphx review records --agent runs/RUN/supervised --held-out --games 200 --out review-of-records",

@@ -29,9 +29,11 @@ def side_page(args: argparse.Namespace, console: Console, game_name: str) -> tup
         game = candidate_game(game_name)
         first, records = _found(game, args.record, args.game)
     seat = _seat(game, records, args.player)
-    values = game.viewer_game(records, None if args.agent is None else _opinions(args, game, records, console))
-    for number, deal in enumerate(values["deals"], first):
-        deal["number"] = number
+    opinions = None if args.agent is None else _opinions(args, game, first, records, console)
+    try:
+        values = game.viewer_game(records, opinions, first=first)
+    except ValueError as error:
+        raise ValueError(f"{args.record}: {error}") from error
     last = f" to {first + len(records) - 1}" if len(records) > 1 else ""
     return f"{args.record.stem}, {first}{last}", {**values, "agent": args.agent}, seat
 
@@ -41,13 +43,14 @@ def _found(game: CandidateGame, path: Path, wanted: str) -> tuple[int, list[Any]
     records = game.read_records(path)
     if not wanted:
         found = list(islice(records, MAX_GAMES))
-        if not found:
-            raise ValueError(f"{path} has no game: it is empty")
-        return 1, found
+        if found:
+            return 1, found
     count = 0
     for count, record in enumerate(records, 1):
         if wanted == str(count):
             return count, [record]
+    if not count:
+        raise ValueError(f"{path} has no game: it is empty")
     raise ValueError(f"{path} has no game {wanted!r}: give a number from 1 to {count:,}")
 
 
@@ -63,22 +66,27 @@ def _seat(game: CandidateGame, records: Sequence[Any], player: str | None) -> in
     raise ValueError(f"--player is {player!r}: use one of {known}, or a seat from 1 to {len(game.seat_names)}")
 
 
-def _opinions(args: argparse.Namespace, game: CandidateGame, records: Sequence[Any], console: Console) -> list[Any]:
-    """Return what the agent would do in each game; ValueError for an unknown agent, or one that knows other moves."""
+def _opinions(
+    args: argparse.Namespace, game: CandidateGame, first: int, records: Sequence[Any], console: Console
+) -> list[Any]:
+    """Return what the agent would do in each game; the first one has the number ``first``.
+
+    ValueError for an unknown agent, one that knows other moves, and a game that cannot be replayed.
+    """
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        from suphx.selfplay.agents.side_opinion import ask_player
-        from suphx_platform.agents.side_agent import load_side_agent
+        from suphx.selfplay.agents.side_opinion import player_opinions
+        from suphx_platform.agents.side_agent import have_same_moves, load_side_agent
 
         agent = load_side_agent(args.agent, game, Path(space))
+    if agent.rules is not None and not have_same_moves(game, agent.rules, *(record.rules for record in records)):
+        raise ValueError(f"{args.agent} learned rules with other moves than those of {args.record}")
     opinions = []
     with console.progress("games", len(records), name="asking the agent") as progress:
-        for record in records:
-            if agent.rules is not None and _num_moves(game, agent.rules) != _num_moves(game, record.rules):
-                raise ValueError(f"{args.agent} learned rules with other moves than those of {args.record}")
-            opinions.append(ask_player(game.recorded_decisions(record), agent.player))
+        for number, record in enumerate(records, first):
+            try:
+                decisions = game.recorded_decisions(record)
+            except ValueError as error:
+                raise ValueError(f"{args.record}: game {number}: {error}") from error
+            opinions.append(player_opinions(decisions, agent.player))
             progress.advance(1)
     return opinions
-
-
-def _num_moves(game: CandidateGame, rules: Any) -> int:
-    return len(game.candidate_columns(rules))

@@ -34,7 +34,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="show a game record in the browser",
         description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
         f"network. With --agent it also shows what the agent would do at each decision. {AGENT_HELP} "
-        "Records of doudizhu are recognized by their content; "
+        "Not adapt: and mjai:, which must follow whole games. Records of doudizhu are recognized by their content; "
         "AGENT is then random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
             "suphx view game.mjlog",
@@ -58,7 +58,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--player",
         metavar="NAME",
-        help="player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer, the landlord)",
+        help="player at the bottom of the table: a name, or a seat from 1 on (default: the first dealer; of doudizhu, "
+        "the landlord)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page to write (default: the game's id and .html)")
     parser.add_argument("--no-browser", action="store_true", help="write the page and do not open it")

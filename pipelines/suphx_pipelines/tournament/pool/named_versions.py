@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 from suphx.selfplay.agents.checkpoint_folder import split_address
@@ -11,15 +10,13 @@ from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
 from suphx_platform.tracking.lost_versions import mark_needed
 from suphx_platform.tracking.mlflow_store import MlflowStore
-from suphx_platform.tracking.model_registry import PREFIX
-
-_VERSION = re.compile(rf"{re.escape(PREFIX)}[^/@]+/[1-9][0-9]*")
+from suphx_platform.tracking.model_registry import VERSION_ADDRESS
 
 
 def named_versions(agents: Iterable[str]) -> set[str]:
     """Return the addresses ``models:/NAME/VERSION`` of the nets of agents; those by an alias are not among them."""
     nets = (split_address(split_wrapper(agent)[1])[0] for agent in agents if not is_program(agent))
-    return {address for address in nets if _VERSION.fullmatch(address)}
+    return {address for address in nets if VERSION_ADDRESS.fullmatch(address)}
 
 
 def mark_named(store: MlflowStore, recipe: TournamentRecipe, warn: Callable[[str], None]) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.pool.named_versions import mark_named
-from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, history_json
+from suphx_pipelines.tournament.pool.tournament_history import GameCode, earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
@@ -100,25 +101,46 @@ class Pool:
 
 COPIES = "agents/"
 """Where the nets of the pool are, in the stage's folder."""
+Enter = Callable[[Path, int, str, str, bool], Entrant]
+"""Copies the nets of an agent into the folder: (folder, number in the pool, name, address, whether it is optional)."""
 
 
 def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent or fewer than four."""
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
-    _check_newest_from(context, source)
+    check_newest_from(context, source)
+    _warn_without_newest(context, source)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     if version is None and recipe.decision.opponent:
         load_any_agent(recipe.decision.opponent)  # now, not after all the games
+    entrants, left_out = enter_agents(context, _wanted(context, source, version), partial(_enter, source), least=SEATS)
+    names = [entrant.name for entrant in entrants]
+    champion = names.index(recipe.registry.address) if version else None
+    pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
+    write_json(context.folder / POOL_NAME, asdict(pool))
+    mark_named(context.tracker.store, recipe, context.console.warn)
+    write_earlier_nights(context)
+    return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
+
+
+def enter_agents(
+    context: StageContext[Any], wanted: Iterable[tuple[str, str, bool]], enter: Enter, *, least: int
+) -> tuple[list[Entrant], dict[str, str]]:
+    """Return who plays, and of those left out the name and why; ``wanted``: name, address, and whether it is optional.
+
+    One that is optional and cannot play, or has the nets of another one, is left out. ValueError and OSError for the
+    others, ValueError if fewer than ``least`` play.
+    """
     entrants: list[Entrant] = []
     left_out: dict[str, str] = {}
-    for name, address, is_candidate in _wanted(context, source, version):
+    for name, address, is_optional in wanted:
         try:
-            entrant = _enter(source, context.folder, len(entrants), name, address, is_candidate=is_candidate)
+            entrant = enter(context.folder, len(entrants), name, address, is_optional)
             twin = next((other.name for other in entrants if other.digest == entrant.digest), None)
             reason = f"the same nets as {twin}" if twin else None
         except (ValueError, FileNotFoundError, PermissionError) as error:  # not a full disk or a storage that is away
-            if not is_candidate:
+            if not is_optional:
                 raise
             reason = str(error)
         if reason is None:
@@ -126,24 +148,39 @@ def run(context: Context) -> dict[str, float]:
         else:
             left_out[name] = reason
             context.console.say(f"{name} does not play: {reason}")
-    if len(entrants) < SEATS:
-        there = ", ".join(entrant.name for entrant in entrants)
+    if len(entrants) < least:
+        there = ", ".join(entrant.name for entrant in entrants) or "none"
         raise ValueError(
-            f"only {len(entrants)} agents play ({there}), {SEATS} are needed, and {newest_from(context)} has no other "
+            f"only {len(entrants)} agents play ({there}), {least} are needed, and {newest_from(context)} has no other "
             "checkpoints: set pool.newest_from to a folder or storage with runs, or name more in pool.agents"
         )
     shutil.rmtree(context.folder / COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
-    names = [entrant.name for entrant in entrants]
-    champion = names.index(recipe.registry.address) if version else None
-    pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
-    write_json(context.folder / POOL_NAME, asdict(pool))
-    mark_named(context.tracker.store, recipe, context.console.warn)
-    runs, run_id = context.folder.parents[1], context.folder.parent.name
-    earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage)
-    write_json(context.folder / HISTORY_NAME, history_json(earlier))
+    return entrants, left_out
+
+
+def empty_folders(folder: Path, number: int) -> tuple[Path, Path]:
+    """Return where the nets of an agent are copied and where they are fetched, without the remains of another one."""
+    copy, space = folder / COPIES / str(number), folder / COPIES / f"fetched-{number}"
+    for remains in (copy, space):
+        shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
+    return copy, space
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """Return one digest of the contents of files, in their order."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def write_earlier_nights(context: StageContext[Any], code: GameCode | None = None) -> None:
+    """Write ``history.json`` and ``note.md``; ``code``: of the game (default: riichi's). OSError of the storage."""
+    recipe, folder = context.recipe, context.folder
+    earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
+    write_json(folder / HISTORY_NAME, history_json(earlier, code))
     pages = artifact_pages(context.tracker.store, f"{recipe.name}-", "report.html")
-    write_note(context.folder, night_note(earlier.nights, pages))
-    return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
+    write_note(folder, night_note(earlier.nights, pages))
 
 
 def night_note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
@@ -186,16 +223,18 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
         yield found.name, found.address, True
 
 
-def _check_newest_from(context: Context, source: AgentSource) -> None:
-    """Raise ValueError or OSError if the place of new checkpoints is wrong; give a warning if it has none."""
+def check_newest_from(context: StageContext[Any], source: AgentSource) -> None:
+    """Raise ValueError or OSError if the place of new checkpoints is wrong."""
+    if context.recipe.pool.newest:
+        try:
+            source.check(newest_from(context))
+        except ValueError as error:
+            raise ValueError(f"pool.newest_from: {error}") from error
+
+
+def _warn_without_newest(context: Context, source: AgentSource) -> None:
     location, pool = newest_from(context), context.recipe.pool
-    if not pool.newest:
-        return
-    try:
-        source.check(location)
-    except ValueError as error:
-        raise ValueError(f"pool.newest_from: {error}") from error
-    if pool.newest_from and not source.newest(location, 1):
+    if pool.newest and pool.newest_from and not source.newest(location, 1):
         context.console.warn(f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted")
 
 
@@ -207,11 +246,9 @@ def newest_from(context: StageContext[Any]) -> str:
     return location
 
 
-def _enter(source: AgentSource, folder: Path, number: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
+def _enter(source: AgentSource, folder: Path, number: int, name: str, address: str, is_candidate: bool) -> Entrant:
     """Copy the nets of an agent, if it has any, and see that it can play."""
-    copy, space = folder / COPIES / str(number), folder / COPIES / f"fetched-{number}"
-    for remains in (copy, space):
-        shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
+    copy, space = empty_folders(folder, number)
     wrapper, nets = split_wrapper(address)
     fetched, words = split_address(source.fetch(nets, space))
     is_net = Path(fetched).is_dir()
@@ -220,10 +257,11 @@ def _enter(source: AgentSource, folder: Path, number: int, name: str, address: s
         shutil.rmtree(space, ignore_errors=True)
         fetched = f"{COPIES}{number}"
     told = ",".join(sorted(words))
+    files = [copy / checkpoint_name(head) for head in HEAD_NAMES]
     entrant = Entrant(
         name=name,
         address=f"{wrapper}{fetched}{told and ':'}{told}",
-        digest=wrapper + _digest(copy) + told if is_net else address,
+        digest=wrapper + digest_of_files(files) + told if is_net else address,
         is_candidate=is_candidate,
         stored=tuple(source.stored.get(nets, ())),
     )
@@ -242,10 +280,3 @@ def _copy_nets(source: Path, target: Path) -> None:
         except ValueError:  # not every training leaves weak ones
             continue
         shutil.copy2(weak, target)
-
-
-def _digest(folder: Path) -> str:
-    digest = hashlib.sha256()
-    for head in HEAD_NAMES:
-        digest.update(hashlib.sha256((folder / checkpoint_name(head)).read_bytes()).digest())
-    return digest.hexdigest()

@@ -1,10 +1,12 @@
 """The leaderboard stage of a tournament in a game of two sides: tonight's games, and the ratings from all nights.
 
-Leaves ``games.json`` (tournament_history.py), ``table.json`` (side_table.py) and ``live.html`` (live_page.py).
+Leaves ``games.json`` (tournament_history.py), ``table.json`` (side_table.py), ``live.html`` (live_page.py) and the
+results of blocks of decks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache, partial
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
@@ -33,6 +35,23 @@ from suphx_platform.agents.side_agent import load_side_player
 
 _FIRST_DECK = 2**37
 """Above the decks of matches and curves, and below those of self-play, which begin at 2**40."""
+FILES: Mapping[str, str] = {
+    "games/decks-<n>-agents-<digest>.json": (
+        "a block of decks: `wins` {side: [of each deck]} and `points` {side: [of each deck]} of the first agent of the "
+        "pair (digests in ascending order)"
+    ),
+    "games.json": (
+        "tonight's games: `game`, `night`, `rules` and `engine` (digests), `agents` [{digest, name}], `games` [[seed "
+        "of the deck, agent on each side, place on each side]]"
+    ),
+    "table.json": (
+        "`decks` (tonight), `earlier_games`, `anchor`, `agents` [{name, digest, rating, interval [2], games, sides "
+        "{side: {wp (all nights), adp (tonight)}}}], strongest first; `pairings` and `nights` as for riichi"
+    ),
+    "live.html": "the leaderboard while games come in; it reloads itself until the last game",
+    "mlflow/live.html": "the same page without links to other files, which MLflow gets",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
 def run(context: SideContext) -> dict[str, float]:

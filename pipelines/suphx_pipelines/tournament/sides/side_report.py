@@ -10,21 +10,24 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
-from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report import report_summary
 from suphx_pipelines.report.report_number import interval, number
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
 from suphx_pipelines.tournament.sides import side_page
 from suphx_pipelines.tournament.sides.side_pool import SideContext
-from suphx_pipelines.tournament.tournament_report import (
-    CSV_NAME,
-    REPORT_NAME,
-    TRACKED_REPORT,
-    left_out_table,
-    settings_section,
-)
+from suphx_pipelines.tournament.tournament_report import CSV_NAME, last_sections, write_pages
+
+FILES: Mapping[str, str] = {
+    "report.html": "one self-contained page",
+    "mlflow/report.html": "the same page without links to other files, which MLflow gets",
+    "leaderboard.csv": "the leaderboard",
+    "leaderboard.svg, nights.svg, pairings.svg": "the report's figures",
+}
+"""What the stage writes into its folder (docs/result_files.md)."""
 
 
 def run(context: SideContext) -> dict[str, float]:
@@ -33,18 +36,11 @@ def run(context: SideContext) -> dict[str, float]:
     table = read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
     head = report_summary.verdict_card(verdict(table))
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
-    size = 0
-    for path, has_links in ((REPORT_NAME, True), (TRACKED_REPORT, False)):
-        sections = [
-            *side_page.sections(table, has_links=has_links),
-            ("Left out", left_out_table(pool["left_out"])),
-            ("Settings", settings_section(context)),
-        ]
-        title = f"Suphx: {context.recipe.name}"
-        page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections).encode()
-        (context.folder / path).parent.mkdir(exist_ok=True)
-        write_atomically(context.folder / path, [page])
-        size = max(size, len(page))
+
+    def sections(has_links: bool) -> Sections:
+        return [*side_page.sections(table, has_links=has_links), *last_sections(context, pool["left_out"])]
+
+    size = write_pages(context, head, sections)
     for name, picture in side_page.pictures(table).items():
         write_atomically(context.folder / name, [picture])
     write_atomically(context.folder / CSV_NAME, [_csv(table).encode()])

@@ -1,6 +1,6 @@
 """The table of a tournament in a game of two sides: ratings, games won and points by side, who beats whom, the nights.
 
-Its keys stand in docs/games.md. The page of the report and the live page show it.
+Its keys stand in docs/result_files.md. The page of the report and the live page show it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.rating.side_tournament import PlayedBlock
+from suphx_pipelines.tournament.leaderboard_table import rated_entrants, rating_keys
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, night_of
 from suphx_pipelines.tournament.pool.tournament_pool import Pool
 
@@ -43,30 +43,21 @@ class SideBoard:
     def table(self) -> dict[str, Any]:
         """Return the table, the strongest agent first; agents without a game are left out."""
         games = [*self.earlier.games, *self.games]
-        ratings = rate_agents(games, anchor=self.anchor)
-        entrants = [entrant for entrant in self.pool.entrants if entrant.digest in ratings]
-        entrants.sort(key=lambda entrant: -ratings[entrant.digest].rating)
-        rows: list[dict[str, Any]] = []
-        for entrant in entrants:
-            rating = ratings[entrant.digest]
-            rows.append(
-                {
-                    "name": entrant.name,
-                    "digest": entrant.digest,
-                    "rating": rating.rating,
-                    "interval": [rating.interval.low, rating.interval.high],
-                    "games": rating.games,
-                    "sides": {
-                        side: self._figures(entrant.digest, number, games) for number, side in enumerate(self.sides)
-                    },
-                }
-            )
+        rated = rated_entrants(self.pool, games, anchor=self.anchor)
+        rows = [
+            {
+                **rating_keys(entrant, rating),
+                "games": rating.games,
+                "sides": {side: self._figures(entrant.digest, number, games) for number, side in enumerate(self.sides)},
+            }
+            for entrant, rating in rated
+        ]
         return {
             "agents": rows,
             "decks": len({game.wall for game in self.games}),
             "earlier_games": len(self.earlier.games),
             "anchor": self.anchor,
-            "pairings": count_ahead(games, [entrant.digest for entrant in entrants]).tolist(),
+            "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),
             "nights": [*self.earlier.nights, night_of(self.run_id, self.night, rows)],
         }
 

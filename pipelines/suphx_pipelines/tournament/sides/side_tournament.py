@@ -56,6 +56,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
             run=side_pool.run,
             recipe_keys=("game", "night", "rules", "pool"),
             artifacts=(POOL_NAME,),
+            files=side_pool.FILES,
         ),
         Stage(
             name=LEADERBOARD,
@@ -63,6 +64,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
             recipe_keys=("game", "night", "rules", "leaderboard"),
             needs=(POOL,),
             artifacts=(TABLE_NAME, GAMES_NAME),
+            files=side_leaderboard.FILES,
         ),
         Stage(
             name=REPORT,
@@ -70,6 +72,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
             recipe_keys=tuple(field.name for field in fields(SideTournamentRecipe)),
             needs=(POOL, LEADERBOARD),
             artifacts=(TRACKED_REPORT, *PICTURES),
+            files=side_report.FILES,
             is_summary=True,
         ),
     ]

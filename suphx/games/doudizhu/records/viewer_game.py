@@ -26,13 +26,21 @@ SHOWN_CANDIDATES = 5
 _FACE_DOWN = -1
 
 
-def viewer_game(records: Sequence[GameRecord], opinions: Sequence[Opinions] | None = None) -> dict[str, Any]:
+def viewer_game(
+    records: Sequence[GameRecord], opinions: Sequence[Opinions] | None = None, *, first: int = 1
+) -> dict[str, Any]:
     """Return ``{"game", "names", "agent", "num_decisions", "num_differences", "deals"}``; a deal is one game.
 
-    ``opinions``: of an agent on each game. ValueError for a move that is not legal.
+    ``opinions``: of an agent on each game. ``first``: number of the first game. ValueError names the game and the move
+    that is not legal.
     """
     asked: Sequence[Opinions | None] = [None] * len(records) if opinions is None else opinions
-    deals = [_deal(number, *pair) for number, pair in enumerate(zip(records, asked, strict=True), 1)]
+    deals = []
+    for number, pair in enumerate(zip(records, asked, strict=True), first):
+        try:
+            deals.append(_deal(number, *pair))
+        except ValueError as error:
+            raise ValueError(f"game {number}: {error}") from error
     decisions = [each for deal in deals for step in deal["steps"] for each in step["decisions"]]
     return {
         "game": GAME,
@@ -119,7 +127,7 @@ def _decisions(tables: Records, moves: Moves, opinions: Opinions | None) -> list
 def _decision(seat: int, turn: int, played: int, moves: Moves, opinion: CandidateOpinion) -> dict[str, Any]:
     """Return ``{"seat", "turn", "moves", "played", "agent", "differs", "more"}``.
 
-    ``moves``: [{"move", "faces", "type", "value", "p"}], the best ones first, and the played one; ``p`` is the length
+    ``moves``: [{"faces", "type", "value", "p"}], the best ones first, and the played one; ``p`` is the length
     of a bar for the value, 0 to 1; ``played`` and ``agent`` are places among them; ``more``: candidates left out.
     """
     candidates, values = opinion.candidates, opinion.values
@@ -134,7 +142,6 @@ def _decision(seat: int, turn: int, played: int, moves: Moves, opinion: Candidat
         faces = _grouped(int(moves.cards[move]))
         shown.append(
             {
-                "move": "play" if faces else "pass",
                 "faces": faces,
                 "type": KIND_NAMES[moves.kinds[move]],
                 "value": None if value is None else round(value, 4),

@@ -16,6 +16,8 @@ def recorded_decisions(record: GameRecord) -> RecordedDecisions:
 
     ValueError for a move that is not legal, and for a game without moves.
     """
+    if not record.moves:
+        raise ValueError("the game has no moves: there is no decision to compare")
     tables = positions(record)[:-1]
     simulator = Simulator(len(tables), record.rules)
     simulator.tables[:] = tables

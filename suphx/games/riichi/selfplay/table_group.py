@@ -139,7 +139,7 @@ class TableGroup:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
         num_decisions = self._num_begun
-        counts = _apply_outputs(self._tables[:num_decisions], self._observed, outputs, actions[:num_decisions])
+        counts = _apply_all_heads(self._tables[:num_decisions], self._observed, outputs, actions[:num_decisions])
         self._keep(outputs, counts, actions)
         self._num_steps += 1
         return Ended(*self._play(actions), num_decisions)
@@ -150,7 +150,7 @@ class TableGroup:
         A row is not if a head before it in Figure 1 decided its table.
         """
         tables = self._tables[: self._num_begun]
-        return _apply_outputs(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
+        return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
 
     def branch(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> BranchTables:
         """Return copies of tables on which to try answers to the ``rows`` int64 [n] of a part of the last ``observe``.
@@ -291,7 +291,7 @@ def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
     return KyokuEnds(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
-def _apply_outputs(
+def _apply_all_heads(
     tables: Records, asked: Sequence[HeadObservations], outputs: Sequence[PolicyOutputs], actions: I16
 ) -> list[BOOL]:
     """Fill ``actions`` in the order of Figure 1, in which heads were ``asked``; return which rows of each count."""

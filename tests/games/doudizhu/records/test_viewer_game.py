@@ -13,7 +13,7 @@ from suphx.games.doudizhu import GameRecord, Rules, ScriptedPlayer, Simulator, p
 from suphx.games.doudizhu import record_text as text_of
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
-from suphx.selfplay.agents.side_opinion import ask_player
+from suphx.selfplay.agents.side_opinion import player_opinions
 
 GAME = candidate_game("doudizhu")
 
@@ -103,7 +103,7 @@ class CardCounter:
 
 
 def test_an_agent_with_values_is_shown_beside_the_players(records: list[GameRecord]) -> None:
-    opinions = [ask_player(GAME.recorded_decisions(record), CardCounter()) for record in records]
+    opinions = [player_opinions(GAME.recorded_decisions(record), CardCounter()) for record in records]
     values = GAME.viewer_game(records, opinions)
     found = [
         (deal, index, each)
@@ -132,7 +132,7 @@ def test_an_agent_with_values_is_shown_beside_the_players(records: list[GameReco
 
 
 def test_a_scripted_agent_agrees_with_its_own_games(records: list[GameRecord]) -> None:
-    opinions = [ask_player(GAME.recorded_decisions(record), ScriptedPlayer("rule")) for record in records]
+    opinions = [player_opinions(GAME.recorded_decisions(record), ScriptedPlayer("rule")) for record in records]
     values = GAME.viewer_game(records, opinions)
     assert values["num_decisions"] > 300
     assert values["num_differences"] == 0

@@ -42,7 +42,7 @@ def test_the_champion_plays_under_its_name(
         ),
         ("models:/nobody@champion", "it has no models yet"),
         ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
-        ("ukeire:weak,matched,sampled", "has two ways to answer"),
+        ("ukeire:weak,matched,sampled", "has two ways to select actions"),
     ],
 )
 def test_an_unknown_agent_is_one_line_and_exit_code_1(

@@ -110,3 +110,17 @@ def test_what_cannot_be_shown_is_one_line(
     assert cli.main(["view", str(folder / "games.jsonl"), *words, "--out", str(page)]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
     assert not page.exists()
+
+
+@pytest.mark.parametrize("agent", [[], ["--agent", "rule"]])
+def test_the_game_with_an_illegal_move_is_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: list[str]
+) -> None:
+    lines = (folder / "games.jsonl").read_text(encoding="utf-8").splitlines()
+    bad = json.loads(lines[2])
+    bad["moves"] = ["pass", *bad["moves"]]
+    bad["winner"] = None
+    path = tmp_path / "bad.jsonl"
+    path.write_text("\n".join([*lines[:2], json.dumps(bad)]) + "\n", encoding="utf-8")
+    assert cli.main(["view", str(path), *agent, "--out", str(tmp_path / "page.html")]) == 1
+    assert f"{path}: game 3: move 1, landlord: pass is not legal" in capsys.readouterr().err.splitlines()[-1]

@@ -35,10 +35,7 @@ function drawDeals() {
   byId("deals-panel").hidden = !view.finished.length;
   const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, columnName(seat))));
   const rows = view.finished.map((deal) => el("tr", {}, el("th", { scope: "row" }, dealName(deal), el("small", {}, endText(deal))),
-    SEATS.map((seat) => {
-      const delta = deal.after[seat] - deal.scores[seat];
-      return el("td", {}, points(deal.after[seat]), el("small", { class: delta > 0 ? "up" : delta < 0 ? "down" : "" }, delta ? change(delta) : ""));
-    })));
+    SEATS.map((seat) => el("td", {}, dealCell(deal, seat)))));
   fill(byId("deals"), el("thead", {}, head), el("tbody", {}, rows));
 }
 
