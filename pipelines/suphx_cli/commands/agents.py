@@ -31,13 +31,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print two lists; scripts get both."""
-    from suphx.games.registry import candidate_game, candidate_games
-    from suphx_platform.agents.agent_source import checkpoints_of_runs
-    from suphx_platform.agents.side_agent import nets_of_runs
+    from suphx_platform.agents.agent_source import checkpoints_of_runs, other_nets_of_runs
     from suphx_platform.console.table_text import wrapped_table
 
-    others = (each for name in candidate_games() for each in nets_of_runs(candidate_game(name), args.runs))
-    found = [*checkpoints_of_runs(args.runs), *others]
+    found = [*checkpoints_of_runs(args.runs), *other_nets_of_runs(args.runs)]
     found.sort(key=lambda each: (each.saved, each.name), reverse=True)
     nets = [each.address for each in found]
     if console.is_json:

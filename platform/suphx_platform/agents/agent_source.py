@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from suphx.games.registry import GAMES
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
@@ -112,6 +113,14 @@ def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
         files = [find_checkpoint(folder, head, is_weak=False) for head in HEAD_NAMES]
         name = folder.relative_to(runs).as_posix()
         yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in files))
+
+
+def other_nets_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
+    """Yield the stages ``<run id>/<stage>`` with nets of other games, by the file that the registry names."""
+    for mark in filter(None, (entry.net_file for entry in GAMES.values())):
+        for path in sorted(runs.glob(f"*/*/{mark}")):
+            name = path.parent.relative_to(runs).as_posix()
+            yield FoundCheckpoint(name, str(path.parent), path.stat().st_mtime)
 
 
 def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:

@@ -95,11 +95,11 @@ def newest_side_nets(
     if location.startswith(BUCKET):
         found = list(_stored_nets(game, replace(storage or StorageConfig(), address=location.rstrip("/"))))
     else:
-        found = list(nets_of_runs(game, Path(location)))
+        found = list(_nets_of_runs(game, Path(location)))
     return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
 
 
-def nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
+def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` that have the nets of all seats."""
     names = file_names(game)
     for folder in sorted({path.parent for path in runs.glob(f"*/*/{names[0]}")}):

@@ -93,5 +93,5 @@ def test_an_agent_without_games_plays_first_and_absent_agents_do_not_play() -> N
 
 
 def test_one_agent_is_no_pair() -> None:
-    with pytest.raises(ValueError, match="1 agents: at least 2 are needed, add a scripted one"):
+    with pytest.raises(ValueError, match="1 agents: at least 2 are needed, add scripted agents"):
         choose_pairs([], [ANCHOR], 1, games_per_pair=2, anchor=ANCHOR)
