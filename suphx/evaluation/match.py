@@ -79,7 +79,7 @@ class MatchReport:
         stronger, weaker = (self.candidate, self.opponent) if mean < 0 else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
-        figures = f"average placement {mean:+.3f} ({low:+.3f} to {high:+.3f}, lower is better for the candidate)"
+        figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
         return f"{claim}: {figures} over {self.hanchans:,} hanchans{note}"
 
     def to_json(self) -> dict[str, object]:

@@ -43,7 +43,7 @@ class TerminalGame:
     def play(self) -> None:
         """Play to the end; LeftGameError if the person leaves or the input ends."""
         session = self._session
-        self._line("terminal_help")
+        self._line("terminal_discard_help")
         while True:
             while session.is_agents_turn:
                 self._show_steps(session.play_agent())
@@ -53,7 +53,7 @@ class TerminalGame:
                 self._show_all([*self._text.table(session.view()), *self._text.result(session.view())])
                 if session.is_over:
                     return
-                self._ask(self._text.word("terminal_next"))
+                self._ask("terminal_next")
                 session.next_deal(session.number)
             else:
                 self._choose()
@@ -66,7 +66,7 @@ class TerminalGame:
         while True:
             if calls:
                 self._show(self._text.moves(calls))
-            typed = self._ask(self._text.word("terminal_claim" if _is_claim(calls) else "terminal_discard"))
+            typed = self._ask("terminal_claim" if _is_claim(calls) else "terminal_discard")
             if typed == "h":
                 self._show_hint(view["number"])
                 continue
@@ -74,7 +74,10 @@ class TerminalGame:
             if found is not None:
                 self._show_steps(self._session.move(view["number"], *found))
                 return
-            self._line("terminal_unknown", typed=typed)
+            if typed == "d" and any(move["move"] == "discard" for move in view["moves"]):
+                self._line("terminal_no_drawn")
+            else:
+                self._line("terminal_unknown", typed=typed)
 
     def _find(
         self, typed: str, moves: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]
@@ -91,7 +94,7 @@ class TerminalGame:
         allowed = [move for move in moves if move["action"] in riichi["discards"]]
         shown = sorted({move["faces"][0] for move in allowed})
         self._show(Text(f"  {self._text.word('choose_riichi')}: ").append(tiles(shown)))
-        action = _discard(self._ask(self._text.word("terminal_riichi")), allowed)
+        action = _discard(self._ask("terminal_riichi"), allowed)
         return None if action is None else (int(riichi["action"]), action)
 
     def _show_hint(self, number: int) -> None:
@@ -117,17 +120,17 @@ class TerminalGame:
         self._show(Text("  " + self._text.word(key, **values)))
 
     def _ask(self, prompt: str) -> str:
-        """Return what is typed, without spaces and in small letters; ``?`` shows the help first."""
+        """Return what is typed at ``prompt``, a key of the words, in small letters; ``?`` shows its help first."""
         while True:
             try:
-                typed = self._read(f"{prompt} > ").strip().lower()
+                typed = self._read(f"{self._text.word(prompt)} > ").strip().lower()
             except EOFError:
                 raise LeftGameError from None
             if typed in ("q", "quit"):
                 raise LeftGameError
             if typed != "?":
                 return typed
-            self._line("terminal_help")
+            self._line(f"{prompt}_help")
 
 
 def play_in_terminal(

@@ -264,10 +264,14 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
 
 
 def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the figures of the last match against each opponent."""
+    """Return the figures of the last match against each opponent, and ``before_…`` of one before the first update."""
     figures: dict[str, float] = {}
     for match in matches:
         figures |= match_figures(match)
+        if match["updates"] == 0 and match["opponent"] == "start":
+            low, high = match["interval"]
+            figures |= {"before_difference": match["difference"], "before_hanchans": float(match["hanchans"])}
+            figures |= {"before_difference_low": low, "before_difference_high": high}
     return figures
 
 

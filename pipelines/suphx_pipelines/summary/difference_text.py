@@ -7,7 +7,7 @@ def difference_text(difference: float, low: float, high: float, hanchans: int) -
     """Return the difference in average placement of a match with its 95 % interval (``low``, ``high``).
 
     >>> difference_text(-0.183, -0.23, -0.14, 2000)
-    'average placement -0.18 (95 % interval -0.23 to -0.14; lower is better), 2,000 hanchans'
+    'placement difference -0.18 (95 % interval -0.23 to -0.14; negative is better), 2,000 hanchans'
     """
-    signed = f"average placement {difference:+.2f} (95 % interval {low:+.2f} to {high:+.2f}; lower is better)"
+    signed = f"placement difference {difference:+.2f} (95 % interval {low:+.2f} to {high:+.2f}; negative is better)"
     return f"{signed}, {hanchans:,} hanchans"

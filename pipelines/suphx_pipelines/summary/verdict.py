@@ -62,7 +62,8 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
         figures = metrics.get(stage, {})
         if "start_difference_low" in figures:
             is_both = stage == "reinforcement" and PLAYOUTS_STAGE in metrics
-            return _against_start("Playouts and self-play" if is_both else name, figures, _supervised(recipe, metrics))
+            name = "Playouts and self-play" if is_both else name
+            return _against_start(name, figures, [*_before_self_play(figures), *_supervised(recipe, metrics)])
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
@@ -119,8 +120,15 @@ def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
     return [_other_match(f"The supervised nets against {recipe.evaluation.opponent}", "paired", evaluation)]
 
 
-def _against_start(name: str, figures: Mapping[str, float], supervised: Sequence[str]) -> Verdict:
-    """Return the verdict on the nets of a stage; ``supervised``: sentences on the nets before it."""
+def _before_self_play(figures: Mapping[str, float]) -> list[str]:
+    """Return a sentence on what the nets had gained when self-play began with them; none if that was not measured."""
+    if "before_difference_low" not in figures:
+        return []
+    return [_other_match(f"After the playouts alone, {figures['before_hanchans']:,.0f} hanchans", "before", figures)]
+
+
+def _against_start(name: str, figures: Mapping[str, float], earlier: Sequence[str]) -> Verdict:
+    """Return the verdict on the nets of a stage; ``earlier``: sentences on the nets before it."""
     unit = next((unit for unit in ("update", "decision") if f"{unit}s" in figures), "")
     amount = count_text(figures[f"{unit}s"], unit) if unit else "its updates"
     verdict = compared(
@@ -135,7 +143,7 @@ def _against_start(name: str, figures: Mapping[str, float], supervised: Sequence
     titles = {name: f"Against the scripted agent {name}" for name in SCRIPTED_AGENTS}
     titles["start_sampled"] = "With sampled actions on both sides"
     others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
-    return replace(verdict, sentence=" ".join([verdict.sentence, *others, *supervised]))
+    return replace(verdict, sentence=" ".join([verdict.sentence, *others, *earlier]))
 
 
 def _other_match(title: str, name: str, figures: Mapping[str, float]) -> str:

@@ -135,9 +135,9 @@ def _fresh_text(match: Mapping[str, Any]) -> str:
     """Return the figures of the match on new walls."""
     places, points = match["paired_difference"], match["points_difference"]
     return (
-        f"average placement {difference(places['average_placement'])} (95 % interval {interval(places['interval'], 3)})"
-        f" and {difference(points['per_hanchan'], 1)} points per hanchan ({interval(points['interval'], 1)}) over "
-        f"{match['hanchans']:,} hanchans on new walls"
+        f"placement difference {difference(places['average_placement'])} (95 % interval "
+        f"{interval(places['interval'], 3)}) and {difference(points['per_hanchan'], 1)} points per hanchan "
+        f"({interval(points['interval'], 1)}) over {match['hanchans']:,} hanchans on new walls"
     )
 
 

@@ -170,7 +170,7 @@ def _follow(
 def _fresh_text(fresh: MatchReport) -> str:
     places, points = fresh.difference, fresh.points_difference
     return (
-        f"average placement {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
+        f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
         f"{points.mean:+.1f} points per hanchan ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
         f"over {fresh.hanchans:,} hanchans"
     )

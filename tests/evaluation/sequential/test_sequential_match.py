@@ -114,7 +114,7 @@ def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -
     values = json.loads(json.dumps(report.to_json()))
     assert (values["seating"], values["fresh_match"]["seating"]) == ("all", "1v3")
     assert {name: match["seating"] for name, match in values["other_seatings"].items()} == {"2v2": "2v2", "3v1": "3v1"}
-    assert "; 3v1: average placement -" in report.verdict()
+    assert "; 3v1: placement difference -" in report.verdict()
     played: list[float] = []
     again = play(seating="all", runner=GameRunner(kept=KeptResults(tmp_path), progress=played.append))
     assert again.to_json() == report.to_json(), "all of it from the kept parts"

@@ -134,6 +134,70 @@ def test_a_hint_and_the_help_are_shown(tmp_path: Path) -> None:
     assert sum("Type a tile" in line for line in lines_after(tmp_path, ["?"])) == 2
 
 
+def typed_move(move: dict[str, Any]) -> str:
+    return face_name(move["faces"][0]) if move["move"] == "discard" else str(move["move"])
+
+
+def test_every_prompt_has_its_own_help(tmp_path: Path) -> None:
+    game = new_game(tmp_path, 1)
+    session = game.session
+    shown: list[str] = []
+    helped: dict[str, str] = {}
+    following: list[str] = []
+
+    def read(prompt: str) -> str:
+        kind = prompt.split(",")[0]
+        if kind not in helped:
+            helped[kind] = ""
+            return "?"
+        helped[kind] = helped[kind] or shown[-1].strip()
+        view = session.view()
+        if following or not view["moves"]:
+            return following.pop() if following else ""
+        hint = game.agents.hint(view["number"], session.decision(view["number"]))
+        move = next(each for each in view["moves"] if each["action"] in hint["best"])
+        if move["move"] == "riichi":
+            following.append(next(typed_move(each) for each in view["moves"] if each["action"] in move["discards"]))
+        return typed_move(move)
+
+    TerminalGame(game, TerminalText("en"), lambda line: shown.append(line.plain), read).play()
+    game.close()
+    begins = {
+        "tile": "Type a tile",
+        "number": "Another player",
+        "tile > ": "Type one of",
+        "Enter for the next deal > ": "The deal is",
+    }
+    assert {kind: text[: len(begins[kind])] for kind, text in helped.items()} == begins
+
+
+def test_after_a_call_no_tile_was_drawn(tmp_path: Path) -> None:
+    game = new_game(tmp_path, 3)
+    session = game.session
+    shown: list[str] = []
+    refused: list[str] = []
+
+    def read(prompt: str) -> str:
+        moves = session.view()["moves"]
+        if refused:
+            refused.append(shown[-1])
+            return "q"
+        if (
+            moves
+            and not any(move["is_drawn"] for move in moves if move["move"] == "discard")
+            and prompt.startswith("tile")
+        ):
+            refused.append("d")
+            return "d"
+        calls = [move for move in moves if move["move"] in ("pon", "chi")]
+        return typed_move(calls[0]) if calls else discard_drawn(prompt)
+
+    with pytest.raises(LeftGameError):
+        TerminalGame(game, TerminalText("en"), lambda line: shown.append(line.plain), read).play()
+    game.close()
+    assert refused == ["d", "  After a call there is no drawn tile: type the tile to discard"]
+
+
 def test_a_game_that_was_left_goes_on_until_new_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def leave_after(count: int) -> Callable[[str], str]:
         typed = iter([*["d"] * count, "q"])

@@ -49,6 +49,9 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     assert "points per decision against the supervised nets (± 95 % interval): discard " in told
     matches = read_json(folder / "reinforcement" / "metrics.json")["matches"]
     assert [match["updates"] for match in matches] == [0, 1, 2], "the first one is that of the nets from the playouts"
+    learned = done.run.stages["reinforcement"].metrics
+    assert (learned["before_difference"], learned["before_hanchans"]) == (matches[0]["difference"], 8)
+    assert [learned["before_difference_low"], learned["before_difference_high"]] == matches[0]["interval"]
     nets = {name: folder / name for name in ("supervised/discard", "playouts", "reinforcement/start")}
     supervised, playouts, opponent = ((path / "discard.safetensors").stat().st_size for path in nets.values())
     assert supervised > 0

@@ -29,32 +29,32 @@ def evaluation(mean: float, low: float, high: float, hanchans: int = 1000) -> di
         (
             evaluation(-0.292, -0.37, -0.21),
             "better",
-            "The nets play better than the opponent ukeire: average placement -0.29 "
-            "(95 % interval -0.37 to -0.21; lower is better), 1,000 hanchans.",
+            "The nets play better than the opponent ukeire: placement difference -0.29 "
+            "(95 % interval -0.37 to -0.21; negative is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.66, 0.55, 0.77),
             "worse",
-            "The nets play worse than the opponent ukeire: average placement +0.66 "
-            "(95 % interval +0.55 to +0.77; lower is better), 1,000 hanchans.",
+            "The nets play worse than the opponent ukeire: placement difference +0.66 "
+            "(95 % interval +0.55 to +0.77; negative is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.01, -0.05, 0.07),
             "undecided",
-            "The nets play about as well as the opponent ukeire: average placement +0.01 "
-            "(95 % interval -0.05 to +0.07; lower is better), 1,000 hanchans.",
+            "The nets play about as well as the opponent ukeire: placement difference +0.01 "
+            "(95 % interval -0.05 to +0.07; negative is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.1, -0.3, 0.5, 40),
             "undecided",
-            "The match does not show who is stronger: average placement +0.10 "
-            "(95 % interval -0.30 to +0.50; lower is better), 40 hanchans; more games narrow the interval.",
+            "The match does not show who is stronger: placement difference +0.10 "
+            "(95 % interval -0.30 to +0.50; negative is better), 40 hanchans; more games narrow the interval.",
         ),
         (
             evaluation(-0.5, -0.9, -0.1, 8),
             "undecided",
-            "Too few games to decide who is stronger: average placement -0.50 "
-            "(95 % interval -0.90 to -0.10; lower is better), 8 hanchans; play at least 24.",
+            "Too few games to decide who is stronger: placement difference -0.50 "
+            "(95 % interval -0.90 to -0.10; negative is better), 8 hanchans; play at least 24.",
         ),
     ],
 )
@@ -85,6 +85,24 @@ def test_without_self_play_the_nets_of_the_playouts_are_compared_with_the_superv
     assert self_play.sentence.startswith(
         "Playouts and self-play made the nets stronger than their start after 5 updates"
     )
+    assert "playouts alone" not in self_play.sentence
+
+
+def test_what_the_nets_had_gained_before_self_play_is_told() -> None:
+    played = {
+        "updates": 100.0,
+        "start_difference": -0.17,
+        "start_difference_low": -0.22,
+        "start_difference_high": -0.13,
+        "start_hanchans": 2000.0,
+        "before_difference": -0.14,
+        "before_difference_low": -0.26,
+        "before_difference_high": -0.02,
+        "before_hanchans": 200.0,
+    }
+    verdict = find_verdict(RECIPE, {"playouts": {"decisions": 240000.0}, "reinforcement": played})
+    assert (verdict.outcome, verdict.difference) == ("better", -0.17)
+    assert verdict.sentence.endswith("2,000 hanchans. After the playouts alone, 200 hanchans: -0.14 (-0.26 to -0.02).")
 
 
 def test_self_play_is_compared_with_its_own_start() -> None:
@@ -98,8 +116,8 @@ def test_self_play_is_compared_with_its_own_start() -> None:
     verdict = find_verdict(RECIPE, {"evaluation": evaluation(0, -0.1, 0.1), "reinforcement": played})
     assert verdict.outcome == "better"
     assert verdict.sentence == (
-        "Self-play made the nets stronger than their start after 300 updates: average placement -0.40 "
-        "(95 % interval -0.50 to -0.30; lower is better), 200 hanchans. The supervised nets against ukeire: +0.00 "
+        "Self-play made the nets stronger than their start after 300 updates: placement difference -0.40 "
+        "(95 % interval -0.50 to -0.30; negative is better), 200 hanchans. The supervised nets against ukeire: +0.00 "
         "(-0.10 to +0.10)."
     )
     verdict = find_verdict(RECIPE, {"reinforcement": played})
