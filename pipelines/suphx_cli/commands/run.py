@@ -149,7 +149,8 @@ def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list
     lines = [f"All metrics and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
     if result.agent is not None:
         if result.is_playable:
-            lines.append(f"Play against it: {shlex.join([suphx, 'play', '--agent', str(result.agent)])}")
+            play = shlex.join([suphx, "play", "--agent", str(result.agent)])
+            lines.append(f"Play against it (--length tonpuu: a short game, --terminal: without a browser): {play}")
         match = [suphx, "evaluate", "--candidate", str(result.agent), "--opponent", result.opponent]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

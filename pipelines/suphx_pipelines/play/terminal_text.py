@@ -39,7 +39,9 @@ class TerminalText:
         """Return the lines of the whole table; the person's seat is the last one."""
         state, deal, own = view["state"], view["deal"], view["seat"]
         counts = f"{self.word('sticks_title')} {state['sticks']}, {self.word('left_title')} {state['left']}"
-        first = Text.assemble("\n", (self.deal_name(deal), "bold"), f"   {self.word('dora')} ", tiles(state["dora"]))
+        first = Text.assemble(
+            "\n", (self.deal_name(deal), "bold"), f"   {self.word('dora_indicators')} ", tiles(state["dora"])
+        )
         lines = [first.append(f"   {counts}")]
         for turn in range(1, 5):
             lines += self._seat(view, (own + turn) % 4)

@@ -36,7 +36,8 @@ def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: p
         "The nets play better than the opponent ukeire.",
         "Report: runs/laptop-1/report/report.html",
         "All metrics and curves: suphx ui laptop-1",
-        "Play against it: suphx play --agent runs/laptop-1/supervised",
+        "Play against it (--length tonpuu: a short game, --terminal: without a browser): suphx play --agent "
+        "runs/laptop-1/supervised",
         "Another match: suphx evaluate --candidate runs/laptop-1/supervised --opponent ukeire",
     ]
 

@@ -24,6 +24,6 @@ function drawWall(deal, state) {
   const indicators = [130, 128, 126, 124, 122];
   fill(byId("wall-tiles"), el("h3", {}, word("next_draws", { count: live.length })), el("div", { class: "small-tiles" }, tiles(live)),
     el("h3", {}, word("dead_wall")), el("div", { class: "small-tiles" },
-      el("span", {}, word("rinshan"), " ", tiles(rest)), el("span", {}, word("dora"), " ", tiles(indicators.map((number) => deal.wall[number]))),
+      el("span", {}, word("rinshan"), " ", tiles(rest)), el("span", {}, word("dora_indicators"), " ", tiles(indicators.map((number) => deal.wall[number]))),
       el("span", {}, word("ura"), " ", tiles(indicators.map((number) => deal.wall[number + 1])))));
 }

@@ -50,7 +50,7 @@ function drawMiddle(deal, state, step) {
   return el("div", { class: "middle" }, plates,
     el("div", { class: "info" }, el("strong", {}, word("deal_name", { wind: word(`wind${Math.floor(deal.kyoku / 4)}`), number: deal.kyoku % 4 + 1 })),
       deal.honba ? el("span", { class: "honba" }, word("honba", { count: deal.honba })) : null, el("span", { class: "counts" }, counts)),
-    el("div", { class: "dora" }, doraTiles(state)));
+    el("div", { class: "dora", title: word("dora_indicators") }, doraTiles(state)));
 }
 
 function doraTiles(state) {
