@@ -18,6 +18,8 @@ from suphx.atomic_file import write_atomically
 _HEADER_KEY = "suphx"
 _DIGEST_KEY = "tensors_sha256"
 """Key of the stored header; absent in files of earlier versions."""
+_ATTEMPTS = 10
+"""To read a file while a training replaces it."""
 
 Header = dict[str, Any]  # what JSON can hold
 
@@ -41,9 +43,30 @@ def read_header(path: Path) -> Header:
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], Header]:
     """Return the tensors (on the CPU) and the header of a file of ``write_tensors``.
 
-    Raises FileNotFoundError if there is none, ValueError if it is damaged or was not written by this project.
+    A file that is replaced meanwhile, as that of a training, is read again: safetensors opens it twice, once for the
+    header and once for the tensors. Raises FileNotFoundError if there is none, ValueError if it is damaged or was not
+    written by this project.
     """
+    for _ in range(_ATTEMPTS):
+        before = _identity(path)
+        try:
+            content = _read(path, with_tensors=True)
+        except ValueError:
+            if _identity(path) == before:
+                raise
+        else:
+            if _identity(path) == before:
+                return content
     return _read(path, with_tensors=True)
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Return what differs between a file and the one that replaces it; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]:

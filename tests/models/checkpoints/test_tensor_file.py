@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,32 @@ def test_a_changed_number_is_noticed_and_files_of_earlier_versions_are_read(tmp_
         read_tensors(path)
     save_file({"w": torch.ones(2)}, path, {"suphx": "{}"})
     assert read_tensors(path)[0]["w"].sum() == 2
+
+
+REPLACER = """
+import itertools, os, sys, time
+path, *others = sys.argv[1:]
+for other in itertools.cycle(others):
+    os.link(other, path + ".new")
+    os.replace(path + ".new", path)
+    time.sleep(0.001)
+"""
+
+
+def test_a_file_that_is_replaced_meanwhile_is_read_whole(tmp_path: Path) -> None:
+    path, *others = (tmp_path / name for name in ("a", "b", "c"))
+    for number, other in enumerate(others):
+        write_tensors(other, {"w": torch.full((100,), float(number))}, {"number": number})
+    write_tensors(path, {"w": torch.zeros(100)}, {"number": 0})
+    replacer = subprocess.Popen([sys.executable, "-c", REPLACER, str(path), *map(str, others)])
+    try:
+        found = [read_tensors(path) for _ in range(3000)]
+    finally:
+        replacer.kill()
+        replacer.wait()
+    numbers = [header["number"] for _, header in found]
+    assert min(numbers.count(0), numbers.count(1)) > 10
+    assert all((tensors["w"] == header["number"]).all() for tensors, header in found)
 
 
 def test_equal_tensors_and_headers_give_equal_files(tmp_path: Path) -> None:
