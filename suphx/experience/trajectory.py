@@ -62,7 +62,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Unrewarded:
-    """Decisions whose rewards are still to be given; they lie in their store, until something is added there."""
+    """Decisions whose rewards are not known yet; valid until the next ``add`` of their store."""
 
     head: int
     slots: Slots
@@ -70,7 +70,7 @@ class Unrewarded:
     observation_bytes: int
     """Of a dense row without what pads it."""
     lines: I64
-    """int64 [n]: where in it."""
+    """int64 [n]: their slots."""
     ends: I64
     """int64 [n]: which of the tables that ended."""
     seats: I64
@@ -217,7 +217,7 @@ class TrajectoryStore:
 
 
 def _more(size: int) -> int:
-    """Return how long to make columns of ``size`` lines: what is not needed of it takes memory, too."""
+    """Return the new length of columns that need ``size`` lines; spare lines cost memory."""
     return size + size // 8
 
 

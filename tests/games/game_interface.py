@@ -37,8 +37,8 @@ This page is for developers who change riichi or add a game. It lists all names 
 package of riichi, such as `from suphx.games.riichi import Simulator`; they import nothing else of it. A similar game
 must provide the names for the layers that it uses: `selfplay` and `evaluation` for agents and matches, also `models`
 and `training` for learning from records, `platform` for self-play, and `environments` for PettingZoo and gymnasium.
-[Contributing](../CONTRIBUTING.md#add-a-game) lists the steps, and [DouDizhu](games.md#what-a-game-provides) what a game
-of another kind needs.
+[What a game provides](games.md#what-a-game-provides) lists the steps for a new game, and what a game of another kind
+needs.
 
 | name | what it is | imported by |
 |---|---|---|

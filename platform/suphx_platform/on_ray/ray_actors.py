@@ -151,7 +151,7 @@ class ReplayBufferActor(RayActor):
 
     @ray.method(max_task_retries=-1)
     def begin(self, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
-        """Be empty, or go on from a ``state``."""
+        """Start empty, or from a ``state``."""
         self._buffer = ReplayBuffer(self._config, self._heads)
         if state is not None:
             arrays, values = state
@@ -161,7 +161,7 @@ class ReplayBufferActor(RayActor):
     def add(self, parts: list[Decisions]) -> tuple[bool, BufferStatus]:
         """Take decisions in if there is room; return whether there was."""
         buffer = self._begun()
-        own = [part.copied() for part in parts]  # Ray's shared memory is free again at once
+        own = [part.copied() for part in parts]  # a copy, so that Ray can free the shared memory at once
         return buffer.add(own), buffer.status()
 
     @ray.method(num_returns=2)
@@ -294,7 +294,7 @@ class LearnerActor(RayActor):
 
 @contextmanager
 def _dying_with_learners() -> Iterator[None]:
-    """End this process if one of several learners is lost: Ray starts it again, and it new ones."""
+    """End this process if one of several learners is lost: Ray restarts it, and it starts new learners."""
     from suphx_platform.on_ray.learner_group import LearnersLostError
 
     try:

@@ -1,7 +1,8 @@
 """The data flow of the paper's Figure 6 over processes: who asks whom for what next, and what is done when one dies.
 
-Only references of decisions, batches and weights pass through this process; what they stand for goes from actor to
-actor through Ray's object store. simulator_group.py has simulators fill the buffers, learner_driver.py has the learner
+Only references of decisions and batches pass through this process; their data goes from actor to actor through Ray's
+object store. Weights and copies of the learner's state come here, so that they survive the learner's machine.
+simulator_group.py has simulators fill the buffers, learner_driver.py has the learner
 empty them and publish versions, actor_supervisor.py knows who lives.
 """
 

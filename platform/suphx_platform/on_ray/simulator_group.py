@@ -166,7 +166,7 @@ class SimulatorGroup:
                 return state
 
     def work(self, *, may_play: bool) -> None:
-        """Hand over what is held, and have those play who may."""
+        """Deliver waiting decisions, and give tasks to simulators that may play."""
         limit = _AHEAD if self._is_free else 1
         for handle in list(self._to_do):
             self._hand_over(handle)
@@ -193,7 +193,7 @@ class SimulatorGroup:
             self._look_at(shard)
 
     def replace_lost(self, shard: Shard, incarnation: int, error: Exception) -> None:
-        """Count what a shard lost that died in its ``incarnation``; the restarted one gets what is pending for it."""
+        """Count what was lost with a shard that died in its ``incarnation``; the restarted one gets what is pending."""
         if shard.incarnation != incarnation:
             return
         self._supervisor.fail(shard.part, error)

@@ -42,7 +42,7 @@ class Topology:
         """``context``: what is the same for all simulators. Nobody does anything until the server has begun."""
         self._run = f"suphx-{uuid.uuid4().hex[:8]}"
         cluster = config.cluster
-        # Buffers and versions are kept near the learner and take nothing of what counts there.
+        # Buffers and versions are kept near the learner and reserve almost none of its resource.
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
         engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
         simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": PLACE}}
@@ -92,7 +92,7 @@ class Topology:
 
 
 def new_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
-    """Return an actor that Ray starts again whenever it dies; its health is asked aside of its work."""
+    """Return an actor that Ray restarts whenever it dies; a thread of its own answers health checks."""
     settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
     return ray.remote(**settings)(kind).options(name=name, **needs).remote(*arguments)
 

@@ -61,7 +61,7 @@ class Controller:
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
         updates whenever a state was written; ``keep_best`` gets the nets of each match against the start;
         ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on if that is
-        not learning. Whatever breaks is logged. Raises ValueError if the state belongs to another run.
+        not learning. Faults are logged. Raises ValueError if the state belongs to another run.
         """
         has_weak = play.weak is not play.start
         if config.oracle.policy:
@@ -131,7 +131,7 @@ class Controller:
 
     @property
     def updates(self) -> int:
-        """Updates so far, over all sittings."""
+        """Updates so far, over all starts of the run."""
         return self._progress.updates
 
     def _stop(self) -> NoReturn:

@@ -32,4 +32,4 @@ class SeenPlanes(TypedDict, Generic[A]):
 
 
 class BatchColumns(LossColumns[A], SeenPlanes[A]):
-    """A batch."""
+    """All columns that a learner needs of one head's batch."""

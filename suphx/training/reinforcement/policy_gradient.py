@@ -75,7 +75,7 @@ def policy_loss(
 
 def entropy(log_probs: Tensor) -> Tensor:
     """Return the entropy [n] in nats of ``log_probs`` [n, k], minus infinity where illegal; differentiable."""
-    finite = log_probs.masked_fill(log_probs == -torch.inf, 0.0)  # 0 * -inf would be no number, nor its gradient
+    finite = log_probs.masked_fill(log_probs == -torch.inf, 0.0)  # 0 * -inf would be nan, and so would its gradient
     return -(finite * log_probs.exp()).sum(dim=1)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_cli.arguments.parsing import positive, seconds
 from suphx_cli.arguments.peers import peer_names
 from suphx_cli.arguments.steps import steps
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 PEERS = ("riichienv", "mahjax")
 ENCODERS = ("mini", "suphx", "suphx-plain")
-OPPONENTS = ("random", "tsumogiri", "ukeire")
 SECONDS = 1.0
 
 
@@ -42,7 +42,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--encoder", choices=ENCODERS, default="mini", help="planes (default: mini)")
     parser.add_argument(
-        "--opponents", choices=OPPONENTS, default="random", help="agent at the other seats (default: random)"
+        "--opponents", choices=SCRIPTED_AGENTS, default="random", help="agent at the other seats (default: random)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument(

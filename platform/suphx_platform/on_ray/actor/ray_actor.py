@@ -12,7 +12,7 @@ from suphx_platform.on_ray.actor.process_memory import private_bytes
 from suphx_platform.parts.engine_counts import EngineCounts
 
 PLACE, BESIDE = 0.99, 0.001
-"""Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
+"""Share of a node's resource that an actor takes: the one it is for; one that only has to be near it."""
 
 
 _INCARNATION = uuid.uuid4().hex

@@ -17,7 +17,7 @@ from suphx_platform.on_ray.supervision.engine_rates import EngineRates
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall, InFlightCalls
 
 _CHECKS = 4
-"""Times within ``hang_seconds`` that every part is asked how it is."""
+"""Health checks of each part within ``hang_seconds``."""
 _ENGINE_SECONDS = 2.0
 """Engines are checked more often: only simulators call them, so the driver would not notice that one is dead."""
 
@@ -28,7 +28,7 @@ _WAIT_SECONDS = 0.5
 _UNREPORTED = "its process has ended, and another one has taken its place"
 
 
-class TimeLimits(Protocol):
+class SupervisionLimits(Protocol):
     """The settings of a supervisor: a layout of any kind of run has them."""
 
     @property
@@ -48,13 +48,13 @@ class TimeLimits(Protocol):
 
 
 class ActorSupervisor:
-    """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
+    """Consumes: results of health checks. Produces: faults. Waits for: nothing.
 
     A part that hangs is killed; Ray starts it again like any other dead part. The death of one incarnation of a part
     is one fault, however many calls fail because of it.
     """
 
-    def __init__(self, config: TimeLimits, parts: Mapping[str, Any]) -> None:
+    def __init__(self, config: SupervisionLimits, parts: Mapping[str, Any]) -> None:
         self.calls = InFlightCalls(self._hung)
         self.health: dict[str, Health] = {}
         """What each living part said last."""
@@ -70,7 +70,7 @@ class ActorSupervisor:
         self._due = [(0.0, part) for part in parts]
 
     def work(self) -> None:
-        """Ask those who were not asked for a while."""
+        """Make the health checks that are due."""
         while self._due and self._due[0][0] <= time.monotonic():
             _, part = heapq.heappop(self._due)
             self._ask(part)
@@ -119,7 +119,10 @@ class ActorSupervisor:
         self._failures.pop(part, None)
 
     def fail(self, part: str, error: Exception) -> None:
-        """Emit the fault of a part, once for each incarnation; raise the error if it is one too many in a row."""
+        """Emit one fault for each incarnation of a part that died or failed.
+
+        Raises the cause if Ray will not restart the part, or after more than ``max_failures`` in a row.
+        """
         self.health.pop(part, None)
         self.engine_rates.forget(part)
         cause = cause_of(error)
@@ -130,7 +133,7 @@ class ActorSupervisor:
             if self._is_unreported_restart(part, cause.incarnation):
                 self._count(Fault(part, "died", first_line(error)), cause)
         elif isinstance(error, ray.exceptions.RayActorError):
-            if part not in self._dead and self.calls.handled_since >= self._restarted.get(part, 0):
+            if part not in self._dead and self.calls.handled_call_began >= self._restarted.get(part, 0):
                 self._dead[part] = time.monotonic()
                 self._count(Fault(part, "died", first_line(error)), cause)
         else:
@@ -146,7 +149,7 @@ class ActorSupervisor:
         """Note which ``incarnation`` a part is in; tell whether it is a new one and the old one's end was not told."""
         known, told_at = self._incarnations.get(part), self._dead.get(part)
         if incarnation == known:
-            if told_at is not None and self.calls.handled_since > told_at:
+            if told_at is not None and self.calls.handled_call_began > told_at:
                 del self._dead[part]  # only the line was broken
             return False
         self._incarnations[part] = incarnation
@@ -166,7 +169,7 @@ class ActorSupervisor:
             on_result=lambda health: self._note_health(part, health),
             on_error=lambda error: self._handle_no_health(part, error),
             seconds=seconds,
-            is_aside=True,
+            is_health_check=True,
         )
         self.calls.add(actor.health.remote(), call)
 
@@ -189,7 +192,7 @@ class ActorSupervisor:
             self.fail(part, error)
 
     def _handle_no_health(self, part: str, error: Exception) -> None:
-        """Handle a part that does not answer the question of its health."""
+        """Handle a health check that failed."""
         self.fail_unless_dead(part, error)
         self.health.pop(part, None)
         self._ask_later(part)

@@ -20,54 +20,54 @@ class InFlightCall:
     """One call."""
 
     part: str
-    """The name of whom it asks."""
+    """Name of the part that was called."""
     actor: Any
     on_result: Callable[[Any], None]
-    """Gets the answer."""
+    """Gets the result."""
     on_error: Callable[[Exception], None]
-    """Gets the error; raises what cannot be mended."""
+    """Gets the error; raises it if the run cannot go on."""
     seconds: float
     """How long it may take before the part counts as hanging."""
-    is_aside: bool = False
-    """A question of health, which the work does not wait for."""
+    is_health_check: bool = False
+    """The work does not wait for it."""
 
 
 class InFlightCalls:
-    """Consumes: answers of actors. Produces: the next steps. Waits for: the first answer.
+    """Consumes: results of actors. Produces: the next steps. Waits for: the first result.
 
     All steps are made in the thread that calls ``wait``, one after another.
     """
 
     def __init__(self, hung: Callable[[str, float], None]) -> None:
-        """``hung`` is told the name of a part that was killed because it did not answer for so many seconds."""
+        """``hung`` is told the name of a part that was killed because it did not respond for so many seconds."""
         self._hung = hung
         self._numbers = itertools.count()
         self._open: dict[int, tuple[InFlightCall, float, float]] = {}
-        self.handled_since = 0.0
-        """When the call was made whose answer is being dealt with."""
+        self.handled_call_began = 0.0
+        """When the call began whose result is being handled."""
         self._answered: Queue[tuple[int, Future[Any]]] = Queue()
         self._looked_at = time.monotonic()
 
     @property
     def num_working(self) -> int:
-        """Calls that are under way, but for those aside."""
-        return sum(not call.is_aside for call, *_ in self._open.values())
+        """Calls that are under way, without health checks."""
+        return sum(not call.is_health_check for call, *_ in self._open.values())
 
     def add(self, reference: Any, call: InFlightCall) -> None:
-        """Have ``call`` deal with the answer that ``reference`` stands for."""
+        """Have ``call`` handle the result that ``reference`` stands for."""
         number = next(self._numbers)
         now = time.monotonic()
         self._open[number] = (call, now, now + call.seconds)
         reference.future().add_done_callback(lambda future: self._answered.put((number, future)))
 
     def wait(self, seconds: float) -> None:
-        """Deal with one answer, if one comes within ``seconds``; kill the parts that hang."""
+        """Handle one result, if one comes within ``seconds``; kill the parts that hang."""
         try:
             number, future = self._answered.get(timeout=seconds)
         except Empty:
             self._look()
             return
-        call, self.handled_since, _ = self._open.pop(number)
+        call, self.handled_call_began, _ = self._open.pop(number)
         error = future.exception()
         if error is None:
             call.on_result(future.result())

@@ -237,7 +237,7 @@ def _open_window(t: Table, phase: int, face: int) -> None:
 
 @jit
 def _next_claimer_decides(t: Table) -> bool:
-    """Make the next seat to the right of the actor that may claim the actor; return whether there is one."""
+    """Let the next seat after the actor that may claim become the actor; return whether there is one."""
     for distance in range((t.actor - t.turn) % 4 + 1, 4):
         seat = (t.turn + distance) % 4
         if fill_claim(t, seat):

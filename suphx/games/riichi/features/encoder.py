@@ -26,10 +26,10 @@ class Encoder:
     """What a seat's decision looks like to a net: a layout for own turns and one for claims."""
 
     id: int
-    """What ``encode_observation`` knows the encoder by."""
+    """The number that selects it in ``encode_observation``."""
     name: str
     version: int
-    """Stands in every checkpoint: a net fits one version of one encoder."""
+    """Stored in every checkpoint; a net fits only this version of its encoder."""
     public: PlaneLayout
     """Planes of the discard and riichi heads."""
     claim: PlaneLayout

@@ -1,7 +1,7 @@
 """The published small encoding: 288 planes for discard and riichi, 310 for the claims.
 
 Source: windshadow233's article "Reproducing the mahjong AI paper from zero, part 1" (2023), which lists the planes but
-not how they come to 288 and 22. The one sum that we found:
+not how they add up to 288 and 22. The only sum that we found:
 
     hand 4 + melds 4 x 4 x 4 + rivers 4 x 24 + visible 4                            = 168
     categories: seat 4, placement 4, kyoku 16, honba 20, sticks 20, dealer 4        =  68

@@ -3,9 +3,10 @@
 Own turn: win rule, kong net for every possible kan, riichi net, discard net. Another seat's discard: win rule, then
 the kong, pong and chow nets judge every possible claim; of those that they want the surest one is proposed.
 
-This is the only implementation. ``rule_action`` decides what needs no net, ``observe_head`` says what a head is asked,
-and ``apply_outputs`` turns its outputs into actions; heads are applied in the order of ``HEAD_ORDER``. Agents and
-adaptation ask a head only where the heads before it left the table undecided (``decide``). Self-play asks all heads at
+This is the only implementation. ``rule_action`` decides what needs no net, ``observe_head`` makes the observations of a
+head, and ``apply_outputs`` turns its outputs into actions; heads are applied in the order of ``HEAD_ORDER``. Agents and
+adaptation ask a head only where the heads before it left the table undecided, or in a claim window, in which a later
+head may want a claim more (``decide``). Self-play asks all heads at
 once, one message a decision, and applies the outputs in the same order (table_group.py).
 """
 
@@ -40,7 +41,7 @@ HEAD_ORDER = (KONG_HEAD, PONG_HEAD, CHOW_HEAD, RIICHI_HEAD, DISCARD_HEAD)
 """Figure 1: which head's outputs count first. Of claims and kans that are wanted equally the first one is made."""
 UNDECIDED = -1
 NO_CANDIDATE = -1
-"""Of an observation that is about no tile: which tile to discard, and whether to declare riichi."""
+"""Candidate of the discard and riichi heads, which judge no single tile."""
 NO_KEEP_PROBABILITIES: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 BOOL = NDArray[np.bool_]
@@ -54,11 +55,11 @@ Forward = Callable[[Observations, I64], HeadOutputs]
 
 @dataclass(frozen=True, slots=True)
 class HeadObservations:
-    """What one head is asked about a batch of tables."""
+    """The observations of one head at a batch of tables."""
 
     observations: Observations
     owners: I64
-    """int64 [n]: which of the ``indices`` of the tables each row is of."""
+    """int64 [n]: position in ``indices`` of the table of each row."""
     candidates: I64
     """int64 [n]: the claim or kan that the row is about, or NO_CANDIDATE."""
 
@@ -72,8 +73,8 @@ def decide(
 ) -> I16:
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
-    ``forward`` answers for the nets, once for each head that is asked. ``keep_probabilities``: heads whose rows have
-    oracle planes (features/oracle_observation.py), with the keep probability of the masks in these.
+    ``forward`` computes the outputs of a net, once for each head that has observations. ``keep_probabilities``: heads
+    whose rows have oracle planes (features/oracle_observation.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_forced_actions(tables, indices, actions)
@@ -98,8 +99,8 @@ def apply_outputs(
 ) -> BOOL:  # fmt: skip
     """Put the outputs of ``head`` into ``actions``; return bool [n]: which rows count in Figure 1's order.
 
-    A row does not count if an earlier head decided its table. Only the choice 1 is a yes. ``surest`` float32 (n,), 0 at
-    first: the score of the claim or kan that is proposed so far.
+    A row of the riichi or discard head does not count if an earlier head decided its table. Only the choice 1 is a yes.
+    ``surest`` float32 (n,), 0 at first: the score of the claim or kan that is proposed so far.
     """
     counts = np.ones(len(owners), np.bool_)
     for q in range(len(owners)):
@@ -150,7 +151,7 @@ def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I1
 
 @jit
 def _list_overruled(t: Table, overruled: I16) -> None:
-    """Fill what each seat claimed in the window that has closed, but for the seat whose turn that made it."""
+    """Fill what each seat claimed in the window that has closed, except for the seat whose claim was carried out."""
     for seat in range(4):
         if PON <= t.claim_actions[seat] < PASS and (t.phase == KYOKU_END or seat != t.turn):
             overruled[seat] = t.claim_actions[seat]
@@ -190,7 +191,7 @@ def rule_action(t: Table) -> int:
 def observe_head(
     tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int, *, keep_probability: float | None = None
 ) -> HeadObservations:
-    """Return what ``head`` is asked at those of the tables ``indices`` that ``actions`` leave undecided.
+    """Return the observations of ``head`` at those of the tables ``indices`` that ``actions`` leave undecided.
 
     ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_observation.py).
     Policies are LATEST.

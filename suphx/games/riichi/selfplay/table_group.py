@@ -1,11 +1,12 @@
-"""Games without end at many tables: they ask the nets, get their outputs, and play on until every table asks again.
+"""Continuous games at many tables: each step applies the nets' outputs and plays until every table waits for new ones.
 
 >>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
 >>> while True:
-...     ended = group.step([answer(observations) for observations in group.observe()])
+...     ended = group.step([outputs_of(observations) for observations in group.observe()])
 ...     decisions = ended.with_rewards(reward(ended.kyokus))  # training/reward/reward.py
 
-A table asks all that its decision may need in one go (kong, riichi and discard of an own turn): one message a decision.
+A table is observed for all nets that its decision may need at once (kong, riichi and discard of an own turn): one
+message per decision.
 The course of a game depends only on its seed and the policy outputs, not on other tables.
 """
 
@@ -64,7 +65,7 @@ class GroupConfig:
     has_draw_lanes: bool = False
     """Every seat draws from its own positions of the wall (engine/draw_lane.py)."""
     first_steps: int = 1
-    """Over so many steps tables begin one after another, or all deals would end, and hand out decisions, at once."""
+    """The tables begin one after another over this many steps; otherwise all deals would end at the same time."""
 
     def __post_init__(self) -> None:
         for name in ("num_tables", "first_steps"):
@@ -120,7 +121,7 @@ class TableGroup:
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
 
     def observe(self, keep_probability: float = 1.0) -> list[Observations]:
-        """Return what the tables want to know, one part for each head that is asked.
+        """Return the observations of all tables, one part for each head that is needed.
 
         ``keep_probability``: of the keep-masks, in rows that have what is hidden.
         """

@@ -111,9 +111,8 @@ class LearningStep:
         part, config, actor = self._step[head], self._config, self.actors[head]
         logits, masks = outputs["logits"], batch["masks"]
         assert logits is not None
-        loss, figures = decision_loss(
-            *(logits, outputs["values"], batch, part.alpha, config.gradient), learns_policy=part.learns_policy
-        )
+        values, gradient = outputs["values"], config.gradient
+        loss, figures = decision_loss(logits, values, batch, part.alpha, gradient, learns_policy=part.learns_policy)
         if part.kl_coeff:
             with torch.no_grad():
                 start = net_logits(actor.start, batch["planes"], actor.bf16)
@@ -140,7 +139,9 @@ class LearningStep:
         pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
         pending |= self._kl_of_all_learners() | self._cosines(gradients)
         self._pending = {}
-        values = torch.stack([value.detach().float() for value in pending.values()]).tolist()  # the one wait
+        values = torch.stack(
+            [value.detach().float() for value in pending.values()]
+        ).tolist()  # the only wait for the device
         figures: Figures = {head: {} for head in self._step}
         for (head, name), value in zip(pending, values, strict=True):
             figures[head][name] = value

@@ -1,8 +1,8 @@
-"""What changes from update to update: entropy coefficients, learning rates, and whether the policy learns already.
+"""What changes from update to update: entropy coefficients, learning rates, and whether the policy learns yet.
 
 >>> control = UpdateControl(LearnerConfig(), heads=[DISCARD_HEAD])
 >>> parts = control.parts({DISCARD_HEAD: decisions})  # the steps of each learner
->>> figures = control.count(parts, [[step.make(part) for part in own] for own in parts])
+>>> figures = control.count(parts, [[learning_step.make(step) for step in steps] for steps in parts])
 """
 
 from __future__ import annotations
