@@ -32,10 +32,10 @@ class Decisions:
     costs: I16
     """int16 [n, 34]: what each discard costs at once (deal_in.py), or [n, 0] if that is not used."""
     actions: I16
-    """int16 [n]: the sampled answers: a kind to discard, or 1 = yes and 0 = no."""
+    """int16 [n]: the sampled actions: a kind to discard, or 1 = yes and 0 = no."""
     is_overruled: BOOL
     """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
-    went first. All other answers were done: a yes without this mark is an action of the game, a no is none. For
+    went first. All other actions were done: a yes without this mark is an action of the game, a no is none. For
     comparisons with records; the loss does not use it (docs/self-play.md)."""
     is_joint: BOOL
     """bool [n]: decided at the same time as the row before it in its trajectory: the net was asked about several claims
@@ -121,7 +121,7 @@ def concatenate(parts: Sequence[Decisions]) -> Decisions:
 
 
 def no_decisions(head: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False) -> Decisions:
-    """Return none of a head, whose masks have ``num_choices`` columns: 0 where it answers yes or no."""
+    """Return none of a head, whose masks have ``num_choices`` columns: 0 where it decides yes or no."""
     return Decisions(
         head=head,
         planes=SparsePlanes.none(observation_bytes),

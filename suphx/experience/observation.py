@@ -1,4 +1,4 @@
-"""What seats observe when they decide, and what the nets answer: columns of one head, for many tables at once.
+"""What seats observe when they decide, and what the nets compute from it: columns of one head, for many tables at once.
 
 All of it is plain numpy, so that simulators can send it to the processes that have the nets.
 """
@@ -28,21 +28,21 @@ class Observations:
     masks: U8
     """uint8 [n, 34]: legal kinds of discards; [n, 0] for the other heads."""
     policies: I32
-    """int32 [n]: who answers: LATEST, WEAK, or FIRST_OLDER + the number of an older version."""
+    """int32 [n]: which policy acts: LATEST, WEAK, or FIRST_OLDER + the number of an older version."""
     uniforms: F32
-    """float32 [n] in 0 … 1: where in its distribution a sampled answer lies. So the answer to a row does not depend
-    on what else is observed, nor on who answers."""
+    """float32 [n] in 0 … 1: where in its distribution a sampled action lies. So the action of a row does not depend
+    on what else is observed, nor on which process computes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyOutputs:
-    """What the nets answer to ``Observations``, row by row."""
+    """The outputs of the nets for ``Observations``, row by row."""
 
     actions: I16
     """int16 [n]: a kind to discard; 1 = yes, 0 = no for the other heads."""
     scores: F32
     """float32 [n]: how sure a yes is, 0.5 … 1; of several at one table the highest counts. Unused for discards."""
     log_probs: F32
-    """float32 [n]: log-probability of a sampled action; 0 for answers that were not sampled."""
+    """float32 [n]: log-probability of a sampled action; 0 for actions that were not sampled."""
     versions: I32
-    """int32 [n]: policy version that answered."""
+    """int32 [n]: policy version that computed it."""

@@ -123,7 +123,7 @@ class TrajectoryStore:
     ) -> None:
         """Make room for ``num_tables`` tables.
 
-        ``num_choices``: columns of a mask, 0 where the head answers yes or no. ``has_costs``: decisions are kept with
+        ``num_choices``: columns of a mask, 0 where the head decides yes or no. ``has_costs``: decisions are kept with
         what each discard costs at once.
         """
         self.head = head

@@ -18,7 +18,7 @@ F32 = NDArray[np.float32]
 def masked_logits(logits: Tensor, masks: Tensor) -> Tensor:
     """Return float32 ``logits`` [n, k] with minus infinity where ``masks`` [n, k] is 0.
 
-    ``masks`` [n, 0] means that every output is legal (the heads with the two answers no and yes).
+    ``masks`` [n, 0] means that every output is legal (the heads that decide yes or no).
     """
     logits = logits.float()
     if masks.shape[1] == 0:

@@ -1,4 +1,4 @@
-"""How many positions a second one net answers: packed rows in host memory, sampled actions back in host memory."""
+"""How many positions per second one net evaluates: packed rows in host memory, sampled actions back in host memory."""
 
 from __future__ import annotations
 

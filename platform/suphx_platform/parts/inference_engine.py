@@ -129,7 +129,7 @@ class InferenceEngine:
         self._versions[policy] = version.number
 
     def _evaluate_together(self, requests: Sequence[Request]) -> list[Reply]:
-        """Answer several requests in one go: the rows of a head all together."""
+        """Evaluate several requests at once: the rows of a head all together."""
         by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
         with self._nets_in_use:
             started = time.monotonic()
@@ -151,7 +151,7 @@ class InferenceEngine:
                 start += len(part.planes)
 
     def _evaluate_head(self, observations: Observations) -> PolicyOutputs:
-        """Answer each policy's rows with its own net."""
+        """Evaluate each policy's rows with its own net."""
         first = int(observations.policies[0])
         if (observations.policies == first).all():
             return self._evaluate_policy(observations, first)
@@ -187,7 +187,7 @@ class InferenceEngine:
 
 
 class _NullNet:
-    """A net without weights: all its logits are 0, so all answers are equally probable."""
+    """A net without weights: all its logits are 0, so all actions are equally probable."""
 
     def __init__(self, net: PolicyNet) -> None:
         self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
@@ -201,7 +201,7 @@ class _NullNet:
 
 
 class LocalEngine:
-    """An engine in this process, which answers in a thread of its own while the simulator goes on."""
+    """An engine in this process, which computes in a thread of its own while the simulator goes on."""
 
     def __init__(self, engine: InferenceEngine, torch_threads: int = 1) -> None:
         """``torch_threads``: as ``InferenceEngineConfig.threads``; torch counts them for each thread that asks."""
@@ -224,7 +224,7 @@ def engine_thread(torch_threads: int) -> Executor:
 
 
 def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
-    """Return sampled answers; a yes counts the more, the more probable it was."""
+    """Return sampled actions; a yes counts the more, the more probable it was."""
     scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, 0.5 + np.exp(log_probs) / 2, 0)
     return PolicyOutputs(
         actions=actions.astype(np.int16),
@@ -237,7 +237,7 @@ def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *
 def _unlearned(
     head: int, logits: np.ndarray, observations: Observations, calibration: Calibration, selection: ActionSelection
 ) -> PolicyOutputs:  # fmt: skip
-    """Return the answers of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
+    """Return the actions of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
     whole = _empty_outputs(len(logits))
     if head == DISCARD_HEAD:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)

@@ -1,4 +1,4 @@
-"""How an inference engine answers requests: the settings of inference_engine.py."""
+"""How an inference engine evaluates requests: the settings of inference_engine.py."""
 
 from __future__ import annotations
 

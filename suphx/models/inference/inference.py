@@ -36,7 +36,7 @@ Forward = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceConfig:
-    """How a net answers; nothing here changes what it answers, up to rounding."""
+    """How the outputs of a net are computed; nothing here changes them, up to rounding."""
 
     precision: Precision = "auto"
     """fp32, bf16 (weights as well), or auto: bf16 where the hardware has it."""
@@ -93,7 +93,7 @@ class InferenceNet:
 
     @torch.inference_mode()
     def load(self, net: PolicyNet) -> None:
-        """Answer with the weights of ``net`` from now on; ValueError if it is another kind of net."""
+        """Use the weights of ``net`` from now on; ValueError if it is another kind of net."""
         new = dict(self._prepare(net).named_parameters())
         old = dict(self._net.named_parameters())
         if {name: weight.shape for name, weight in new.items()} != {name: weight.shape for name, weight in old.items()}:

@@ -49,7 +49,7 @@ LEARNED_HEADS = "learned_heads"
 
 
 class Agent(Protocol):
-    """Plays any seats of any tables; what it answers depends on the tables alone, not on how they are batched."""
+    """Plays any seats of any tables; its actions depend on the tables alone, not on how they are batched."""
 
     name: str
 
@@ -101,7 +101,7 @@ class NetAgent:
         Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
         ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes.
-        ``sampled_heads``: nets whose answers are drawn from their probabilities instead, discards too. A draw depends
+        ``sampled_heads``: nets whose actions are drawn from their probabilities instead, discards too. A draw depends
         on the seed of the wall and the decision only, and is that of self-play with this seed.
         """
         if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
@@ -148,7 +148,7 @@ class NetAgent:
 
     @torch.inference_mode()
     def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
-        """Answer for the nets (decision.py, ``Forward``)."""
+        """Compute the outputs of the nets (decision.py, ``Forward``)."""
         head = observations.head
         net = self._nets[head]
         rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
@@ -165,7 +165,7 @@ class NetAgent:
 
     @torch.inference_mode()
     def _judge(self, observations: Observations) -> F32:
-        """Return the calibrated probabilities, float32 [n, k], of all answers of one head."""
+        """Return the calibrated probabilities, float32 [n, k], of all actions of one head."""
         head = observations.head
         net = self._nets[head]
         rows = seen_planes(observations.planes, net.num_planes, self._num_oracle_planes[head])
@@ -174,7 +174,7 @@ class NetAgent:
 
 
 def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
-    """Return what answers fastest for ``net`` on the device."""
+    """Return the fastest way to compute ``net`` on the device."""
     return PackedNet(net) if device.type == "cpu" else fold_batch_norm(net).to(device)
 
 

@@ -112,7 +112,7 @@ class _Chooser:
         self._kept: list[SeatDecisions] = []
 
     def forward(self, observations: Observations, lines: I64) -> HeadOutputs:
-        """Answer for all nets (decision.py, ``Forward``)."""
+        """Compute the outputs of all nets (decision.py, ``Forward``)."""
         if observations.head != DISCARD_HEAD:
             return self._agent.forward(observations, lines)
         return discard_outputs(self._choose(observations.planes, observations.masks, lines))

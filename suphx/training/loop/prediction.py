@@ -1,4 +1,4 @@
-"""What a net answers for packed rows, one batch or many."""
+"""The outputs of a net for packed rows, one batch or many."""
 
 from __future__ import annotations
 

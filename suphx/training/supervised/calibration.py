@@ -1,6 +1,6 @@
 """Fits a Calibration on validation samples: temperature scaling, and a threshold that says yes as often as the records.
 
-A net that always takes the more probable answer says yes too rarely wherever yes is rare: what is 30 % yes is never
+A net that always takes the more probable choice says yes too rarely wherever yes is rare: what is 30 % yes is never
 done, though the players whom it learned from do it in 30 % of the cases.
 """
 
@@ -35,7 +35,7 @@ def fit_calibration(logits: Floats, labels: Labels) -> Calibration:
 def fit_temperature(logits: Floats, labels: Labels) -> float:
     """Return the temperature (0.05 to 20) with the least cross-entropy, which is convex in its inverse.
 
-    A temperature other than 1 has to be worth it: a hundred samples that a net answers all correctly do not show that
+    A temperature other than 1 has to be worth it: a hundred samples that a net predicts all correctly do not show that
     it is never wrong.
     """
 

@@ -1,4 +1,4 @@
-"""The random numbers of a decision at a table: quantiles of sampled answers, and seeds of the oracle's keep-masks."""
+"""The random numbers of a decision at a table: quantiles of sampled actions, and seeds of the oracle's keep-masks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from suphx.kernel.record import I64, Records
 
 F32 = NDArray[np.float32]
 
-_MASKS = 128  # more than any candidate's number, so that a mask and an answer never share a number
+_MASKS = 128  # more than any candidate's number, so that a mask and an action never share a number
 
 
 @jit
 def fill_uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, head: int, uniforms: F32) -> None:
-    """Fill ``uniforms`` float32 [n]: the quantile of the sampled answer to each observation for ``head``."""
+    """Fill ``uniforms`` float32 [n]: the quantile of the sampled action for each observation of ``head``."""
     for q in range(len(owners)):
         t = tables[indices[owners[q]]]
         uniforms[q] = uniform_of(t.wall_seed, 1 + t.num_decisions, observation_number(head, candidates[q]))

@@ -81,7 +81,7 @@ class Ended:
     decisions: tuple[Unrewarded, ...]
     """One for each head that learns."""
     num_decisions: int
-    """Tables whose observations were answered."""
+    """Tables that have played on."""
 
     def with_rewards(self, rewards: F32) -> list[Decisions]:
         """Return the decisions of each head; ``rewards`` [deals, 4] by seat. To be called before the next step."""
@@ -154,7 +154,7 @@ class TableGroup:
         return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
 
     def branch(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> BranchTables:
-        """Return copies of tables on which to try answers to the ``rows`` int64 [n] of a part of the last ``observe``.
+        """Return copies of tables on which to try actions for the ``rows`` int64 [n] of a part of the last ``observe``.
 
         ``choices`` int16 [n, k] and errors as in playout.py. The tables stay as they are.
         """
@@ -196,9 +196,9 @@ class TableGroup:
     def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL], actions: I16) -> None:
         """Keep what the learning seats decided, unless there was no choice; ``actions`` of the tables are done next.
 
-        What is kept is the sampled answer of each net, which is the action of that decision: whether its yes is done
-        depends on the other answers. It is marked if not (``is_overruled``), and learned from like the others; the
-        gradient then is that of what was played (docs/self-play.md, "Overruled calls").
+        What is kept is the sampled action of each net: whether its yes is carried out depends on the actions of the
+        others. It is marked if not (``is_overruled``), and learned from like the others; the gradient then is that of
+        what was played (docs/self-play.md, "Overruled calls").
         """
         for asked, output, is_counted in zip(self._observed, outputs, counts, strict=True):
             for store in self._stores:
