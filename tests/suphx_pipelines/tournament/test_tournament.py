@@ -165,7 +165,7 @@ def test_three_nights(runs: Path) -> None:
     save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
     second = play(runs, night(2))
     assert (second["champion"], second["promoted"]) == ("models:/suphx/2", True)
-    assert second["reason"].startswith(f"new champion: b-1/reinforcement beat {CHAMPION}: average placement −")
+    assert second["reason"].startswith(f"new champion: b-1/reinforcement beat {CHAMPION}: placement difference −")
     assert set(second["agents"]) == {CHAMPION, "ukeire", "tsumogiri", "random", "b-1/reinforcement"}
     again = play(runs, night(2))
     assert (again["champion"], again["promoted"], again["agents"]) == ("models:/suphx/2", True, second["agents"])

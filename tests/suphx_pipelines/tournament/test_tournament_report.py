@@ -37,7 +37,7 @@ BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3
 
 def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
     told = reason(decision("placement", _22=WORSE, _31=WORSE), is_promoted=True)
-    assert told.startswith("new champion: a-1/reinforcement beat ukeire: average placement")
+    assert told.startswith("new champion: a-1/reinforcement beat ukeire: placement difference")
     assert told.endswith("; but it is worse than ukeire in 2v2 and 3v1")
     assert reason(decision("placement", _22=BETTER, _31=WORSE), is_promoted=True).endswith("than ukeire in 3v1")
 
