@@ -45,13 +45,20 @@ def train_douzero(folder: Path, minutes: float, cores: Sequence[int], num_actors
     command = [sys.executable, "-m", _TRAINING, str(folder), str(60 * minutes), str(num_actors)]
     threads = {"OMP_NUM_THREADS": "1"}  # its actors are processes of their own
     paths = os.pathsep.join(path for path in sys.path if path)
-    subprocess.run(
-        ["taskset", "--cpu-list", ",".join(map(str, cores)), *command],
-        cwd=REPOSITORY,
-        env={**os.environ, **threads, "PYTHONPATH": paths},
-        check=True,
-        stdout=sys.stderr,
-    )
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "trainer.log"
+    with log.open("wb") as output:
+        done = subprocess.run(
+            ["taskset", "--cpu-list", ",".join(map(str, cores)), *command],
+            cwd=REPOSITORY,
+            env={**os.environ, **threads, "PYTHONPATH": paths},
+            check=False,
+            stdout=output,
+            stderr=output,
+        )
+    if done.returncode:
+        tail = log.read_text(errors="replace")[-2000:]
+        raise ChildProcessError(f"DouZero's trainer ended with exit status {done.returncode} ({log}): {tail}")
     weights = {seat: torch.load(folder / f"{seat}.pt", weights_only=True) for seat in SEAT_NAMES}
     return ValueNets(GAME, RULES, nets_of_douzero(weights)), int((folder / "frames.txt").read_text())
 
