@@ -1,7 +1,7 @@
 """The contract of a game whose seats choose among candidate moves: what learning, evaluation and runs need of it.
 
-``registry.py`` has such games by name; ``doudizhu/game.py`` is the worked example. The layers above know a game only
-through these names, so that they work for the next one.
+``registry.py`` has such games by name; ``doudizhu/game.py`` is the worked example. Learning, evaluation and runs use
+only these names; recipes, the benchmark and the viewer have an entry for each game (docs/games.md lists all steps).
 """
 
 from __future__ import annotations

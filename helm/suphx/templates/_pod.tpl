@@ -22,6 +22,7 @@ spec:
   {{- include "suphx.podDefaults" $root | nindent 2 }}
   serviceAccountName: {{ include "suphx.fullname" $root }}-{{ $account }}
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
+  {{- /* KubeRay replaces a pod that has ended; Ray then restarts its actors in the new one. */}}
   restartPolicy: Never
   {{- /* A head saves first, and what it runs for that has its own time to end. */}}
   terminationGracePeriodSeconds: {{ ternary (add 30 (int64 $root.Values.run.saveSeconds)) 30 $isHead }}

@@ -86,7 +86,7 @@ class RunEntry:
 
 
 def headlines(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Return the metrics of a stage that say how good its result is."""
+    """Return the metrics of a stage for its line in a list: results and amounts, such as games and updates."""
     return {name: value for name, value in metrics.items() if name.startswith(_HEADLINES)}
 
 

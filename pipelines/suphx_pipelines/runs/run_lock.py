@@ -33,7 +33,10 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_locked(folder: Path) -> bool:
-    """Tell whether another process works on the run in ``folder``, without taking its lock."""
+    """Tell whether another process works on the run in ``folder``, without taking its lock.
+
+    Never call it for a run that this process holds: closing the file would release the lock (POSIX).
+    """
     return _lock_of(folder) is not None
 
 

@@ -319,10 +319,10 @@ def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
         missing = set(stage.needs) - seen
         if stage.name == ORIGIN_FOLDER:
             raise ValueError(f"a stage cannot be called {ORIGIN_FOLDER}: the run keeps its recipe there")
-        if missing or stage.name in seen:
-            raise ValueError(
-                f"stage {stage.name} is listed twice or before what it needs: {', '.join(sorted(missing))}"
-            )
+        if stage.name in seen:
+            raise ValueError(f"stage {stage.name} is listed twice")
+        if missing:
+            raise ValueError(f"stage {stage.name} is listed before {', '.join(sorted(missing))}, which it needs")
         seen.add(stage.name)
 
 

@@ -104,4 +104,7 @@ def _check_gpus(wanted: int) -> None:
 
     found = torch.cuda.device_count()
     if wanted > found:
-        raise ValueError(f"{wanted} GPUs are asked for, this machine has {found}: lower num_workers or use_gpu = false")
+        raise ValueError(
+            f"{wanted} GPUs are requested, this machine has {found}: lower the setting that requests them "
+            "(data_parallel.num_workers or use_gpu, cluster.gpus_per_engine or gpus_per_learner)"
+        )

@@ -53,7 +53,10 @@ class _SimulatorHandle:
 
 
 class SimulatorGroup:
-    """Consumes: room in buffers. Produces: decisions in them. Waits for: buffers without room."""
+    """Consumes: room in buffers. Produces: decisions in them. Waits for: a shard to have room again.
+
+    Starts the games of restarted simulators, and holds their decisions back while a shard is full.
+    """
 
     def __init__(self, config: ReinforcementConfig, topology: Topology, supervisor: ActorSupervisor) -> None:
         self._config = config

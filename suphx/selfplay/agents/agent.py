@@ -100,7 +100,8 @@ class NetAgent:
 
         Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
-        ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes.
+        ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes;
+        ``sampled`` also samples the discards.
         ``sampled_heads``: nets whose actions are drawn from their probabilities instead, discards too. A draw depends
         on the seed of the wall and the decision only, and is that of self-play with this seed.
         """

@@ -1,6 +1,6 @@
 """Self-play in one process whose uncertain decisions are played out (suphx/games/riichi/selfplay/playout.py).
 
->>> collector = BranchCollector(config, find_encoder("suphx"), tenhou(), first_seed=1)
+>>> collector = BranchCollector(config, heads, find_encoder("suphx"), tenhou(), first_seed=1)
 >>> branches = collector.collect(nets, 8192)  # head -> Branches
 """
 

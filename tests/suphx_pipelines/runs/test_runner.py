@@ -179,7 +179,7 @@ def test_a_name_that_is_no_folder_name_is_refused(name: str, tmp_path: Path) -> 
 
 
 def test_a_stage_before_what_it_needs_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="before what it needs: powers"):
+    with pytest.raises(ValueError, match="listed before powers, which it needs"):
         Runner(SmallRecipe(), STAGES[2:], runs=tmp_path, records=None, console=Console())
 
 

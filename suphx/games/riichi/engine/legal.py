@@ -1,6 +1,8 @@
 """Which actions a seat has: fills ``table.legal`` over the action table (action.py).
 
-kyoku.py sets ``table.forbidden``: kinds that may not be discarded after a call (kuikae) or a declared riichi.
+Only this module decides what is legal; ``discardable_kinds`` below and the legal masks of features/samples.py are views
+of it for nets. kyoku.py sets ``table.forbidden``: kinds that may not be discarded after a call (kuikae) or a declared
+riichi.
 """
 
 from __future__ import annotations
