@@ -72,7 +72,7 @@ class GameActor:
         return self._player.exchange(tasks, is_last=is_last, seconds=seconds)
 
 
-def new_actor() -> Any:
+def new_game_actor() -> Any:
     """Return an actor on a logical CPU of any node, far from others; Ray starts it again whenever it dies."""
     options: dict[str, Any] = {"num_cpus": 1, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
     return ray.remote(GameActor).options(**options).remote()

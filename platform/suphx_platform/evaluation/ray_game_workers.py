@@ -22,7 +22,7 @@ import ray
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.workers.game_task import GamePlan, GameTask, Summary, records_path
 from suphx_platform.console.table_text import count_text
-from suphx_platform.evaluation.game_actor import ProcessLocation, RestartedError, new_actor
+from suphx_platform.evaluation.game_actor import ProcessLocation, RestartedError, new_game_actor
 from suphx_platform.evaluation.game_player import Exchange, FinishedTask
 from suphx_platform.evaluation.packed_agents import PackedAgents
 from suphx_platform.on_ray.ray_session import ray_session
@@ -129,7 +129,9 @@ class _WorkerPool:
         """What ends the work; tasks that were begun before are finished."""
         self._plan, self._packed = ray.put(plan), ray.put(PackedAgents.pack(plan.addresses))
         numbers = range(1, min(settings.number, len(tasks)) + 1)
-        self._workers = [_Worker(number, settings.idle.pop() if settings.idle else new_actor()) for number in numbers]
+        self._workers = [
+            _Worker(number, settings.idle.pop() if settings.idle else new_game_actor()) for number in numbers
+        ]
         self._said_at = time.monotonic()
         for worker in self._workers:
             self._begin(worker)
@@ -227,7 +229,7 @@ class _WorkerPool:
         if worker.location is None:
             worker.lost_starts += 1
             ray.kill(worker.actor)
-            worker.actor = new_actor()
+            worker.actor = new_game_actor()
         again = f": {count_text(len(lost), 'part')} that it had begun {_are(len(lost))} played again" if lost else ""
         self._settings.say(f"{worker} was lost{again} ({first_line(error)})")
         if worker.lost_starts > _MAX_LOST_STARTS:

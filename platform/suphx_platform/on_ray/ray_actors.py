@@ -256,7 +256,7 @@ class LearnerActor(RayActor):
 
     def learn(self, parts: Mapping[int, Decisions], staleness: float) -> Any:
         """Make one update: ``backend.Learned``."""
-        from suphx_platform.backend.local_backend import learn
+        from suphx_platform.backend.backend_steps import learn
 
         with _dying_with_learners():
             return learn(self._begun(), parts, staleness, report_every=self._report_every)

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 import ray
 
 from suphx_platform.backend.backend import BackendState, Event, SelfPlay
-from suphx_platform.backend.local_backend import full_error, new_context
+from suphx_platform.backend.backend_steps import full_error, new_context
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health

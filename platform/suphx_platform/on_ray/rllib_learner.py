@@ -30,7 +30,7 @@ from suphx.games.riichi import NUM_OUTPUTS
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.reinforcement.batch_columns import BatchColumns
-from suphx.training.reinforcement.update.actor_critic import new_actor
+from suphx.training.reinforcement.update.actor_critic import new_actor_critic
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reinforcement.update.learning_step import LearningStep
@@ -60,7 +60,7 @@ class ActorCriticModule(TorchRLModule):
         """Build the nets that ``model_config`` describes."""
         model = cast(dict[str, Any], self.model_config)
         teacher = None if model["teacher"] is None else _unpacked(model["teacher"])
-        self.actor = new_actor(model["config"], _unpacked(model["start"]), teacher)
+        self.actor = new_actor_critic(model["config"], _unpacked(model["start"]), teacher)
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         outputs: dict[str, Any] = self.actor(batch)

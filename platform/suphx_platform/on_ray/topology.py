@@ -81,7 +81,7 @@ class Topology:
         return f"{self._run} {part}"
 
     def _new(self, part: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
-        return new_actor(self._name(part), kind, needs, *arguments, **groups)
+        return new_ray_actor(self._name(part), kind, needs, *arguments, **groups)
 
     def parts(self) -> dict[str, Any]:
         """Return all actors by name."""
@@ -91,7 +91,7 @@ class Topology:
         return named
 
 
-def new_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
+def new_ray_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
     """Return an actor that Ray restarts whenever it dies; a thread of its own answers health checks."""
     settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
     return ray.remote(**settings)(kind).options(name=name, **needs).remote(*arguments)

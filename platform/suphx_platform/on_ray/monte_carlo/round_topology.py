@@ -15,7 +15,7 @@ from suphx.training.monte_carlo.value_evaluation import Figures
 from suphx_platform.on_ray.actor.ray_actor import BESIDE, PLACE
 from suphx_platform.on_ray.monte_carlo.round_actors import RoundLearnerActor, RoundSimulatorActor, evaluate_weights
 from suphx_platform.on_ray.supervision.restored_learner import LEARNER
-from suphx_platform.on_ray.topology import new_actor
+from suphx_platform.on_ray.topology import new_ray_actor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 
@@ -30,9 +30,9 @@ class RoundTopology:
             "resources": {"learner": PLACE},
         }
         simulator = {"num_cpus": layout.cpus_per_simulator, "resources": {"simulator": PLACE}}
-        self.learner = new_actor(f"{run} {LEARNER}", RoundLearnerActor, learner, config, game_name)
+        self.learner = new_ray_actor(f"{run} {LEARNER}", RoundLearnerActor, learner, config, game_name)
         self.simulators = {
-            name: new_actor(f"{run} {name}", RoundSimulatorActor, simulator, config, game_name, rules)
+            name: new_ray_actor(f"{run} {name}", RoundSimulatorActor, simulator, config, game_name, rules)
             for name in (f"simulator {number}" for number in range(layout.num_simulators))
         }
 

@@ -80,7 +80,7 @@ class ActorCritic(nn.Module):
         return _seen_by(self.policy, rows)
 
 
-def new_actor(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
+def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
     """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
     critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
     return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)

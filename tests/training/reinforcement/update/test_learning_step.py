@@ -16,7 +16,7 @@ from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.policy_gradient import decision_loss
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
-from suphx.training.reinforcement.update.actor_critic import ActorCritic, new_actor
+from suphx.training.reinforcement.update.actor_critic import ActorCritic, new_actor_critic
 from suphx.training.reinforcement.update.head_batch import HeadBatch
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reinforcement.update.learning_step import LearningStep
@@ -28,7 +28,7 @@ CPU = torch.device("cpu")
 
 
 def new_step(config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD_HEAD,)) -> LearningStep:
-    return LearningStep(config, {HEAD_NAMES[head]: new_actor(config, small_net(head)) for head in heads}, CPU)
+    return LearningStep(config, {HEAD_NAMES[head]: new_actor_critic(config, small_net(head)) for head in heads}, CPU)
 
 
 def batch(own: Decisions, **settings: float) -> HeadBatch:
