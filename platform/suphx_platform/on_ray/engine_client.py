@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import ray
 
 from suphx.experience.observation import Observations, PolicyOutputs
@@ -77,9 +76,4 @@ class RemoteReply:
                 self._engine, self._reference = self._client.send(self._request)
             else:
                 # Kernels write nothing there, but are compiled for arrays that could be written to.
-                return [_own(part) for part in outputs]
-
-
-def _own(outputs: PolicyOutputs) -> PolicyOutputs:
-    names = ("actions", "scores", "log_probs", "versions")
-    return PolicyOutputs(**{name: np.array(getattr(outputs, name)) for name in names})
+                return [part.copied() for part in outputs]

@@ -22,14 +22,6 @@ class EngineCounts:
     def add(self, request: Sequence[Observations], outputs: Sequence[PolicyOutputs]) -> None:
         """Count a request that was answered."""
         self.requests += 1
-        self.observations += sum(len(part.planes) for part in request)
-        self.request_bytes += sum(map(_observation_bytes, request))
-        self.reply_bytes += sum(map(_output_bytes, outputs))
-
-
-def _observation_bytes(part: Observations) -> int:
-    return part.planes.nbytes + part.masks.nbytes + part.policies.nbytes + part.uniforms.nbytes
-
-
-def _output_bytes(part: PolicyOutputs) -> int:
-    return part.actions.nbytes + part.scores.nbytes + part.log_probs.nbytes + part.versions.nbytes
+        self.observations += sum(map(len, request))
+        self.request_bytes += sum(part.num_bytes for part in request)
+        self.reply_bytes += sum(part.num_bytes for part in outputs)

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
+from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs, joined_observations
 from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_planes
 from suphx.models.calibration import Calibration
 from suphx.models.device import find_device
@@ -143,24 +143,22 @@ class InferenceEngine:
     def _evaluate_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
         """Fill ``outputs`` [request][head]; the rows of a head in all requests form one batch."""
         for head in sorted({part.head for request in requests for part in request}):
-            asked = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
-            whole = self._evaluate_head(_joined([part for _, part in asked]))
+            found = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
+            whole = self._evaluate_head(joined_observations([part for _, part in found]))
             start = 0
-            for i, part in asked:
-                outputs[i][head] = _slice(whole, slice(start, start + len(part.planes)))
-                start += len(part.planes)
+            for i, part in found:
+                outputs[i][head] = whole.part(start, start + len(part))
+                start += len(part)
 
     def _evaluate_head(self, observations: Observations) -> PolicyOutputs:
         """Evaluate each policy's rows with its own net."""
         first = int(observations.policies[0])
         if (observations.policies == first).all():
             return self._evaluate_policy(observations, first)
-        whole = _empty_outputs(len(observations.planes))
+        whole = PolicyOutputs.blank(len(observations), UNLEARNED_VERSION)
         for policy in np.unique(observations.policies):
             own = np.flatnonzero(observations.policies == policy)
-            part = self._evaluate_policy(_rows_of(observations, own), int(policy))
-            for name in ("actions", "scores", "log_probs", "versions"):
-                getattr(whole, name)[own] = getattr(part, name)
+            whole.put(own, self._evaluate_policy(observations.take(own), int(policy)))
         return whole
 
     @torch.inference_mode()
@@ -238,44 +236,9 @@ def _unlearned(
     head: int, logits: np.ndarray, observations: Observations, calibration: Calibration, selection: ActionSelection
 ) -> PolicyOutputs:  # fmt: skip
     """Return the actions of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
-    whole = _empty_outputs(len(logits))
+    whole = PolicyOutputs.blank(len(logits), UNLEARNED_VERSION)
     if head == DISCARD_HEAD:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
     actions, scores = yes_no_actions(logits, observations.uniforms, calibration, selection)
     return replace(whole, actions=actions, scores=scores)
-
-
-def _empty_outputs(n: int) -> PolicyOutputs:
-    return PolicyOutputs(
-        actions=np.zeros(n, np.int16),
-        scores=np.zeros(n, np.float32),
-        log_probs=np.zeros(n, np.float32),
-        versions=np.full(n, UNLEARNED_VERSION, np.int32),
-    )
-
-
-def _joined(parts: list[Observations]) -> Observations:
-    if len(parts) == 1:
-        return parts[0]
-    return Observations(
-        head=parts[0].head,
-        planes=np.concatenate([part.planes for part in parts]),
-        masks=np.concatenate([part.masks for part in parts]),
-        policies=np.concatenate([part.policies for part in parts]),
-        uniforms=np.concatenate([part.uniforms for part in parts]),
-    )
-
-
-def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
-    return Observations(
-        head=observations.head,
-        planes=observations.planes[indices],
-        masks=observations.masks[indices],
-        policies=observations.policies[indices],
-        uniforms=observations.uniforms[indices],
-    )
-
-
-def _slice(outputs: PolicyOutputs, part: slice) -> PolicyOutputs:
-    return PolicyOutputs(outputs.actions[part], outputs.scores[part], outputs.log_probs[part], outputs.versions[part])
