@@ -149,7 +149,7 @@ class Learner:
         Raises DivergedError, before the step, if a loss or gradient is not a finite number (of a critic alone, earlier
         steps of the update are made); ValueError if there are no decisions; and what the workers raise.
         """
-        parts = self._control.parts(batches)
+        parts = self._control.steps_by_learner(batches)
         figures = self._control.count(parts, self._workers.learn(parts))
         return UpdateReport(figures, self.num_updates)
 

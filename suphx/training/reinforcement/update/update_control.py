@@ -1,7 +1,7 @@
 """What changes from update to update: entropy coefficients, learning rates, and whether the policy learns yet.
 
 >>> control = UpdateControl(LearnerConfig(), heads=[DISCARD_HEAD])
->>> parts = control.parts({DISCARD_HEAD: decisions})  # the steps of each learner
+>>> parts = control.steps_by_learner({DISCARD_HEAD: decisions})
 >>> figures = control.count(parts, [[learning_step.make(step) for step in steps] for steps in parts])
 """
 
@@ -32,7 +32,7 @@ class UpdateControl:
         self._critic_decisions = dict.fromkeys(heads, 0)
         """Decisions from which only the critic of a head has learned."""
 
-    def parts(self, batches: Mapping[int, Decisions]) -> list[list[Step]]:
+    def steps_by_learner(self, batches: Mapping[int, Decisions]) -> list[list[Step]]:
         """Return the steps of each learner for an update from ``batches``, by head; some may be absent or empty.
 
         The first step is that of the policies. A critic that learns alone makes several steps with fewer rows.
@@ -51,7 +51,7 @@ class UpdateControl:
                 continue
             slices = own.split(-(-len(own) // self._config.critic_warmup.batch_size))
             alone += [{head: part} for part in slices if len(part)]
-        steps = [self._parts_of_step(step) for step in ([together] if together else []) + alone]
+        steps = [self._step_by_learner(step) for step in ([together] if together else []) + alone]
         return [list(own) for own in zip(*steps, strict=True)]
 
     def count(self, parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
@@ -102,8 +102,8 @@ class UpdateControl:
         self._controls[head] = control.after(entropy, config) if moves_policy else control
         return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
 
-    def _parts_of_step(self, step: Mapping[int, Decisions]) -> list[Step]:
-        """Return each learner's part of a step: whole trajectories, as even as they allow.
+    def _step_by_learner(self, step: Mapping[int, Decisions]) -> list[Step]:
+        """Return each learner's share of a step: whole trajectories, as even as they allow.
 
         All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
         """

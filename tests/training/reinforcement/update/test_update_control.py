@@ -26,7 +26,7 @@ def new_control(config: LearnerConfig = CONFIG) -> UpdateControl:
 
 
 def test_one_learner_gets_all_rows_in_one_step() -> None:
-    [[step]] = new_control().parts({DISCARD_HEAD: decisions(n=65), CHOW_HEAD: decisions(CHOW_HEAD, n=0)})
+    [[step]] = new_control().steps_by_learner({DISCARD_HEAD: decisions(n=65), CHOW_HEAD: decisions(CHOW_HEAD, n=0)})
     assert set(step) == {"discard"}
     assert len(step["discard"].decisions) == 65
     assert step["discard"].weight == 1
@@ -51,14 +51,14 @@ def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough
     config = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=100, batch_size=32))
     control = new_control(config)
     batch = {DISCARD_HEAD: decisions(n=64), CHOW_HEAD: decisions(CHOW_HEAD, n=40)}
-    [steps] = control.parts(batch)
+    [steps] = control.steps_by_learner(batch)
     assert [{head: part.learns_policy for head, part in step.items()} for step in steps] == (
         [{"discard": False}] * 2 + [{"chow": False}] * 2
     )
     for _ in range(2):
-        parts = control.parts(batch)
+        parts = control.steps_by_learner(batch)
         control.count(parts, found(parts))
-    [steps] = control.parts(batch)
+    [steps] = control.steps_by_learner(batch)
     assert [{head: part.learns_policy for head, part in step.items()} for step in steps] == (
         [{"discard": True}] + [{"chow": False}] * 2  # 128 and 80 decisions so far
     )
@@ -66,17 +66,17 @@ def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough
 
 def test_alpha_follows_the_entropy_of_the_updates_of_the_policy() -> None:
     control = new_control(replace(CONFIG, entropy=EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0)))
-    parts = control.parts({DISCARD_HEAD: decisions()})
+    parts = control.steps_by_learner({DISCARD_HEAD: decisions()})
     assert parts[0][0]["discard"].alpha == 0.2
     assert control.count(parts, found(parts))["discard"] == {"entropy": 1.0, "alpha": 0.2, "entropy_target": 1.5}
-    assert control.parts({DISCARD_HEAD: decisions()})[0][0]["discard"].alpha == pytest.approx(0.205)
+    assert control.steps_by_learner({DISCARD_HEAD: decisions()})[0][0]["discard"].alpha == pytest.approx(0.205)
 
 
 def test_settings_change_from_update_to_update() -> None:
     control = new_control(replace(CONFIG, **GUARDED, num_learners=1))
     rates, weights = [], []
     for seed in range(8):
-        parts = control.parts({DISCARD_HEAD: decisions(seed=seed)})
+        parts = control.steps_by_learner({DISCARD_HEAD: decisions(seed=seed)})
         rates.append(parts[0][-1]["discard"].rate_share)
         weights.append(parts[0][-1]["discard"].kl_coeff)
         control.count(parts, found(parts))
@@ -91,7 +91,7 @@ def test_permuted_rewards_differ_from_update_to_update() -> None:
     batch = {DISCARD_HEAD: decisions()}
     orders = []
     for _ in range(2):
-        parts = control.parts(batch)
+        parts = control.steps_by_learner(batch)
         orders.append(parts[0][0]["discard"].decisions.rewards)
         control.count(parts, found(parts))
     assert [sum(order) for order in orders] == [sum(batch[DISCARD_HEAD].rewards)] * 2
@@ -102,11 +102,14 @@ def test_permuted_rewards_differ_from_update_to_update() -> None:
 def test_a_restored_control_goes_on_with_the_same_settings() -> None:
     first, second = (new_control(replace(CONFIG, **GUARDED)) for _ in range(2))
     for seed in range(5):
-        parts = first.parts({DISCARD_HEAD: decisions(seed=seed)})
+        parts = first.steps_by_learner({DISCARD_HEAD: decisions(seed=seed)})
         first.count(parts, found(parts, 1.0 - 0.1 * seed))
     second.restore(first.state())
     assert second.state() == first.state()
-    parts, same = first.parts({DISCARD_HEAD: decisions()}), second.parts({DISCARD_HEAD: decisions()})
+    parts, same = (
+        first.steps_by_learner({DISCARD_HEAD: decisions()}),
+        second.steps_by_learner({DISCARD_HEAD: decisions()}),
+    )
     assert first.count(parts, found(parts)) == second.count(same, found(same))
     assert first.num_updates == second.num_updates == 6
 
@@ -115,13 +118,13 @@ def test_a_stopped_update_is_no_update_of_the_policy() -> None:
     entropy = EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0, anneal_updates=4)
     control = new_control(replace(CONFIG, **GUARDED | {"critic_warmup": CriticWarmupConfig(), "entropy": entropy}))
     batch = {DISCARD_HEAD: decisions()}
-    before = control.parts(batch)[0][0]["discard"]
-    parts = control.parts(batch)
+    before = control.steps_by_learner(batch)[0][0]["discard"]
+    parts = control.steps_by_learner(batch)
     control.count(parts, [[{"discard": {"entropy": 1.0, "stopped_share": 1.0}}]])
-    stopped = control.parts(batch)[0][0]["discard"]
+    stopped = control.steps_by_learner(batch)[0][0]["discard"]
     assert (stopped.rate_share, stopped.kl_coeff, stopped.alpha) == (before.rate_share, before.kl_coeff, before.alpha)
     control.count(parts, [[{"discard": {"entropy": 1.0, "stopped_share": 0.0}}]])
-    moved = control.parts(batch)[0][0]["discard"]
+    moved = control.steps_by_learner(batch)[0][0]["discard"]
     assert moved.rate_share > before.rate_share, "one update of the warm-up"
     assert moved.kl_coeff < before.kl_coeff
     assert moved.alpha == pytest.approx(0.205)
@@ -144,11 +147,11 @@ def test_a_new_stage_begins_with_the_first_learning_rate_and_the_carried_entropy
 
 def test_an_update_without_decisions_is_refused() -> None:
     with pytest.raises(ValueError, match="an update needs decisions of one head at least: the batches are empty"):
-        new_control().parts({DISCARD_HEAD: decisions(n=0)})
+        new_control().steps_by_learner({DISCARD_HEAD: decisions(n=0)})
 
 
 def test_figures_are_means_over_rows_and_steps() -> None:
-    [first], [second] = new_control(replace(CONFIG, num_learners=2)).parts({DISCARD_HEAD: decisions(n=4)})
+    [first], [second] = new_control(replace(CONFIG, num_learners=2)).steps_by_learner({DISCARD_HEAD: decisions(n=4)})
     parts = [[first, first], [second, second]]
     values = [[1.0, 5.0], [2.0, 8.0]]
     figures: list[list[Figures]] = [[{"discard": {"kl": value}} for value in own] for own in values]
@@ -157,6 +160,6 @@ def test_figures_are_means_over_rows_and_steps() -> None:
 
 def test_a_step_with_more_rows_counts_more_and_a_maximum_stays_one() -> None:
     control = new_control()
-    [[long]], [[short]] = (control.parts({DISCARD_HEAD: decisions(n=n)}) for n in (30, 10))
+    [[long]], [[short]] = (control.steps_by_learner({DISCARD_HEAD: decisions(n=n)}) for n in (30, 10))
     figures: list[list[Figures]] = [[{"discard": {"kl": kl, "ratio_max": 10 * kl}} for kl in (1.0, 5.0)]]
     assert mean_figures([[long, short]], figures) == {"discard": {"kl": pytest.approx(2.0), "ratio_max": 50.0}}
