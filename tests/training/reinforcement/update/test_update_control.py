@@ -35,7 +35,7 @@ def test_one_learner_gets_all_rows_in_one_step() -> None:
 
 def test_parts_of_several_learners_are_whole_trajectories_and_weigh_one_together() -> None:
     for batch in BATCHES:
-        parts = new_control(replace(CONFIG, num_learners=2)).parts(batch)
+        parts = new_control(replace(CONFIG, num_learners=2)).steps_by_learner(batch)
         assert len(parts) == 2
         for head, name in ((DISCARD_HEAD, "discard"), (CHOW_HEAD, "chow")):
             if head not in batch:
@@ -135,13 +135,13 @@ def test_a_new_stage_begins_with_the_first_learning_rate_and_the_carried_entropy
     first, second = new_control(config), new_control(config)
     batch = {DISCARD_HEAD: decisions()}
     for _ in range(4):
-        parts = first.parts(batch)
+        parts = first.steps_by_learner(batch)
         first.count(parts, found(parts))
-    assert first.parts(batch)[0][0]["discard"].rate_share == pytest.approx(config.last_rate_share)
+    assert first.steps_by_learner(batch)[0][0]["discard"].rate_share == pytest.approx(config.last_rate_share)
     second.restore(new_stage(first.state()))
-    step = second.parts(batch)[0][0]["discard"]
+    step = second.steps_by_learner(batch)[0][0]["discard"]
     assert step.rate_share == 1
-    assert step.alpha == first.parts(batch)[0][0]["discard"].alpha == pytest.approx(0.22)
+    assert step.alpha == first.steps_by_learner(batch)[0][0]["discard"].alpha == pytest.approx(0.22)
     assert second.num_updates == 0
 
 
