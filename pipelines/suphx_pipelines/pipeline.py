@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.report import report
@@ -105,7 +106,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             run=_draw_report,
             recipe_keys=everything,
             needs=needs,
-            artifacts=(report.REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
+            artifacts=(REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
             files=FILES,
             is_summary=True,
         ),
@@ -147,6 +148,6 @@ def run_recipe(
         max_wait_hours=max_wait_hours,
     )
     result = runner.run()
-    page = result.folder / "report" / report.REPORT_NAME
+    page = result.folder / "report" / REPORT_NAME
     agent = last_agent([stage.name for stage in stages])
     return PipelineResult(run=result, report=page, agent=None if agent is None else result.folder / agent)

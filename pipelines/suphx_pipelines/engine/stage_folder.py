@@ -17,6 +17,8 @@ from suphx_platform.storage.linked_copy import copy_linked
 
 DONE = "done.json"
 STARTED = "started.json"
+REPORT_NAME = "report.html"
+"""The page that the stage of a report writes into its folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.monte_carlo import match_stage, report_stage
 from suphx_pipelines.monte_carlo.learning_stage import STAGE_NAME, learning_stage
@@ -68,7 +69,7 @@ def run_monte_carlo(
     result = runner.run()
     return MonteCarloResult(
         run=result,
-        report=result.folder / report_stage.STAGE_NAME / report_stage.REPORT_NAME,
+        report=result.folder / report_stage.STAGE_NAME / REPORT_NAME,
         agent=result.folder / STAGE_NAME,
         opponent=recipe.match.opponents[-1],
     )

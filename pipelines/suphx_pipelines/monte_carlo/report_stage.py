@@ -13,6 +13,7 @@ from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.monte_carlo import learning_stage, match_stage
 from suphx_pipelines.monte_carlo.learning_stage import curve_point
 from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE
@@ -24,7 +25,6 @@ from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 
 STAGE_NAME = "report"
-REPORT_NAME = "report.html"
 _STANDARD_ERRORS = 1.96
 _ABOUT_MATCH = (
     "Each deck is played twice, with the sides swapped. WP: share of games won. ADP: mean points per game, 2 to the "

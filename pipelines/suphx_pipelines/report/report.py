@@ -20,6 +20,7 @@ from suphx_pipelines.charts.tile_drawing import tile_symbols
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import (
@@ -43,7 +44,6 @@ from suphx_pipelines.stages.sample_game import PAGE_FILE
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
 
-REPORT_NAME = "report.html"
 _MAX_SHOWN = 10
 
 

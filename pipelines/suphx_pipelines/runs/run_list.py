@@ -14,7 +14,7 @@ from typing import Any
 
 from suphx.suggestion import did_you_mean
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage_folder import DONE
+from suphx_pipelines.engine.stage_folder import DONE, REPORT_NAME
 from suphx_pipelines.recipe.recipe_file import flatten
 from suphx_pipelines.recipe.toml_text import read_toml
 from suphx_pipelines.runs.named_run import RECIPE_FILE
@@ -22,7 +22,6 @@ from suphx_pipelines.runs.run_lock import is_locked
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
 
 REPORT_FOLDER = "report"
-REPORT_PAGE = "report.html"
 _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
     "deal_in_rate", "stable_rank", "margin_to_", "games", "hanchans", "updates",
@@ -56,7 +55,7 @@ class RunEntry:
     @property
     def report(self) -> Path | None:
         """The report; None if the run has not written one."""
-        path = self.folder / REPORT_FOLDER / REPORT_PAGE
+        path = self.folder / REPORT_FOLDER / REPORT_NAME
         return path if path.is_file() else None
 
     def to_json(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Self
 from suphx.games.riichi import KyokuStore
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
-from suphx_pipelines.engine.stage_folder import Done
+from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
 from suphx_pipelines.summary.headline import headline, verdict_figures
 from suphx_pipelines.summary.run_journal import LOG_FILE
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command, program_name
@@ -21,7 +21,7 @@ from suphx_platform.tracking.tracking import Tracker
 
 _STORE_FOLDER = "store"
 """Of the games, in the stage of the records."""
-_RECORDS, _REPORT = "records", Path("report") / "report.html"
+_RECORDS, _REPORT = "records", Path("report") / REPORT_NAME
 _SHOWN = ("*.html", "*.svg")
 _STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts", "supervised")
 _LINE_LENGTH = 48

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
@@ -51,7 +52,7 @@ class TournamentResult:
             "champion": promotion["champion"],
             "promoted": promotion["promoted"],
             "reason": promotion["reason"],
-            "report": str(folder / REPORT / tournament_report.REPORT_NAME),
+            "report": str(folder / REPORT / REPORT_NAME),
             "run_id": self.run.run_id,
             "tracking_uri": self.run.tracking_uri,
         }

@@ -18,6 +18,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
 from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_game, report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
@@ -29,7 +30,6 @@ from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME, Context
 
-REPORT_NAME = "report.html"
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 """The page without links, for MLflow."""
 DECISION_NAME, PROMOTION_NAME = "decision.json", "promotion.json"

@@ -22,6 +22,7 @@ from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_addre
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.tournament_history import GameCode, earlier_nights, history_json
@@ -179,7 +180,7 @@ def write_earlier_nights(context: StageContext[Any], code: GameCode | None = Non
     recipe, folder = context.recipe, context.folder
     earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
     write_json(folder / HISTORY_NAME, history_json(earlier, code))
-    pages = artifact_pages(context.tracker.store, f"{recipe.name}-", "report.html")
+    pages = artifact_pages(context.tracker.store, f"{recipe.name}-", REPORT_NAME)
     write_note(folder, night_note(earlier.nights, pages))
 
 

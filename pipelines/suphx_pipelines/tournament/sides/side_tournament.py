@@ -11,13 +11,14 @@ from pathlib import Path
 
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
 from suphx_pipelines.tournament.sides import side_leaderboard, side_pool, side_report
-from suphx_pipelines.tournament.tournament_report import PICTURES, REPORT_NAME, TRACKED_REPORT
+from suphx_pipelines.tournament.tournament_report import PICTURES, TRACKED_REPORT
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
