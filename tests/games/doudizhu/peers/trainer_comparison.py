@@ -42,15 +42,16 @@ _FIRST_DECK = 2**34
 
 def train_douzero(folder: Path, minutes: float, cores: Sequence[int], num_actors: int) -> tuple[ValueNets, int]:
     """Return the nets of DouZero's trainer, and the number of moves that it learned from."""
+    folder = folder.resolve()
     command = [sys.executable, "-m", _TRAINING, str(folder), str(60 * minutes), str(num_actors)]
     threads = {"OMP_NUM_THREADS": "1"}  # its actors are processes of their own
-    paths = os.pathsep.join(path for path in sys.path if path)
+    paths = os.pathsep.join([str(REPOSITORY), *filter(None, sys.path)])
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "trainer.log"
     with log.open("wb") as output:
         done = subprocess.run(
             ["taskset", "--cpu-list", ",".join(map(str, cores)), *command],
-            cwd=REPOSITORY,
+            cwd=folder,  # in a repository, its log asks for the branch, which a checkout of CI has none of
             env={**os.environ, **threads, "PYTHONPATH": paths},
             check=False,
             stdout=output,
