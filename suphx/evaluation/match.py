@@ -58,7 +58,7 @@ class MatchReport:
     """Of the candidate, wall by wall, seat by seat: matches with the same walls can be compared. Several candidates in
     a game: the sum of theirs."""
     difference: PairedDifference
-    """Placement of the candidate minus that of the opponent on the same walls and seats; negative is better."""
+    """Average placement of the candidate minus 2.5, that of equal agents; negative is better (wall_difference.py)."""
     points: tuple[int, ...]
     """What first to fourth place are worth in ``points_difference``."""
     points_difference: PairedDifference

@@ -21,11 +21,11 @@ Result = Mapping[str, Any]
 
 START = "start"
 _MATCHES = (
-    "Average placement of the nets minus that of three opponents; lower is better. Change: this match minus the match "
-    "before against the same opponent, with its 95 % interval, over the hanchans on walls that both matches played. "
-    "Where these are fewer than the hanchans of the match, the difference is more exact than the change."
+    "Average placement of the nets minus 2.5, that of equal agents; negative is better. Change: this match minus the "
+    "match before against the same opponent, with its 95 % interval, over the hanchans on walls that both matches "
+    "played. Where these are fewer than the hanchans of the match, the difference is more exact than the change."
 )
-_ENDS = "Matches on shared walls: average placement of the nets minus that of three opponents; lower is better."
+_ENDS = "Matches on shared walls: average placement of the nets minus 2.5, that of equal agents; negative is better."
 _SAMPLED = ", both sampled"
 _NEAR_TARGET = 0.1
 """Share of the target within which an entropy follows it."""

@@ -86,7 +86,7 @@ def main_figures(results: Any) -> list[tuple[str, str]]:
     figures = [
         (
             difference(match["difference"], 2),
-            f"{_OF_SELF_PLAY.get(name, f'placements against {name}')}; lower is better",
+            f"{_OF_SELF_PLAY.get(name, f'placements against {name}')}; negative is better",
         )
         for name, match in report_self_play.last_matches(results.self_play).items()
     ]

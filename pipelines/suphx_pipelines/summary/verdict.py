@@ -45,7 +45,7 @@ class Verdict:
     """Of the agent that the run made; ``none``: no match was played."""
     sentence: str
     difference: float | None = None
-    """Average placement of the agent minus that of its opponent; negative is better."""
+    """Average placement of the agent minus 2.5, that of equal agents; negative is better."""
     low: float | None = None
     """Lower end of the 95 % interval of the difference."""
     high: float | None = None

@@ -22,7 +22,8 @@ _TAGS = {
 Where to look:
 
 - **Which run made the strongest agent?** Sort the table by `verdict/difference`: the average placement of the agent
-  minus that of its opponent; negative is better. `verdict/difference_low` and `_high` are its 95 % interval.
+  minus 2.5, that of an agent as strong as its opponent; negative is better. `verdict/difference_low` and `_high` are
+  its 95 % interval.
 - **What came out of a run?** Open it: its description begins with the verdict. Under *Artifacts*, `report.html` is the
   report; the SVG files are its pictures.
 - **How did it learn?** Open the stages below the run. *Model metrics* of `supervised/…` has loss and accuracy, that of
