@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.pool.needed_versions import NightVersions
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, Pool, read_pool
@@ -100,7 +101,7 @@ def _pin(context: Context, candidate: Entrant, model: str) -> None:
 def report_address(tracker: Tracker, tournament: str) -> str:
     """Return the address of the tournament's report among its artifacts, which MLflow has when it is over."""
     stage = tracker.run_id  # when MLflow has it, it has the tournament's too
-    return f"runs:/{tracker.store.run_ids.get(tournament, stage)}/{tournament_report.REPORT_NAME}"
+    return f"runs:/{tracker.store.run_ids.get(tournament, stage)}/{REPORT_NAME}"
 
 
 def promotion_of(
