@@ -63,7 +63,8 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
         if "start_difference_low" in figures:
             is_both = stage == "reinforcement" and PLAYOUTS_STAGE in metrics
             name = "Playouts and self-play" if is_both else name
-            return _against_start(name, figures, [*_before_self_play(figures), *_supervised(recipe, metrics)])
+            before = _before_self_play(figures) if is_both else []
+            return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
