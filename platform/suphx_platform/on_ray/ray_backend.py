@@ -2,8 +2,8 @@
 
 Only references of decisions and batches pass through this process; their data goes from actor to actor through Ray's
 object store. Weights and copies of the learner's state come here, so that they survive the learner's machine.
-simulator_group.py has simulators fill the buffers, learner_driver.py has the learner
-empty them and publish versions, actor_supervisor.py knows who lives.
+simulator_group.py has simulators fill the buffers, learner_driver.py has the learner empty them and publish versions,
+actor_supervisor.py knows who lives.
 """
 
 from __future__ import annotations
