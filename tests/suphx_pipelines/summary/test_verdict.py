@@ -103,7 +103,7 @@ def test_what_the_nets_had_gained_before_self_play_is_told() -> None:
     verdict = find_verdict(RECIPE, {"playouts": {"decisions": 240000.0}, "reinforcement": played})
     assert (verdict.outcome, verdict.difference) == ("better", -0.17)
     assert verdict.sentence.endswith("2,000 hanchans. After the playouts alone, 200 hanchans: -0.14 (-0.26 to -0.02).")
-    assert "layouts alone" not in find_verdict(RECIPE, {"reinforcement": played}).sentence
+    assert "playouts alone" not in find_verdict(RECIPE, {"reinforcement": played}).sentence
 
 
 def test_self_play_is_compared_with_its_own_start() -> None:
