@@ -15,7 +15,7 @@ from suphx_pipelines.report import report
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.stages import reward_predictor
 from suphx_pipelines.stages.ablation import ablation_stages
-from suphx_pipelines.stages.agent_comparison import agent_comparison_stages
+from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
 from suphx_pipelines.stages.entropy_study import entropy_study_stages
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
@@ -63,7 +63,8 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
     plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
     self_play = [reinforcement_stage(recipe)] if plays_itself else []
-    self_play += [*entropy_study_stages(recipe), *oracle_stages(recipe), *agent_comparison_stages(recipe)]
+    self_play += [*entropy_study_stages(recipe), *agent_comparison_stages(recipe), *oracle_stages(recipe)]
+    self_play += agent_match_stages(recipe)
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):

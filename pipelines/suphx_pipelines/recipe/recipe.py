@@ -23,6 +23,7 @@ from suphx.training.playouts.playout_config import PlayoutConfig
 from suphx.training.reward import reward_learning_config
 from suphx.training.reward.reward_learning_config import RewardLearningConfig
 from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.parts import reinforcement_config
@@ -31,9 +32,6 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]
-AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2"]
-AGENT_TITLES = {"sl": "SL", "sl_weak": "SL-weak", "rl_basic": "RL-basic", "rl_1": "RL-1", "rl_2": "RL-2"}
-"""What the paper calls the agents of its Figure 8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,24 +123,6 @@ class EntropyStudyConfig:
             raise ValueError(f"alphas is {list(self.alphas)}: use different numbers from 0 on, or none")
         if self.max_updates < 0:
             raise ValueError(f"max_updates is {self.max_updates}: use 0 or more")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentComparisonConfig:
-    """Comparison of the agents in the paper's Figure 8, all from the same supervised nets and with the same amount of
-    self-play."""
-
-    agents: tuple[AgentName, ...] = ()
-    """Agents to train and compare. Empty = none."""
-    hanchans: int = 1000
-    """Games of each agent against three SL-weak, a multiple of 4, all on the same walls."""
-    workers: int = 2
-    """Processes that play these games; the result does not depend on it."""
-
-    def __post_init__(self) -> None:
-        if len(set(self.agents)) < len(self.agents):
-            raise ValueError(f"agents is {list(self.agents)}: name each once")
-        MatchConfig(hanchans=self.hanchans, workers=self.workers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,10 @@
 
 Stages ``agent_comparison/<agent>`` let each agent learn by self-play, all from the same supervised nets, on the same
 walls and with the settings of [reinforcement]: RL-basic is paid round scores, RL-1 differences of the reward
-predictor. RL-2 is what the stage ``oracle_decay`` of the run leaves, paid as RL-1. The last stage,
-``agent_comparison/match``, has every agent play against three SL-weak on the same walls and leaves
-``agent_comparison.json``: ``{"hanchans", "agents": [{"agent", "placements": [4], "average_placement", "interval":
-[2], "stable_rank", "stable_rank_interval": [2], "compared_with", "difference", "difference_interval": [2]}]}``. An
-agent is compared with the one named before it.
+predictor; the control run is RL-basic with permuted rewards. RL-2 is what the stage ``oracle_decay`` of the run
+leaves, paid as RL-1. The last stage, ``agent_comparison/match``, has every agent play against three SL-weak on the
+same walls and leaves ``agent_comparison.json`` (``FILES``). ``AgentComparisonConfig.comparisons`` says which agent is
+compared with which.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.statistics import Interval, PairedDifference, paired_difference
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
@@ -30,7 +29,8 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
-from suphx_pipelines.recipe.recipe import AgentName, Recipe
+from suphx_pipelines.recipe.agent_comparison_config import CONTROL_AGENT, AgentComparisonConfig, AgentName
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import oracle, reinforcement
 
 STAGE_PREFIX = "agent_comparison/"
@@ -38,13 +38,20 @@ MATCH_STAGE = f"{STAGE_PREFIX}match"
 AGENT_COMPARISON_FILE = "agent_comparison.json"
 
 _SUPERVISED: dict[AgentName, str] = {"sl": "", "sl_weak": ":weak"}
-_REWARDS: dict[AgentName, RewardName] = {"rl_basic": "round_score", "rl_1": "global_prediction"}
+_REWARDS: dict[AgentName, RewardName] = {
+    "rl_basic": "round_score",
+    "rl_1": "global_prediction",
+    CONTROL_AGENT: "round_score",
+}
+_RATES = ("win_rate", "deal_in_rate")
+"""Those of the paper's Table 5."""
 
 
 FILES: Mapping[str, str] = {
     "agent_comparison.json": (
         "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], stable_rank, "
-        "stable_rank_interval [2], compared_with, difference, difference_interval [2]}]"
+        "stable_rank_interval [2], win_rate, win_rate_interval [2], deal_in_rate, deal_in_rate_interval [2], "
+        "compared_with, difference, difference_interval [2]}]"
     ),
     "games/<agent>/": "finished parts of the matches, as in `evaluation/games/`",
 }
@@ -52,7 +59,7 @@ FILES: Mapping[str, str] = {
 
 
 def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
-    """Return the stages that the agents of the recipe need, and their match; none if it names no agents."""
+    """Return the stages of self-play that the agents of the recipe need, in their order; RL-2's are the oracle's."""
     agents = recipe.agent_comparison.agents
     if not agents:
         return []
@@ -63,6 +70,14 @@ def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         raise ValueError("agent_comparison.agents names agents of self-play: set reinforcement.max_updates")
     if recipe.reinforcement.start == "random":
         raise ValueError("agent_comparison.agents begin with supervised nets: set reinforcement.start to supervised")
+    return [_self_play_stage(recipe, agent) for agent in learned]
+
+
+def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stage with the match of all agents; none if the recipe names no agents."""
+    agents = recipe.agent_comparison.agents
+    if not agents:
+        return []
     nets = tuple(f"supervised/{head}" for head in HEAD_NAMES)
     match: Stage[Recipe] = Stage(
         name=MATCH_STAGE,
@@ -72,7 +87,7 @@ def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         artifacts=(AGENT_COMPARISON_FILE,),
         files=FILES,
     )
-    return [*(_self_play_stage(recipe, agent) for agent in learned), match]
+    return [match]
 
 
 def run_match(context: StageContext[Recipe]) -> dict[str, float]:
@@ -89,42 +104,48 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
             kept = KeptResults(context.folder / GAMES_FOLDER / agent)
             runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance)
             reports.append(play_match(setup, config.hanchans, runner=runner))
-    entries = table(config.agents, reports)
+    entries = table(config, reports)
     write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})
     figures = {}
     for entry in entries:
         context.console.say(_sentence(entry))
         figures[f"{entry['agent']}_average_placement"] = float(entry["average_placement"])
         if entry["compared_with"]:
+            low, high = entry["difference_interval"]
             figures[f"{entry['agent']}_difference"] = float(entry["difference"])
+            figures |= {f"{entry['agent']}_difference_low": low, f"{entry['agent']}_difference_high": high}
     return figures
 
 
-def table(agents: Sequence[str], reports: Sequence[MatchReport]) -> list[dict[str, Any]]:
+def table(config: AgentComparisonConfig, reports: Sequence[MatchReport]) -> list[dict[str, Any]]:
     """Return a line for each agent; ``reports`` are of matches on the same walls."""
     entries = []
-    for number, (agent, report) in enumerate(zip(agents, reports, strict=True)):
+    by_agent = dict(zip(config.agents, reports, strict=True))
+    for agent, report in by_agent.items():
         statistics = report.statistics
         figures = statistics.to_json()
-        before = reports[number - 1] if number else None
-        difference = None if before is None else _difference(report, before)
-        placement = statistics.intervals["average_placement"]
+        before = config.comparisons.get(agent)
+        difference = None if before is None else _difference(report, by_agent[before])
         entries.append(
             {
                 "agent": agent,
                 "placements": figures["placements"],
                 "average_placement": figures["average_placement"],
-                "interval": [placement.low, placement.high],
+                "interval": _bounds(statistics.intervals["average_placement"]),
                 "stable_rank": figures["stable_rank"],
                 "stable_rank_interval": figures["stable_rank_interval"],
-                "compared_with": agents[number - 1] if number else None,
+                **{rate: figures[rate] for rate in _RATES},
+                **{f"{rate}_interval": _bounds(statistics.intervals[rate]) for rate in _RATES},
+                "compared_with": before,
                 "difference": None if difference is None else difference.mean,
-                "difference_interval": None
-                if difference is None
-                else [difference.interval.low, difference.interval.high],
+                "difference_interval": None if difference is None else _bounds(difference.interval),
             }
         )
     return entries
+
+
+def _bounds(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
 
 
 def _difference(report: MatchReport, before: MatchReport) -> PairedDifference:
@@ -148,7 +169,7 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         name=_stage_name(agent),
         run=partial(_learn, agent=agent),
         recipe_keys=reinforcement.RECIPE_KEYS,
-        needs=reinforcement.needed_stages(_with_agent(recipe, agent)),
+        needs=reinforcement.needed_stages(with_agent(recipe, agent)),
         artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
         files=reinforcement.FILES,
     )
@@ -166,13 +187,16 @@ def _check_rl_2(recipe: Recipe) -> None:
         raise ValueError("agent_comparison.agents names rl_2: set reinforcement.reward to global_prediction")
 
 
-def _with_agent(recipe: Recipe, agent: AgentName) -> Recipe:
-    """Return the recipe with the one setting of self-play that makes the agent."""
+def with_agent(recipe: Recipe, agent: AgentName) -> Recipe:
+    """Return the recipe with the settings of self-play that make the agent."""
     if agent not in _REWARDS:
         return recipe
-    return replace(recipe, reinforcement=replace(recipe.reinforcement, reward=_REWARDS[agent]))
+    config = replace(recipe.reinforcement, reward=_REWARDS[agent])
+    if agent == CONTROL_AGENT:
+        config = replace(config, learner=replace(config.learner, permute_rewards=True))
+    return replace(recipe, reinforcement=config)
 
 
 def _learn(context: StageContext[Recipe], agent: AgentName) -> dict[str, float]:
     seed = stage_seed(context.recipe.seed, reinforcement.STAGE_NAME)  # the same walls for all agents
-    return reinforcement.run(replace(context, recipe=_with_agent(context.recipe, agent), seed=seed))
+    return reinforcement.run(replace(context, recipe=with_agent(context.recipe, agent), seed=seed))

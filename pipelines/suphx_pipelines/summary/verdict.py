@@ -16,7 +16,8 @@ from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_folder import DONE
-from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
+from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES, relation
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.console.table_text import count_text
 
@@ -157,9 +158,18 @@ def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
                   if name.endswith("_average_placement")}  # fmt: skip
     shown = ", ".join(f"{AGENT_TITLES[name]} {value:.2f}" for name, value in placements.items())
     games = f"{recipe.agent_comparison.hanchans:,} hanchans each"
-    return Verdict(
-        outcome="none", sentence=f"Average placements against three SL-weak: {shown}; {games}, lower is better."
-    )
+    sentence = f"Average placements against three SL-weak: {shown}; {games}, lower is better."
+    relations = [
+        _relation(agent, before, figures)
+        for agent, before in recipe.agent_comparison.comparisons.items()
+        if f"{agent}_difference_low" in figures  # not in runs of earlier versions
+    ]
+    return Verdict(outcome="none", sentence=f"{sentence} {'; '.join(relations)}." if relations else sentence)
+
+
+def _relation(agent: str, before: str, figures: Mapping[str, float]) -> str:
+    difference, low, high = (figures[f"{agent}_difference{end}"] for end in ("", "_low", "_high"))
+    return f"{relation(agent, before, low, high)}: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
 def _without_match(metrics: Metrics) -> str:

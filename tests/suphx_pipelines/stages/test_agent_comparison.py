@@ -7,9 +7,10 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import AgentComparisonConfig, load_recipe
+from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
+from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.report import report_agent_comparison
-from suphx_pipelines.stages.agent_comparison import table
+from suphx_pipelines.stages.agent_comparison import table, with_agent
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 
@@ -17,11 +18,10 @@ AGENT_COMPARISON = RECIPES / "agent_comparison.toml"
 
 
 def test_agents_are_held_against_the_one_before_on_the_same_walls_and_seats() -> None:
-    names = ("random", "tsumogiri", "ukeire")
-    reports = [play_match(name, "tsumogiri", num_hanchans=40, seed=3) for name in names]
-    first, second, third = table(names, reports)
+    reports = [play_match(name, "tsumogiri", num_hanchans=40, seed=3) for name in ("random", "tsumogiri", "ukeire")]
+    first, second, third = table(AgentComparisonConfig(agents=("sl_weak", "sl", "rl_basic")), reports)
     assert (first["compared_with"], first["difference"]) == (None, None)
-    assert second["compared_with"] == "random"
+    assert second["compared_with"] == "sl_weak"
     for entry, report in zip((first, second, third), reports, strict=True):
         assert sum(entry["placements"]) == 40
         assert entry["average_placement"] == pytest.approx(sum(report.placements) / 40)
@@ -30,6 +30,30 @@ def test_agents_are_held_against_the_one_before_on_the_same_walls_and_seats() ->
     assert third["difference"] == pytest.approx(expected)
     low, high = third["difference_interval"]
     assert low <= expected <= high < 0, "who looks at its hand is better than who does not"
+    assert third["win_rate"] == report.statistics.win_rate > second["win_rate"] == 0
+    assert third["deal_in_rate_interval"][0] <= third["deal_in_rate"] <= third["deal_in_rate_interval"][1]
+
+
+def test_the_control_run_is_compared_but_nothing_is_compared_with_it() -> None:
+    config = AgentComparisonConfig(agents=("sl_weak", "sl", "rl_permuted", "rl_basic", "rl_1"))
+    assert config.comparisons == {"sl": "sl_weak", "rl_permuted": "sl", "rl_basic": "sl", "rl_1": "rl_basic"}
+    assert AgentComparisonConfig(agents=("rl_permuted", "sl")).comparisons == {}
+
+
+def test_only_the_control_run_permutes_its_rewards() -> None:
+    recipe = load_recipe(AGENT_COMPARISON)
+    permuted = {name: with_agent(recipe, name).reinforcement.learner.permute_rewards
+                for name in ("rl_basic", "rl_1", "rl_permuted")}  # fmt: skip
+    assert permuted == {"rl_basic": False, "rl_1": False, "rl_permuted": True}
+    assert with_agent(recipe, "rl_permuted").reinforcement.reward == "round_score"
+
+
+def test_rl_basic_learns_before_the_oracle_does() -> None:
+    names = [stage.name for stage in pipeline_stages(load_recipe(AGENT_COMPARISON))]
+    places = [names.index(f"agent_comparison/{agent}") for agent in ("rl_basic", "rl_1")]
+    assert [*places, names.index("oracle"), names.index("agent_comparison/match")] == sorted(
+        [*places, names.index("oracle"), names.index("agent_comparison/match")]
+    )
 
 
 def test_self_play_agents_share_nets_and_predictor_and_differ_by_their_reward() -> None:
@@ -69,8 +93,10 @@ def test_an_agent_named_twice_is_refused() -> None:
 
 def test_the_report_has_a_line_for_each_agent() -> None:
     reports = [play_match(name, "tsumogiri", num_hanchans=8, seed=1) for name in ("tsumogiri", "random")]
-    page = report_agent_comparison.section({"hanchans": 8, "agents": table(("sl", "rl_basic"), reports)})
-    assert "RL-basic" in page
+    config = AgentComparisonConfig(agents=("sl", "rl_basic"))
+    page = report_agent_comparison.section({"hanchans": 8, "agents": table(config, reports)})
+    assert "RL-basic is" in page
+    assert "deals dealt in" in page
     assert "8.06" in page, "the paper's stable rank"
     assert report_agent_comparison.section({}) == ""
 

@@ -7,7 +7,8 @@ import pytest
 from suphx.evaluation.match_config import MatchConfig
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage_folder import DONE
-from suphx_pipelines.recipe.recipe import AgentComparisonConfig, Recipe
+from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.agent_comparison import MATCH_STAGE
 from suphx_pipelines.summary.verdict import AGENT_COMPARISON_STAGE, Metrics, find_verdict, stage_metrics
 
@@ -147,6 +148,10 @@ def test_figure_8_lists_all_agents() -> None:
     verdict = find_verdict(recipe, metrics)
     assert verdict.sentence == (
         "Average placements against three SL-weak: SL-weak 2.50, SL 2.41; 400 hanchans each, lower is better."
+    )
+    metrics[MATCH_STAGE] |= {"sl_difference_low": -0.12, "sl_difference_high": -0.06}
+    assert find_verdict(recipe, metrics).sentence == (
+        f"{verdict.sentence} SL is better than SL-weak: -0.090 (-0.120 to -0.060)."
     )
 
 
