@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi import HEAD_NAMES, head_index
+from suphx.games.riichi import head_index
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.charts.figure import files
 from suphx_pipelines.charts.tile_drawing import tile_symbols
@@ -23,6 +23,7 @@ from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES
 from suphx_pipelines.report import (
     report_agent_comparison,
     report_comparison,
@@ -133,14 +134,14 @@ def read_results(folders: Mapping[str, Path]) -> Results:
     return Results(
         records=_read(folders.get("records"), "summary.json"),
         supervised={
-            head: metrics for head in HEAD_NAMES if (metrics := _read(folders.get(f"supervised/{head}"), METRICS_FILE))
+            head: metrics
+            for head, stage in SUPERVISED_STAGES.items()
+            if (metrics := _read(folders.get(stage), METRICS_FILE))
         },
         curve=_read(folders.get("learning_curve/summary"), "curve.json"),
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
-        curves={
-            head: read_curve(folders[f"supervised/{head}"]) for head in HEAD_NAMES if f"supervised/{head}" in folders
-        },
+        curves={head: read_curve(folders[stage]) for head, stage in SUPERVISED_STAGES.items() if stage in folders},
         game=_read(folders.get(sample_game.STAGE_NAME), sample_game.GAME_FILE),
         match_games=_read(folders.get(sample_game.STAGE_NAME), sample_game.MATCH_GAMES_FILE),
         playouts=_read(folders.get("playouts"), METRICS_FILE),

@@ -23,14 +23,14 @@ from suphx.evaluation.statistics import Interval, PairedDifference, paired_diffe
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.agent_comparison_config import CONTROL_AGENT, AgentComparisonConfig, AgentName
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.stages import oracle, reinforcement
 
 STAGE_PREFIX = "agent_comparison/"
@@ -78,12 +78,11 @@ def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     agents = recipe.agent_comparison.agents
     if not agents:
         return []
-    nets = tuple(f"supervised/{head}" for head in HEAD_NAMES)
     match: Stage[Recipe] = Stage(
         name=MATCH_STAGE,
         run=run_match,
         recipe_keys=("agent_comparison",),
-        needs=(*nets, *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
+        needs=(*SUPERVISED_STAGES.values(), *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
         artifacts=(AGENT_COMPARISON_FILE,),
         files=FILES,
     )
@@ -93,7 +92,7 @@ def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     """Let all agents play, write the table and return average placements and differences."""
     config = context.recipe.agent_comparison
-    supervised = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    supervised = str(supervised_folder(context.upstream))
     reports: list[MatchReport] = []
     with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
         for agent in config.agents:
@@ -170,7 +169,7 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         run=partial(_learn, agent=agent),
         recipe_keys=reinforcement.RECIPE_KEYS,
         needs=reinforcement.needed_stages(with_agent(recipe, agent)),
-        artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+        artifacts=(METRICS_FILE, *checkpoint_names()),
         files=reinforcement.FILES,
     )
 

@@ -16,10 +16,10 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.evaluation.match_workers import match_workers
 
@@ -53,7 +53,7 @@ def evaluation_stage() -> Stage[Recipe]:
         name="evaluation",
         run=run,
         recipe_keys=("evaluation",),
-        needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
+        needs=tuple(SUPERVISED_STAGES.values()),
         artifacts=("match.json",),
         files=FILES,
     )
@@ -62,8 +62,7 @@ def evaluation_stage() -> Stage[Recipe]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the match and return its figures."""
     config = context.recipe.evaluation
-    # All checkpoints stand in one folder with a folder for each head.
-    candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    candidate = str(supervised_folder(context.upstream))
     if config.action_selection != "probable":
         candidate += f":{config.action_selection}"
     setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)

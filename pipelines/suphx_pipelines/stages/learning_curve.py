@@ -15,6 +15,7 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES
 from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.supervised import RECIPE_KEYS, train
 
@@ -52,7 +53,7 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     if not recipe.learning_curve.games:
         return []
     points = [stage.name for stage in curve_stages(recipe)]
-    needs = (*points, *(f"supervised/{head}" for head in recipe.learning_curve.heads))
+    needs = (*points, *(SUPERVISED_STAGES[head] for head in recipe.learning_curve.heads))
     return [
         Stage(
             name=SUMMARY_STAGE,
@@ -72,7 +73,7 @@ def summarise(context: StageContext[Recipe]) -> dict[str, float]:
     curve = {}
     for head in config.heads:
         folders = [context.upstream[_stage_name(num_games, head)] for num_games in config.games]
-        curve[head] = [_point(folder) for folder in [*folders, context.upstream[f"supervised/{head}"]]]
+        curve[head] = [_point(folder) for folder in [*folders, context.upstream[SUPERVISED_STAGES[head]]]]
         for point in curve[head]:
             figures = {name: point[name] for name in ("accuracy", "loss") if point[name] is not None}
             named = {f"{head}_{name}": float(value) for name, value in figures.items()}

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from suphx.games.riichi import HEAD_NAMES, find_encoder
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.games.riichi import find_encoder
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, seeing_nothing_hidden
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reinforcement.distillation_config import DistillationConfig
@@ -57,13 +57,12 @@ def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def _stage(
     name: str, run: Callable[[StageContext[Recipe]], dict[str, float]], keys: tuple[str, ...], needs: tuple[str, ...]
 ) -> Stage[Recipe]:
-    nets = tuple(checkpoint_name(head) for head in HEAD_NAMES)
     return Stage(
         name=name,
         run=run,
         recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
         needs=needs,
-        artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *nets),
+        artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *checkpoint_names()),
         files=FILES if name == DECAY else reinforcement.FILES,
     )
 

@@ -17,13 +17,14 @@ from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES, find_encoder
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.console.stop_request import StopRequest
@@ -53,8 +54,8 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=("encoder", "net", "playouts"),
-        needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
-        artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+        needs=tuple(SUPERVISED_STAGES.values()),
+        artifacts=(METRICS_FILE, *checkpoint_names()),
         files=FILES,
     )
     return [stage]
@@ -63,7 +64,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play out and learn, or continue, and return the figures at the end."""
     recipe = context.recipe
-    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    folder = supervised_folder(context.upstream)
     job = PlayoutJob(
         config=recipe.playouts,
         start=load_policy_set(folder, find_encoder(recipe.encoder)),

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note
-from suphx.games.riichi import HEAD_NAMES, find_encoder
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.games.riichi import find_encoder
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.summary.difference_text import difference_text
@@ -71,14 +72,14 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
         run=run,
         recipe_keys=RECIPE_KEYS,
         needs=needed_stages(recipe),
-        artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+        artifacts=(METRICS_FILE, *checkpoint_names()),
         files=FILES,
     )
 
 
 def needed_stages(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the stages whose nets self-play begins with or is rewarded by."""
-    nets = () if recipe.reinforcement.start == "random" else tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    nets = () if recipe.reinforcement.start == "random" else tuple(SUPERVISED_STAGES.values())
     if nets and recipe.playouts.num_decisions:
         nets += (playouts.STAGE_NAME,)
     return (*nets, reward_predictor.STAGE_NAME) if recipe.reinforcement.needs_predictor else nets
@@ -208,7 +209,7 @@ def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicyS
     if recipe.reinforcement.start == "random":
         policy_set = _sharpened(random_policy_set(encoder, recipe.net, context.seed % 2**31), recipe)
         return policy_set, policy_set
-    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    folder = supervised_folder(context.upstream)
     trained = context.upstream.get(playouts.STAGE_NAME, folder)
     return _sharpened(load_policy_set(trained, encoder), recipe), load_policy_set(folder, encoder, is_weak=True)
 
@@ -217,7 +218,7 @@ def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
     """Return the supervised nets if self-play begins with stronger ones: matches are against them."""
     if playouts.STAGE_NAME not in context.upstream:
         return None
-    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    folder = supervised_folder(context.upstream)
     return load_policy_set(folder, find_encoder(context.recipe.encoder))
 
 

@@ -16,12 +16,18 @@ from suphx.evaluation.match import first_game
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.games.riichi import HEAD_NAMES, sample_game, viewer_game
+from suphx.games.riichi import sample_game, viewer_game
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import (
+    SUPERVISED_FOLDER,
+    SUPERVISED_STAGES,
+    has_supervised_nets,
+    supervised_folder,
+)
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
@@ -59,7 +65,7 @@ def last_agent(stages: Sequence[str]) -> str | None:
     made = [name for name in _AGENT_STAGES if name in stages]
     if made:
         return made[0]
-    return "supervised" if f"supervised/{HEAD_NAMES[0]}" in stages else None
+    return SUPERVISED_FOLDER if has_supervised_nets(stages) else None
 
 
 def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
@@ -67,9 +73,8 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
     agent = last_agent([stage.name for stage in stages])
     if agent is None:
         return []
-    supervised = tuple(f"supervised/{head}" for head in HEAD_NAMES)
     matches = tuple(stage.name for stage in stages if stage.name == _EVALUATION)
-    needs = (*supervised, *matches) if agent == "supervised" else (agent,)
+    needs = (*SUPERVISED_STAGES.values(), *matches) if agent == SUPERVISED_FOLDER else (agent,)
     return [
         Stage(
             name=STAGE_NAME,
@@ -133,8 +138,7 @@ def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
 
 
 def _folder(context: StageContext[Recipe]) -> Path:
-    discard = f"supervised/{HEAD_NAMES[0]}"
-    if discard in context.upstream:
-        return context.upstream[discard].parent
+    if has_supervised_nets(context.upstream):
+        return supervised_folder(context.upstream)
     (folder,) = context.upstream.values()
     return folder

@@ -24,6 +24,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES
 from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.learning_check import training_end, training_warnings
 from suphx_pipelines.stages.records import STORE_FOLDER
@@ -68,7 +69,7 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         before = tuple(stage.name for stage in stages) if shares_time else ()
         stages.append(
             Stage(
-                name=f"supervised/{head}",
+                name=SUPERVISED_STAGES[head],
                 run=partial(train, head=head),
                 recipe_keys=RECIPE_KEYS,
                 needs=("records", *before),
@@ -120,7 +121,7 @@ def _minutes(context: StageContext[Recipe], head: str) -> float:
     is_final = (context.folder.parent.name, context.folder.name) == ("supervised", head)  # not a point of a curve
     if not config.total_minutes or not is_final:
         return 0.0
-    folders = [context.upstream[f"supervised/{other}"] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
+    folders = [context.upstream[SUPERVISED_STAGES[other]] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
     taken: float = sum(read_json(folder / METRICS_FILE)["history"][-1]["seconds"] for folder in folders) / 60
     later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
     share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)

@@ -14,7 +14,12 @@ from pathlib import Path
 from suphx.games.registry import GAMES
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
+from suphx.selfplay.agents.checkpoint_folder import (
+    checkpoint_names,
+    find_checkpoints,
+    has_nets,
+    split_address,
+)
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import Storage
@@ -110,9 +115,8 @@ def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     for folder in sorted(set(folders)):
         if not has_nets(folder):  # of a stage that has not learned them all yet
             continue
-        files = [find_checkpoint(folder, head, is_weak=False) for head in HEAD_NAMES]
         name = folder.relative_to(runs).as_posix()
-        yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in files))
+        yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in find_checkpoints(folder)))
 
 
 def other_nets_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
@@ -130,7 +134,7 @@ def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:
         parent, _, last = name.rpartition("/")
         if last == BEST:  # nets that the stage itself has, or had
             continue
-        if all(checkpoint_name(head) in version.files for head in HEAD_NAMES):
+        if all(file in version.files for file in checkpoint_names()):
             yield FoundCheckpoint(name, name, version.saved)
         elif last == HEAD_NAMES[0] and _has_all_heads(newest, parent):
             saved = max(newest[f"{parent}/{head}"].saved for head in HEAD_NAMES)

@@ -27,8 +27,7 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
@@ -89,9 +88,9 @@ class MatchOrder:
 
     def files(self) -> dict[str, bytes]:
         """Return the checkpoints that it needs by their path in the folder, for another machine."""
-        names = [checkpoint_name(head) for head in HEAD_NAMES]
+        names = list(checkpoint_names())
         if self.opponent not in SCRIPTED_AGENTS:
-            names += [f"{START_FOLDER}/{checkpoint_name(h, is_weak=self.opponent == 'weak')}" for h in HEAD_NAMES]
+            names += [f"{START_FOLDER}/{name}" for name in checkpoint_names(is_weak=self.opponent == "weak")]
         return {name: (self.folder / name).read_bytes() for name in names}
 
     def _addresses(self) -> tuple[str, str]:

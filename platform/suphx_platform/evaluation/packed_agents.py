@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoint, split_address
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 
 
@@ -37,10 +35,9 @@ class PackedAgents:
                 continue
             content = files.setdefault(folder, {})
             for is_weak in (False, True) if WEAK in words else (False,):
-                for head in HEAD_NAMES:
-                    name = checkpoint_name(head, is_weak=is_weak)
-                    if name not in content:
-                        content[name] = find_checkpoint(Path(folder), head, is_weak=is_weak).read_bytes()
+                for path in find_checkpoints(Path(folder), is_weak=is_weak):
+                    if path.name not in content:
+                        content[path.name] = path.read_bytes()
         return cls(tuple(addresses), files)
 
     @contextmanager

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_platform.storage.linked_copy import copy_linked
 
 KeepBest = Callable[[int, Path, float], None]
@@ -49,5 +48,5 @@ class MeasuredNets:
 
     def _others(self) -> list[str]:
         """Return what is in the folder besides the nets."""
-        nets = {checkpoint_name(head) for head in HEAD_NAMES}
+        nets = checkpoint_names()
         return [path.name for path in self._folder.iterdir() if path.name not in nets]

@@ -30,6 +30,11 @@ def split_address(address: str) -> tuple[str, set[str]]:
     return location, words
 
 
+def checkpoint_names(*, is_weak: bool = False) -> tuple[str, ...]:
+    """Return the file name of each head's checkpoint: an agent's nets."""
+    return tuple(checkpoint_name(head, is_weak=is_weak) for head in HEAD_NAMES)
+
+
 def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
     """Return the path of a head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if none."""
     name = checkpoint_name(head, is_weak=is_weak)
@@ -39,11 +44,16 @@ def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
     raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")
 
 
+def find_checkpoints(folder: Path, *, is_weak: bool = False) -> list[Path]:
+    """Return the path of each head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if one is
+    missing."""
+    return [find_checkpoint(folder, head, is_weak=is_weak) for head in HEAD_NAMES]
+
+
 def has_nets(folder: Path) -> bool:
     """Tell whether a folder has a checkpoint for each head."""
     try:
-        for head in HEAD_NAMES:
-            find_checkpoint(folder, head, is_weak=False)
+        find_checkpoints(folder)
     except ValueError:
         return False
     return True

@@ -10,8 +10,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.pool.named_versions import named_versions
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_night_of, read_history
@@ -109,4 +108,4 @@ def _has_nets(text: bytes, digest: str, has_file: Callable[[str], bool]) -> bool
 
 def _is_whole(entrant: Entrant, has_file: Callable[[str], bool]) -> bool:
     nets = entrant.nets_in(Path())
-    return all(has_file((nets / checkpoint_name(head)).as_posix()) for head in HEAD_NAMES)
+    return all(has_file((nets / file).as_posix()) for file in checkpoint_names())

@@ -17,8 +17,7 @@ from typing import Any
 from suphx.evaluation.rating.tournament import SEATS
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint import load_header
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_address
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, find_checkpoint, split_address
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
@@ -258,7 +257,7 @@ def _enter(source: AgentSource, folder: Path, number: int, name: str, address: s
         shutil.rmtree(space, ignore_errors=True)
         fetched = f"{COPIES}{number}"
     told = ",".join(sorted(words))
-    files = [copy / checkpoint_name(head) for head in HEAD_NAMES]
+    files = [copy / file for file in checkpoint_names()]
     entrant = Entrant(
         name=name,
         address=f"{wrapper}{fetched}{told and ':'}{told}",
@@ -267,7 +266,7 @@ def _enter(source: AgentSource, folder: Path, number: int, name: str, address: s
         stored=tuple(source.stored.get(nets, ())),
     )
     load_any_agent(entrant.address_in(folder))
-    if is_candidate and any(load_header(copy / checkpoint_name(head)).net.num_oracle_planes for head in HEAD_NAMES):
+    if is_candidate and any(load_header(file).net.num_oracle_planes for file in files):
         raise ValueError("it sees what is hidden from players")
     return entrant
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import suphx
 import suphx_platform
-from suphx.games.riichi import HEAD_NAMES
-from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoint, split_address
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.bot import bot_script
@@ -41,7 +40,7 @@ def write_bot(address: str, path: Path) -> list[str]:
     }
     files = {"bot.py": Path(bot_script.__file__), **dict(_code())}
     if not is_scripted:
-        found = [find_checkpoint(Path(place), head, is_weak=WEAK in words) for head in HEAD_NAMES]
+        found = find_checkpoints(Path(place), is_weak=WEAK in words)
         files |= {f"{bot_script.NETS}/{each.name}": each for each in found}
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
