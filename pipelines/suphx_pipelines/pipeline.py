@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.recipe.agent_stages import last_agent
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.report import report
 from suphx_pipelines.runs.runner import Runner, RunResult
@@ -17,16 +19,18 @@ from suphx_pipelines.stages import reward_predictor
 from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
 from suphx_pipelines.stages.entropy_study import entropy_study_stages
+from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.records import records_stage
 from suphx_pipelines.stages.reinforcement import reinforcement_stage
-from suphx_pipelines.stages.sample_game import PAGE_FILE, last_agent, sample_game_stages
+from suphx_pipelines.stages.sample_game import PAGE_FILE, sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.summary.verdict import find_verdict
 from suphx_pipelines.viewer.match_games import PAGES
+from suphx_platform.agents.agent_forms import check_agent
 from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage
@@ -114,6 +118,21 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     ]
 
 
+def _check_surroundings(recipe: Recipe, stages: Container[str]) -> None:
+    """Raise ValueError for files and GPUs that a stage would miss after the hours of those before it."""
+    if EVALUATION in stages:
+        check_agent(recipe.evaluation.opponent)
+    config = recipe.reinforcement
+    predictor = config.global_reward.predictor
+    if recipe.has_self_play and config.reward == "global_prediction" and predictor and not Path(predictor).is_file():
+        raise ValueError(f"reinforcement.global_reward.predictor is {predictor!r}: there is no such file")
+    if recipe.has_self_play and config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
+        from suphx_platform.on_ray.ray_session import check_gpus
+        from suphx_platform.on_ray.topology import local_needs
+
+        check_gpus(local_needs(config)["num_gpus"])
+
+
 def run_recipe(
     recipe: Recipe,
     *,
@@ -128,6 +147,7 @@ def run_recipe(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
+    _check_surroundings(recipe, {stage.name for stage in stages})
     for note in left_out(recipe):
         console.say(note)
     if recipe.needs_records and records is None:

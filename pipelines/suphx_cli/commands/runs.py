@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from suphx_platform.cluster.stop_report import StopOutcome
     from suphx_platform.console.console import Console
 
-# The last one first.
-_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "oracle", "playouts", "supervised")
 _RUN_HELP = "id of a run, or its folder"
 _STOP_SECONDS = 600.0
 
@@ -385,8 +383,9 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
 def _agent(entry: RunEntry) -> Path | None:
     """Return the nets of the last stage that has all five."""
     from suphx.selfplay.agents.checkpoint_folder import has_nets
+    from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, SUPERVISED_FOLDER
 
-    folders = (entry.folder / name for name in _AGENT_STAGES)
+    folders = (entry.folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
     return next((folder for folder in folders if has_nets(folder)), None)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from suphx.evaluation.match_config import MatchConfig
+from suphx.evaluation.match_config import MatchConfig, few_games_note
 
 AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2", "rl_permuted"]
 CONTROL_AGENT: AgentName = "rl_permuted"
@@ -29,7 +30,7 @@ class AgentComparisonConfig:
 
     agents: tuple[AgentName, ...] = ()
     """Agents to train and compare, each with the one named before it. Empty = none. rl_permuted is a control run:
-    RL-basic with permuted rewards, which cannot become stronger; no other agent is compared with it."""
+    RL-basic with permuted rewards, which cannot become stronger; it is compared with sl, and no other agent with it."""
     hanchans: int = 1000
     """Games of each agent against three SL-weak, a multiple of 4, all on the same walls."""
     workers: int = 2
@@ -42,21 +43,24 @@ class AgentComparisonConfig:
 
     @property
     def comparisons(self) -> dict[AgentName, AgentName]:
-        """Return for each agent but the first the one that it is compared with: the last before it, not the control."""
-        found: dict[AgentName, AgentName] = {}
-        before: AgentName | None = None
-        for agent in self.agents:
-            if before is not None:
-                found[agent] = before
-            before = before if agent == CONTROL_AGENT else agent
+        """Return for each agent but the first the one that it is compared with: the last before it.
+
+        The control run is compared with the supervised nets, and nothing with it.
+        """
+        others = [agent for agent in self.agents if agent != CONTROL_AGENT]
+        found: dict[AgentName, AgentName] = {agent: before for before, agent in pairwise(others)}
+        if CONTROL_AGENT in self.agents and "sl" in others:
+            found[CONTROL_AGENT] = "sl"
         return found
 
 
-def relation(agent: str, before: str, low: float, high: float) -> str:
+def relation(agent: str, before: str, low: float, high: float, hanchans: int) -> str:
     """Return such as "RL-basic is better than SL": ``low`` and ``high`` bound the difference in placement.
 
-    >>> relation("rl_basic", "sl", -0.05, -0.01)
+    >>> relation("rl_basic", "sl", -0.05, -0.01, hanchans=1000)
     'RL-basic is better than SL'
     """
     how = "better than" if high < 0 else "worse than" if low > 0 else "not clearly different from"
+    if few_games_note(hanchans):
+        how = "not yet comparable with"
     return f"{AGENT_TITLES[agent]} is {how} {AGENT_TITLES[before]}"

@@ -21,9 +21,9 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES
 from suphx_pipelines.report import (
     report_agent_comparison,
     report_comparison,
@@ -99,8 +99,10 @@ _ORACLE_TITLES = (
 _ORACLE_TEXTS = (
     "These nets see all hidden tiles as additional inputs (oracle guiding, section 3.3 of the paper). They are an "
     "upper bound, and the starting point of the next stages.",
-    "The hidden tiles are masked more and more often, until the nets no longer see them.",
-    "The nets no longer see hidden tiles and continue to learn at a lower rate.",
+    "The hidden tiles are masked more and more often, until the nets no longer see them. Start: the nets with which the "
+    "oracle stage began.",
+    "The nets no longer see hidden tiles and continue to learn at a lower rate. Start: the nets with which the oracle "
+    "stage began.",
     "The nets see no hidden tiles; their distance to the nets that see them is part of the loss.",
 )
 

@@ -54,9 +54,10 @@ def _sentence(result: Mapping[str, Any]) -> str:
     agents = result["agents"]
     text = f"Each agent played {number(result['hanchans'])} hanchans against three SL-weak, all on the same walls. "
     found = [
-        relation(entry["agent"], entry["compared_with"], *entry["difference_interval"])
+        relation(entry["agent"], entry["compared_with"], low, high, sum(entry["placements"]))
         for entry in agents
         if entry["compared_with"]
+        for low, high in [entry["difference_interval"]]
     ]
     return text + (", ".join(found) + "." if found else "")
 

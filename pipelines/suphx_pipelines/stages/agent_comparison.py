@@ -29,8 +29,8 @@ from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.agent_comparison_config import CONTROL_AGENT, AgentComparisonConfig, AgentName
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.stages import oracle, reinforcement
 
 STAGE_PREFIX = "agent_comparison/"
@@ -70,6 +70,11 @@ def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         raise ValueError("agent_comparison.agents names agents of self-play: set reinforcement.max_updates")
     if recipe.reinforcement.start == "random":
         raise ValueError("agent_comparison.agents begin with supervised nets: set reinforcement.start to supervised")
+    if recipe.playouts.num_decisions:
+        raise ValueError(
+            "agent_comparison.agents begin with supervised nets, not with those that learned from playouts: set "
+            "playouts.num_decisions to 0"
+        )
     return [_self_play_stage(recipe, agent) for agent in learned]
 
 

@@ -23,6 +23,11 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return a stage for each fixed alpha; none if there is no self-play."""
     if not recipe.reinforcement.is_wanted:
         return []
+    if recipe.entropy_study.alphas and recipe.agent_comparison.agents:
+        raise ValueError(
+            "entropy_study.alphas compares with the stage reinforcement, which a recipe with agent_comparison.agents "
+            "does not have: remove one of the two"
+        )
     return [
         Stage(
             name=f"{STAGE_PREFIX}{alpha:g}",

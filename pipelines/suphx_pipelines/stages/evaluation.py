@@ -18,11 +18,12 @@ from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.evaluation.match_workers import match_workers
 
+STAGE_NAME = "evaluation"
 AGENT_NAME = "our agent"
 """What the run's nets are called in its reports."""
 
@@ -50,7 +51,7 @@ FILES: Mapping[str, str] = {
 def evaluation_stage() -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
-        name="evaluation",
+        name=STAGE_NAME,
         run=run,
         recipe_keys=("evaluation",),
         needs=tuple(SUPERVISED_STAGES.values()),

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from suphx.games.riichi import find_encoder
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, seeing_nothing_hidden
+from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
@@ -45,6 +45,7 @@ def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return the stages that the recipe asks for, perhaps none."""
     if not recipe.oracle.max_updates:
         return []
+    _check_decay(recipe)
     start = reinforcement.needed_stages(recipe)
     stages = [_stage(ORACLE, _see_everything, (ORACLE,), start)]
     if recipe.oracle_decay.steps:
@@ -65,6 +66,16 @@ def _stage(
         artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *checkpoint_names()),
         files=FILES if name == DECAY else reinforcement.FILES,
     )
+
+
+def _check_decay(recipe: Recipe) -> None:
+    """Raise ValueError for settings of the decay that only its stage would refuse, hours later."""
+    interval, updates = recipe.reinforcement.weight_sync_interval, recipe.oracle_decay.updates_per_step
+    if recipe.oracle_decay.steps and updates % interval:
+        raise ValueError(
+            f"oracle_decay.updates_per_step is {updates}: use a multiple of reinforcement.weight_sync_interval "
+            f"({interval}), so that the keep probability changes with a version"
+        )
 
 
 def guided(config: ReinforcementConfig, max_updates: int) -> ReinforcementConfig:
@@ -121,22 +132,19 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
     config = decaying(recipe.reinforcement, recipe.oracle_decay)
     start = load_policy_set(context.upstream[ORACLE], encoder)
     part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
-    figures = reinforcement.play_and_learn(part, config, start, _weak(context, start), carried=context.upstream[ORACLE])
+    first, weak = reinforcement.first_policy_sets(_like_reinforcement(context))
+    figures = reinforcement.play_and_learn(part, config, start, weak, carried=context.upstream[ORACLE], opponent=first)
     decayed = seeing_nothing_hidden(load_policy_set(folder, encoder))
     last = reinforcement.play_and_learn(
         context,
         continued(recipe.reinforcement, recipe.oracle_decay),
         decayed,
-        _weak(context, decayed),
+        weak,
         carried=folder,
         first_update=config.max_updates,
+        opponent=first,
     )
     return {f"{DECAY_PART}_{name}": value for name, value in figures.items()} | last
-
-
-def _weak(context: StageContext[Recipe], start: PolicySet) -> PolicySet:
-    """Return the weak nets; of random ones there are none but ``start``."""
-    return start if context.recipe.reinforcement.start == "random" else reinforcement.first_policy_sets(context)[1]
 
 
 def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:

@@ -23,8 +23,8 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.console.stop_request import StopRequest

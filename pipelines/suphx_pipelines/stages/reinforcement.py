@@ -7,6 +7,7 @@ Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,8 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.summary.difference_text import difference_text
@@ -99,17 +100,19 @@ def play_and_learn(
     teacher: PolicySet | None = None,
     carried: Path | None = None,
     first_update: int = 0,
+    opponent: PolicySet | None = None,
 ) -> dict[str, float]:
     """Let ``start`` play and learn in the context's folder, or continue; return the figures at the end.
 
     ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimizers
-    and entropy control are reused; ``first_update``: updates of the stage before this part of it.
+    and entropy control are reused; ``first_update``: updates of the stage before this part of it; ``opponent``: whom
+    matches are against if it is not ``start``.
     """
     # RLlib takes seconds: only when it is needed
     from suphx_platform.selfplay.controller import Controller
     from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 
-    play = _self_play(context, start, weak, teacher, carried)
+    play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
     with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
         progress.reach(0, "setting up")
         metrics = run_metrics(config)
@@ -168,7 +171,6 @@ def _self_play(
         prediction=_prediction(context),
         extra={"recipe": recipe.name},
         teacher=teacher,
-        opponent=_match_opponent(context),
         carried=None if carried is None else load_learner_state(carried / STATE_FILE),
     )
 

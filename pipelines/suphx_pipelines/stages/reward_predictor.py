@@ -97,7 +97,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     }
     write_json(context.folder / METRICS_FILE, metrics)
     margins = {name: figures["margin"] for name, figures in metrics["test"].items() if "margin" in figures}
-    shown = ", ".join(f"{margin:.1%} below {_NAMES[name]}" for name, margin in margins.items())
+    shown = ", ".join(
+        f"{abs(margin):.1%} {'below' if margin >= 0 else 'above'} {_NAMES[name]}" for name, margin in margins.items()
+    )
     context.console.say(f"reward predictor: test loss {metrics['test']['net']['loss']:,.0f}, {shown}")
     return {"loss": metrics["test"]["net"]["loss"], **{f"margin_to_{name}": value for name, value in margins.items()}}
 

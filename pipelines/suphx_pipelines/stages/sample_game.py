@@ -21,15 +21,17 @@ from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
-from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.supervised_nets import (
+from suphx_pipelines.recipe.agent_stages import (
     SUPERVISED_FOLDER,
     SUPERVISED_STAGES,
     has_supervised_nets,
+    last_agent,
     supervised_folder,
 )
+from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME
+from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
 from suphx_pipelines.viewer.shown_opinions import shown_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
@@ -38,11 +40,8 @@ STAGE_NAME = "sample_game"
 GAME_FILE = "game.json"
 PAGE_FILE = "game.html"
 MATCH_GAMES_FILE = "match_games.json"
-_EVALUATION = "evaluation"
 _VERDICT = ("start", "argmax")
 """Opponent and policy of the match of self-play that gives the verdict."""
-_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")
-"""Stages that leave an agent, the strongest first; supervised nets are in the folders of their stages."""
 
 
 FILES: Mapping[str, str] = {
@@ -60,20 +59,12 @@ FILES: Mapping[str, str] = {
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
-def last_agent(stages: Sequence[str]) -> str | None:
-    """Return the folder, relative to the run's, of the nets that these stages make last; None if they make none."""
-    made = [name for name in _AGENT_STAGES if name in stages]
-    if made:
-        return made[0]
-    return SUPERVISED_FOLDER if has_supervised_nets(stages) else None
-
-
 def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
     """Return the stage for a run that has ``stages``; none if no stage makes an agent."""
     agent = last_agent([stage.name for stage in stages])
     if agent is None:
         return []
-    matches = tuple(stage.name for stage in stages if stage.name == _EVALUATION)
+    matches = tuple(stage.name for stage in stages if stage.name == EVALUATION)
     needs = (*SUPERVISED_STAGES.values(), *matches) if agent == SUPERVISED_FOLDER else (agent,)
     return [
         Stage(
@@ -123,8 +114,8 @@ def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
 
 def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
     """Return the records of the last match of these nets, and whom they played; None if none were kept."""
-    if _EVALUATION in context.upstream:
-        return context.upstream[_EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.opponent
+    if EVALUATION in context.upstream:
+        return context.upstream[EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.opponent
     folder = _folder(context)
     if playouts.STAGE_NAME in context.upstream:
         return folder / RECORDS_FOLDER, "supervised nets"

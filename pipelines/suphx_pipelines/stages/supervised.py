@@ -23,8 +23,8 @@ from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
+from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.supervised_nets import SUPERVISED_STAGES
 from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.learning_check import training_end, training_warnings
 from suphx_pipelines.stages.records import STORE_FOLDER

@@ -13,6 +13,7 @@ from suphx.games.riichi import KyokuStore
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
+from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, SUPERVISED_FOLDER
 from suphx_pipelines.summary.headline import headline, verdict_figures
 from suphx_pipelines.summary.run_journal import LOG_FILE
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command, program_name
@@ -23,7 +24,6 @@ _STORE_FOLDER = "store"
 """Of the games, in the stage of the records."""
 _RECORDS, _REPORT = "records", Path("report") / REPORT_NAME
 _SHOWN = ("*.html", "*.svg")
-_STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts", "supervised")
 _LINE_LENGTH = 48
 _SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
 
@@ -138,7 +138,7 @@ def _in_short_lines(command: Sequence[str]) -> str:
 
 def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
     commands = {"Open this page": page_command(run_id, folder)}
-    nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
+    nets = next((folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER) if has_nets(folder / name)), None)
     if nets is not None:
         commands["Play against its agent"] = [program_name(), "play", "--agent", str(nets)]
         commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--opponent", "ukeire"]

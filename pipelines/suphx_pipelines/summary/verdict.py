@@ -64,6 +64,9 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
         if "start_difference_low" in figures:
             is_both = stage == "reinforcement" and PLAYOUTS_STAGE in metrics
             name = "Playouts and self-play" if is_both else name
+            if stage == "oracle_decay":  # its own are those of its last part
+                earlier = metrics.get("oracle", {}).get("updates", 0.0) + figures.get("decay_updates", 0.0)
+                figures = {**figures, "updates": figures["updates"] + earlier}
             before = _before_self_play(figures) if is_both else []
             return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
     evaluation = metrics.get("evaluation", {})
@@ -160,16 +163,16 @@ def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
     games = f"{recipe.agent_comparison.hanchans:,} hanchans each"
     sentence = f"Average placements against three SL-weak: {shown}; {games}, lower is better."
     relations = [
-        _relation(agent, before, figures)
+        _relation(agent, before, figures, recipe.agent_comparison.hanchans)
         for agent, before in recipe.agent_comparison.comparisons.items()
         if f"{agent}_difference_low" in figures  # not in runs of earlier versions
     ]
     return Verdict(outcome="none", sentence=f"{sentence} {'; '.join(relations)}." if relations else sentence)
 
 
-def _relation(agent: str, before: str, figures: Mapping[str, float]) -> str:
+def _relation(agent: str, before: str, figures: Mapping[str, float], hanchans: int) -> str:
     difference, low, high = (figures[f"{agent}_difference{end}"] for end in ("", "_low", "_high"))
-    return f"{relation(agent, before, low, high)}: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
+    return f"{relation(agent, before, low, high, hanchans)}: {difference:+.3f} ({low:+.3f} to {high:+.3f})"
 
 
 def _without_match(metrics: Metrics) -> str:

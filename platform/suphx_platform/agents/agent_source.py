@@ -107,10 +107,14 @@ class AgentSource:
         return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
 
 
+_STAGES = ("*", "agent_comparison/*")
+"""Patterns of folders of agents in that of a run."""
+
+
 def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
-    """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all five nets."""
+    """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all five nets, also compared agents."""
     discard = HEAD_NAMES[0]
-    folders = [path.parent for path in runs.glob(f"*/*/{checkpoint_name(discard)}")]
+    folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{checkpoint_name(discard)}")]
     folders += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
     for folder in sorted(set(folders)):
         if not has_nets(folder):  # of a stage that has not learned them all yet

@@ -51,7 +51,7 @@ def ray_session(
         if os.environ.get("RAY_ADDRESS"):
             ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
         else:
-            _check_gpus(num_gpus)
+            check_gpus(num_gpus)
             for name, value in LOCAL_SETTINGS.items():
                 os.environ.setdefault(name, value)
             _start(
@@ -99,7 +99,10 @@ def _kept_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, handler)
 
 
-def _check_gpus(wanted: int) -> None:
+def check_gpus(wanted: int) -> None:
+    """Raise ValueError if this machine has fewer GPUs than ``wanted``; without a wish, nothing is imported."""
+    if not wanted:
+        return
     import torch
 
     found = torch.cuda.device_count()

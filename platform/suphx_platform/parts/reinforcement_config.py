@@ -112,6 +112,11 @@ class ReinforcementConfig:
             raise ValueError(f"final_opponent is {self.final_opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
         if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
             raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
+        if self.learner.num_learners > 1 and not self.cluster.on_ray:
+            raise ValueError(
+                f"learner.num_learners is {self.learner.num_learners}: several learners are processes of Ray, so set "
+                "cluster.on_ray to true, or use 1"
+            )
         if self.oracle.steps and self.oracle.updates_per_step % self.weight_sync_interval:
             raise ValueError(
                 f"oracle.updates_per_step is {self.oracle.updates_per_step}: use a multiple of weight_sync_interval "

@@ -7,7 +7,7 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
+from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig, relation
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.report import report_agent_comparison
 from suphx_pipelines.stages.agent_comparison import table, with_agent
@@ -36,9 +36,9 @@ def test_agents_are_held_against_the_one_before_on_the_same_walls_and_seats() ->
 
 
 def test_the_control_run_is_compared_but_nothing_is_compared_with_it() -> None:
-    config = AgentComparisonConfig(agents=("sl_weak", "sl", "rl_permuted", "rl_basic", "rl_1"))
+    config = AgentComparisonConfig(agents=("sl_weak", "sl", "rl_basic", "rl_permuted", "rl_1"))
     assert config.comparisons == {"sl": "sl_weak", "rl_permuted": "sl", "rl_basic": "sl", "rl_1": "rl_basic"}
-    assert AgentComparisonConfig(agents=("rl_permuted", "sl")).comparisons == {}
+    assert AgentComparisonConfig(agents=("rl_permuted", "sl_weak")).comparisons == {}
 
 
 def test_only_the_control_run_permutes_its_rewards() -> None:
@@ -80,11 +80,29 @@ def test_self_play_agents_share_nets_and_predictor_and_differ_by_their_reward() 
         (("reinforcement.start", "random"), "set reinforcement.start"),
         (("reinforcement.reward", "round_score"), "set reinforcement.reward"),
         (("oracle.max_updates", "0"), "set oracle.max_updates"),
+        (("playouts.num_decisions", "1000"), "set playouts.num_decisions to 0"),
     ],
 )
 def test_agents_that_cannot_learn_are_refused(change: tuple[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=f"agent_comparison.agents .*{said}"):
         pipeline_stages(load_recipe(AGENT_COMPARISON, [change]))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("entropy_study.alphas", "[0.0, 0.5]", "entropy_study.alphas .* remove one of the two"),
+        ("reinforcement.weight_sync_interval", "8", "oracle_decay.updates_per_step is 5: use a multiple .*8"),
+    ],
+)
+def test_what_only_a_late_stage_would_refuse_is_refused_at_once(key: str, value: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        pipeline_stages(load_recipe(AGENT_COMPARISON, [(key, value)]))
+
+
+def test_few_games_are_no_comparison() -> None:
+    assert relation("rl_basic", "sl", -0.5, -0.25, hanchans=8) == "RL-basic is not yet comparable with SL"
+    assert relation("rl_basic", "sl", -0.5, -0.25, hanchans=24) == "RL-basic is better than SL"
 
 
 def test_an_agent_named_twice_is_refused() -> None:

@@ -41,7 +41,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
                 report = riichi_match.play(args, setup, runner, tell=lambda outcome: bar.advance(0, outcome.note()))
             seconds = round(time.perf_counter() - started, 1)
     except KeyboardInterrupt:
-        console.error("The match is not saved: the same command plays it from the beginning.")
+        first = f"remove {args.keep_games}, and " if args.keep_games is not None and args.keep_games.exists() else ""
+        console.error(f"The match is not saved: {first}the same command plays it from the beginning.")
         raise
     report = report.renamed(args.candidate, args.opponent)
     console.say(report.verdict())

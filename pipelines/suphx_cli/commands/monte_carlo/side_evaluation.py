@@ -23,6 +23,8 @@ RECORDS_FILE = "games.jsonl"
 """With --keep-games."""
 _FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
 """No training and no curve uses these deals."""
+_MAX_SEED = 2**41
+"""Deals have seeds below 2**62."""
 
 
 def find_side_game(args: argparse.Namespace) -> str | None:
@@ -47,6 +49,8 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         from suphx.evaluation.side_match import play_side_match
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
     game = candidate_game(game_name)
+    if not 0 <= args.seed <= _MAX_SEED:
+        raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_SEED:,}")
     started = time.perf_counter()
     with TemporaryDirectory(prefix="suphx-agents-") as space:
         candidate, opponent = (
@@ -85,8 +89,13 @@ def _kept_games(folder: Path | None) -> Iterator[KeptGames | None]:
     from suphx.games.candidate_game import KeptGames
 
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / RECORDS_FILE).open("w", encoding="utf-8") as file:
-        yield KeptGames(("candidate", "opponent"), lambda line: print(line, file=file))
+    path = folder / RECORDS_FILE
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            yield KeptGames(("candidate", "opponent"), lambda line: print(line, file=file))
+    except BaseException:  # records of half a match look like those of a whole one
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _verdict(report: SideReport) -> str:
