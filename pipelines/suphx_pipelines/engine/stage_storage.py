@@ -78,7 +78,8 @@ class StageStorage:
     def remove(self, stage_name: str) -> None:
         """Remove what the storage has of a stage that is run again."""
         if self._storage is not None:
-            for name in (self.name(stage_name), f"{self.name(stage_name)}/{BEST}"):
+            self._storage.delete_under_way(self.name(stage_name))
+            for name in (f"{self.name(stage_name)}/{BEST}", self.name(stage_name)):
                 self._storage.delete(name)
 
     def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
@@ -92,7 +93,7 @@ class StageStorage:
             write_json(folder / _REACHED, {"number": number})  # also without a storage: one may be set later
         if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
             return
-        then = partial(self._mark, folder)
+        then = partial(self._end, stage_name, folder) if number == FINISHED else partial(self._mark, folder)
         self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=then)
 
     def keeps_best(self) -> bool:
@@ -107,6 +108,15 @@ class StageStorage:
     def forget(self, folder: Path) -> None:
         """Have the next ``keep`` of a finished folder store it again: its files have changed."""
         (folder / _MARK).unlink(missing_ok=True)
+
+    def _end(self, stage_name: str, folder: Path, version: CheckpointVersion) -> None:
+        """Note that the result is stored, and remove what only work under way needs."""
+        assert self._storage is not None
+        self._mark(folder, version)
+        try:
+            self._storage.delete_under_way(self.name(stage_name))
+        except OSError as error:
+            self._console.warn(f"{stage_name}: files that are needed no more are left in the storage: {error}")
 
     def _mark(self, folder: Path, version: CheckpointVersion) -> None:
         write_json(folder / _MARK, {"version": version.path})

@@ -9,11 +9,16 @@ from suphx_pipelines.summary.run_page import description
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.tracking.tracking import TrackingStore
 
+_KILLED = "KILLED"
+_STATUSES = {"finished": "FINISHED", "failed": "FAILED"}
+"""State of a run that had ended, but could not say so any more -> its status in MLflow."""
+
 
 def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:
     """Mark runs that MLflow shows as running, but that have no process, as killed; return their names.
 
-    Only runs of this folder are changed. TrackingError if MLflow does not answer.
+    Those that had ended when they were killed get the status of their end. Only runs of this folder are changed.
+    TrackingError if MLflow does not answer.
     """
     abandoned = []
     for name in store.running():
@@ -22,8 +27,9 @@ def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:
             continue
         store.send_left(name)
         summary = RunSummary.read(folder)
-        if summary is not None:
+        if summary is not None and summary.state == "running":
             summary.state = "interrupted"
-        store.kill(name, description(summary, folder) if summary else None)
+        status = _STATUSES.get(summary.state, _KILLED) if summary else _KILLED
+        store.kill(name, description(summary, folder) if summary else None, status=status)
         abandoned.append(name)
     return abandoned

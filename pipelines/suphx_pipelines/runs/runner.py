@@ -273,12 +273,12 @@ class Runner(Generic[R]):
         number = self._stages.index(stage) + 1
         folder = self.folder / stage.name
         begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
+        if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
+            self._storage.remove(stage.name)
         is_continued = prepare(folder, begun, plan.work.digest if plan.work else None)
         if is_continued:
             tracker.resume()
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
-        if plan.replaced and not is_continued:
-            self._storage.remove(stage.name)
         clear_warnings(folder)
         context = StageContext(
             folder=folder,

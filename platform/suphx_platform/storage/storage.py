@@ -16,14 +16,15 @@ import logging
 import shutil
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, write_manifest
 from suphx_platform.storage.objects.folder_sync import sync_tree
-from suphx_platform.storage.objects.object_store import DamagedObjectError
+from suphx_platform.storage.objects.object_store import DamagedObjectError, Part
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import StoredVersions
 from suphx_platform.storage.writer_lease import WriterLease
@@ -47,18 +48,17 @@ class Storage(StoredVersions):
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
         counts as newer. Raises FileExistsError if another writer has finished this version meanwhile, or has begun to
-        work on this name. After any error the versions before are as they were.
+        work on this name. After any error the versions before are as they were. Versions that cannot be removed cost a
+        warning: the next save removes them.
         """
         self._lease.take(name)
         path = self._next_path(name, number)
         writer = uuid.uuid4().hex
         files = _files(folder)
         try:
-            with ThreadPoolExecutor(self.config.threads) as pool:
-                uploads = pool.map(lambda file: self._store.upload(f"{path}/{writer}/{file}", folder / file), files)
-                version = CheckpointVersion(
-                    path, number, score, writer, dict(zip(files, uploads, strict=True)), time.time()
-                )
+            version = CheckpointVersion(
+                path, number, score, writer, self._send(files, folder, f"{path}/{writer}"), time.time()
+            )
             self._check_writer(version)
             self._store.put_new(f"{path}/{MANIFEST}", write_manifest(version))
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
@@ -67,7 +67,10 @@ class Storage(StoredVersions):
             self._store.delete([f"{path}/{writer}/{file}" for file in files])
             text = f"{self.config.address}/{path} was finished by another writer while this one was sending it"
             raise FileExistsError(f"{text}: let only one of them work on {name}") from error
-        self._prune(name)
+        try:
+            self._prune(name, version.path)
+        except OSError as error:
+            _logger.warning("%s/%s is stored, but old versions are not removed: %s", self.config.address, path, error)
         return version
 
     def load(self, version: CheckpointVersion, folder: Path, aside: Path | None = None) -> None:
@@ -120,6 +123,17 @@ class Storage(StoredVersions):
             else:
                 return version
         return None
+
+    def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, list[Part]]:
+        """Upload ``files`` of ``folder`` below ``place``; what was sent is removed if one of them cannot be."""
+        try:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                uploads = pool.map(lambda file: self._store.upload(f"{place}/{file}", folder / file), files)
+                return dict(zip(files, uploads, strict=True))
+        except OSError:
+            with suppress(OSError):  # as when the storage is away: a later save removes it
+                self._store.delete([f"{place}/{file}" for file in files])
+            raise
 
     def _fetch(self, version: CheckpointVersion, folder: Path) -> None:
         def fetch(file: str) -> None:

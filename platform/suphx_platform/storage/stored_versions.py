@@ -19,6 +19,8 @@ FINISHED = 10**_DIGITS - 1
 """Number of the version that something finished leaves: above all steps."""
 BEST = "best"
 """Last part of the name of nets that matches have measured: ``<run>/<stage>/best``."""
+UNDER_WAY = "workers"
+"""Folder below a name with files of work that is under way, which are no version: Ray Train's checkpoints."""
 ORIGIN = "origin"
 """Name below a run of its recipe and provenance."""
 _MAX_ATTEMPTS = 999
@@ -98,6 +100,10 @@ class StoredVersions:
         keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
         self._store.delete(sorted(keys, key=_is_content))
 
+    def delete_under_way(self, name: str) -> None:
+        """Remove the files of work on ``name`` that were no versions yet."""
+        self._store.delete(self._store.keys(f"{name}/{UNDER_WAY}/"))
+
     def _marked(self, name: str, marks: str) -> set[str]:
         """Return the paths of the versions that have an object in one of the folders of marks."""
         prefix = f"{name}/{marks}/"
@@ -137,15 +143,16 @@ class StoredVersions:
             _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
-    def _prune(self, name: str) -> None:
+    def _prune(self, name: str, saved: str) -> None:
         """Remove all versions but those that are kept or pinned, and what killed writers left up to the newest one.
 
-        Versions that cannot be read stay: they may be those of a later version of this program.
+        The one at the path ``saved`` stays, also beside damaged ones with higher numbers. Versions that cannot be read
+        stay: they may be those of a later version of this program.
         """
         versions = self.versions(name)
         if not versions:  # another process has removed them all
             return
-        kept_paths = {version.path for version in kept_versions(versions, self.config)}
+        kept_paths = {saved, *(version.path for version in kept_versions(versions, self.config))}
         pinned = self._marked(name, _PINNED)
         outdated = [version for version in versions if version.path not in kept_paths]
         if pinned:
@@ -174,7 +181,7 @@ def kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) 
     The regular ones are the first in each stretch of numbers, so that a later save never makes another choice.
     """
     scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
-    kept = [*versions[-config.keep_last :], *scored[len(scored) - config.keep_best :]]
+    kept = [*versions[-config.keep_last :], *scored[max(0, len(scored) - config.keep_best) :]]
     if config.keep_every:
         stretches: dict[int, CheckpointVersion] = {}
         for version in versions:

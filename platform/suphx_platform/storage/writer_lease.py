@@ -26,27 +26,34 @@ class WriterLease:
         self._store = store
         self._address = address
         self._epochs: dict[str, int] = {}
+        self._mine: dict[str, bytes] = {}
+        """What this process has written into its objects, by name."""
 
     def take(self, name: str) -> None:
         """Become the writer of ``name``, unless this process has been it already."""
         if name in self._epochs:
             return
         me = {"host": socket.gethostname(), "process": os.getpid(), "time": time.time(), "id": uuid.uuid4().hex}
+        text = json.dumps(me).encode()
         while True:
             before = self._taken(name)
             epoch = 1 + max(map(_epoch, before), default=0)
             try:
-                self._store.put_new(self._key(name, epoch), json.dumps(me).encode())
+                self._store.put_new(self._key(name, epoch), text)
             except FileExistsError:  # another one was faster: come after it
                 continue
-            self._epochs[name] = epoch
+            self._epochs[name], self._mine[name] = epoch, text
             self._store.delete(before)
             return
 
     def check(self, name: str) -> None:
-        """FileExistsError if another process has become the writer of ``name`` since."""
-        taken = self._taken(name)
-        if self._key(name, self._epochs[name]) not in taken or max(map(_epoch, taken)) > self._epochs[name]:
+        """FileExistsError if another process has become the writer of ``name`` since.
+
+        Its epoch may be ours again, if ``forget`` has removed our mark before.
+        """
+        taken, mine = self._taken(name), self._key(name, self._epochs[name])
+        is_last = mine in taken and max(map(_epoch, taken)) == self._epochs[name]
+        if not is_last or self._store.get(mine) != self._mine[name]:
             raise FileExistsError(
                 f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
             )
@@ -55,6 +62,7 @@ class WriterLease:
         """Remove all marks of a name whose versions are removed."""
         self._store.delete(self._taken(name))
         self._epochs.pop(name, None)
+        self._mine.pop(name, None)
 
     def _key(self, name: str, epoch: int) -> str:
         return f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}"

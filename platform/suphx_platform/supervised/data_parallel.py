@@ -26,13 +26,13 @@ from suphx.training.supervised.supervised import HeadProgress, HeadTraining, tra
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.storage.linked_copy import copy_linked
 from suphx_platform.storage.storage_config import StorageConfig, s3_connection
+from suphx_platform.storage.stored_versions import UNDER_WAY
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 
 if TYPE_CHECKING:
-    from ray.train import CheckpointUploadMode
+    from ray.train import Checkpoint, CheckpointUploadMode
     from ray.util.queue import Queue
 
-_CHECKPOINTS_FOLDER = "workers"
 _KEPT_CHECKPOINTS = 2
 _MAX_UNSENT = 2
 _SHARE_OF_NODE = 0.001
@@ -47,13 +47,12 @@ class CheckpointLocation:
     """A folder, or bucket/prefix of the file system."""
     filesystem: Any = None
     """pyarrow's, for a bucket."""
+    is_stored: bool = False
+    """Whether it is in the storage, which removes the checkpoints when it has the result."""
 
     def remove(self) -> None:
-        """Remove the checkpoints."""
-        if self.filesystem is None:
-            shutil.rmtree(Path(self.path) / _CHECKPOINTS_FOLDER)
-        else:
-            self.filesystem.delete_dir(f"{self.path}/{_CHECKPOINTS_FOLDER}")
+        """Remove the checkpoints on this machine."""
+        shutil.rmtree(Path(self.path) / UNDER_WAY, ignore_errors=True)
 
 
 def checkpoint_location(storage: StorageConfig, name: str, folder: Path) -> CheckpointLocation:
@@ -61,10 +60,11 @@ def checkpoint_location(storage: StorageConfig, name: str, folder: Path) -> Chec
     if not storage.address:
         return CheckpointLocation(str(folder.resolve()))
     if not storage.is_bucket:
-        return CheckpointLocation(str(Path(storage.address).resolve() / name))
+        return CheckpointLocation(str(Path(storage.address).resolve() / name), is_stored=True)
     connection = s3_connection(storage)
     os.environ.update(connection.environment())  # here and, through ray_session, on the workers
-    return CheckpointLocation(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", connection.file_system())
+    path = f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}"
+    return CheckpointLocation(path, connection.file_system(), is_stored=True)
 
 
 def train_on_workers(
@@ -77,10 +77,25 @@ def train_on_workers(
 ) -> dict[str, Any]:
     """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
 
-    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie at ``location``, from which the
-    same call goes on after a kill. The games that ``job`` reads must lie at the same path on every worker. Raises what
-    a worker raised once ``max_failures`` is used up.
+    ``folder`` gets the same files at the end, the metrics last. Until then Ray Train's checkpoints lie at ``location``,
+    from which the same call goes on after a kill; with the metrics there, it has nothing to do. The games that ``job``
+    reads must lie at the same path on every worker. Raises what a worker raised once ``max_failures`` is used up.
     """
+    if not (folder / METRICS_FILE).is_file():
+        _train(job, folder, config, location, report)
+    if not location.is_stored:
+        location.remove()
+    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
+    return metrics
+
+
+def _train(
+    job: HeadTraining,
+    folder: Path,
+    config: DataParallelConfig,
+    location: CheckpointLocation,
+    report: Callable[[HeadProgress], None] | None,
+) -> None:
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
 
@@ -101,7 +116,7 @@ def train_on_workers(
                 num_workers=config.num_workers, use_gpu=config.use_gpu, resources_per_worker=resources
             ),
             run_config=ray.train.RunConfig(
-                name=_CHECKPOINTS_FOLDER,
+                name=UNDER_WAY,
                 storage_path=location.path,
                 storage_filesystem=location.filesystem,
                 failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
@@ -113,10 +128,18 @@ def train_on_workers(
         except ray.train.WorkerGroupError as error:
             raise next(iter(error.worker_failures.values()), error) from error
         assert result.checkpoint is not None  # every worker ends with one
-        result.checkpoint.to_directory(str(folder))
-    location.remove()
-    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
-    return metrics
+        _take(result.checkpoint, folder)
+
+
+def _take(checkpoint: Checkpoint, folder: Path) -> None:
+    """Put the files of a checkpoint into ``folder``, the metrics last."""
+    fetched = folder.with_name(f".{folder.name}.fetched")
+    shutil.rmtree(fetched, ignore_errors=True)
+    checkpoint.to_directory(str(fetched))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(fetched.iterdir(), key=lambda path: path.name == METRICS_FILE):
+        path.replace(folder / path.name)
+    fetched.rmdir()
 
 
 def _work(config: dict[str, Any]) -> None:

@@ -127,13 +127,16 @@ class MlflowStore:
         names = {run.data.tags.get(KEY_TAG, ""): run.info.run_id for run in found}
         return {name: run_id for name, run_id in names.items() if name and "/" not in name}
 
-    def kill(self, key: str, description: str | None = None) -> None:
-        """Mark the run with this ``key``, and those of its stages that are running, as killed; describe the run."""
+    def kill(self, key: str, description: str | None = None, *, status: str = "KILLED") -> None:
+        """Mark the run with this ``key``, and those of its stages that are running, as killed; describe the run.
+
+        ``status``: how the run itself had ended when its process was killed.
+        """
         run = self.find(key)
         for each in () if run is None else (*self._nested(run), run):
             if each.info.status == "RUNNING":
                 with self.call():
-                    self.client.set_terminated(each.info.run_id, "KILLED")
+                    self.client.set_terminated(each.info.run_id, status if each is run else "KILLED")
         if run is not None and description is not None:
             with self.call():
                 self.client.set_tag(run.info.run_id, NOTE_TAG, description[:MAX_TAG_LENGTH])

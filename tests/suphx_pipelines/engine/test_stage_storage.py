@@ -13,7 +13,7 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED
+from suphx_platform.storage.stored_versions import FINISHED, UNDER_WAY
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_trace import work
 from tests.suphx_pipelines.runs.small_run import SmallRecipe, small_runner
@@ -143,3 +143,24 @@ def test_a_run_whose_results_cannot_be_stored_ends_with_that_error(runs: Path, t
     assert set(result.stages) == {"numbers", "powers", "total"}
     stored = Storage(StorageConfig(address=str(tmp_path / "storage")))
     assert all(stored.versions(f"{result.run_id}/{name}") for name in result.stages)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_files_of_work_under_way_go_with_its_end_and_when_it_is_done_again(ends: bool, tmp_path: Path) -> None:
+    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
+    storage = StageStorage(kept, "run-1", Console())
+    left, stays = (tmp_path / "s" / "run-1" / stage / UNDER_WAY / "checkpoint_000001" / "state" for stage in "ab")
+    for path in (left, stays):
+        path.parent.mkdir(parents=True)
+        path.write_text("step 100")
+    folder = stage_folder(tmp_path / "a", "step 90")
+    with storage.uploads():
+        storage.keep("a", folder, 90)
+    assert left.exists()
+    if ends:
+        with storage.uploads():
+            storage.keep("a", folder, FINISHED)
+    else:
+        storage.remove("a")
+    assert not left.exists()
+    assert stays.exists()

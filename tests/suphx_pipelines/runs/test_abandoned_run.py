@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from suphx_pipelines.runs.abandoned_run import end_abandoned
+from suphx_pipelines.summary.run_summary import RunState, RunSummary
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs import small_run
 
@@ -29,6 +32,22 @@ def test_a_killed_process_leaves_a_run_that_is_then_shown_as_killed(runs: Path) 
     (stage,) = store.client.search_runs([store.experiment_id()], "attributes.run_name = 'powers'")
     powers = store.client.get_metric_history(stage.info.run_id, "power")
     assert [point.step for point in powers] == [0, 1, 2, 3], "what both processes logged is there once"
+
+
+@pytest.mark.parametrize(("state", "status"), [("finished", "FINISHED"), ("failed", "FAILED")])
+def test_a_run_that_had_ended_when_it_was_killed_keeps_its_end(runs: Path, state: RunState, status: str) -> None:
+    subprocess.run([sys.executable, "-m", small_run.__name__, str(runs), "powers:middle"], check=False)
+    (folder,) = (path.parent for path in runs.glob("*/run.json"))
+    summary = RunSummary.read(folder)
+    assert summary is not None
+    summary.state, summary.error = state, "the disk is full" if state == "failed" else ""
+    summary.write(folder)
+    store = TrackingStore(runs)
+    assert end_abandoned(runs, store) == [folder.name]
+    run = store.find(folder.name)
+    assert run is not None
+    assert run.info.status == status
+    assert not run.data.tags["mlflow.note.content"].startswith("**Stopped.**")
 
 
 def test_a_run_with_a_process_or_without_a_folder_stays_as_it_is(runs: Path) -> None:

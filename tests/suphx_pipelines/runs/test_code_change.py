@@ -17,6 +17,7 @@ from suphx_pipelines.engine import stage_code as stage_code_module
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_code import stage_code
 from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
@@ -281,6 +282,25 @@ def test_another_machine_continues_what_is_done_again_and_not_what_it_replaces(
     assert result.stages["training"].metrics == {"sum": 9}
     result.folder.rename(tmp_path / "lost too")
     assert statuses(project.run(storage=storage)) == ["kept", "kept", "kept"]
+
+
+def test_what_is_done_again_is_removed_from_the_storage_although_that_was_cut_off(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = tmp_path / "storage"
+    project.run(storage=storage)
+    project.write(LOSS, "SCALE = 3\n")
+    with monkeypatch.context() as cut:
+        cut.setattr(StageStorage, "remove", _broken)
+        with pytest.raises(OSError, match="the connection broke"):
+            project.run("redo", storage)
+    folder = project.interrupt(2, "redo", storage)
+    versions = Storage(StorageConfig(address=str(storage))).versions(f"{folder.name}/training")
+    assert [version.number for version in versions] == [0, 1], "steps of this attempt, not the result of other code"
+
+
+def _broken(_storage: StageStorage, _name: str) -> None:
+    raise OSError("the connection broke")
 
 
 def test_results_of_other_code_in_the_storage_are_not_replaced_without_a_question(

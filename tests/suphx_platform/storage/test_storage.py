@@ -6,6 +6,7 @@ import shutil
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -214,6 +215,46 @@ def test_the_last_and_the_best_are_kept_and_the_rest_removed(
     assert kept == {f"{n:012}" for n in (3, 5, 6)}
 
 
+def test_more_places_for_the_best_than_versions_keep_them_all(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=4))
+    for number, score in enumerate((0.9, 0.8, 0.1, 0.7, 0.6, 0.2)):
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
+    assert [version.score for version in storage.versions(NAME)] == [0.9, 0.8, 0.7, 0.6, 0.2]
+
+
+def test_a_save_stays_beside_damaged_versions_with_higher_numbers(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1))
+    damaged = storage.save(NAME, fill(tmp_path / "a", "old"), number=20)
+    write(storage, damaged.key("state"), b"damaged", tmp_path)
+    storage.save(NAME, fill(tmp_path / "a", "new"), number=5)
+    assert storage.load_newest(NAME, tmp_path / "b") is not None
+    assert text_of(tmp_path / "b") == "new"
+
+
+class FullAfterOne:
+    """A store that takes one file, and no more."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store, self._num_taken = store, 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def upload(self, key: str, path: Path) -> object:
+        self._num_taken += 1
+        if self._num_taken > 1:
+            raise OSError("the disk is full")
+        return self._store.upload(key, path)
+
+
+def test_a_save_that_fails_leaves_nothing_behind(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(replace(config, threads=1))
+    sound, storage._store = storage._store, FullAfterOne(storage._store)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="the disk is full"):
+        storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
+    assert [key for key in sound.keys(f"{NAME}/") if "/.writers/" not in key] == []
+
+
 def test_scores_keep_nothing_unless_the_best_are_wanted(config: StorageConfig, tmp_path: Path) -> None:
     storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0))
     for number, score in ((1, 0.9), (2, 0.5), (3, 0.1)):
@@ -271,21 +312,29 @@ class CutOff:
 
 @pytest.mark.parametrize("num_deletions", range(1, 4))
 def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
-    num_deletions: int, config: StorageConfig, tmp_path: Path
+    num_deletions: int, config: StorageConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     storage = Storage(StorageConfig(address=config.address, keep_last=1))
     storage.save(NAME, fill(tmp_path / "a", "old"), number=1)
     sound, storage._store = storage._store, CutOff(storage._store, num_deletions)  # type: ignore[assignment]
-    if num_deletions < 3:  # manifest, state and empty
-        with pytest.raises(OSError, match="the connection broke"):
-            storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
-    else:
-        storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    is_cut_off = num_deletions < 3  # manifest, state and empty
+    assert ("old versions are not removed: the connection broke" in caplog.text) == is_cut_off
     storage._store = sound
     versions = storage.versions(NAME)
     assert versions[-1].number == 2
     for version in versions:
         storage.load(version, tmp_path / "b")
+
+
+def test_a_writer_that_was_replaced_is_told_although_the_other_has_its_epoch(storage: Storage, tmp_path: Path) -> None:
+    other = Storage(storage.config)
+    storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
+    other.delete(NAME)
+    other.save(NAME, fill(tmp_path / "a", "other"), number=2)
+    with pytest.raises(FileExistsError, match="has another writer"):
+        storage.save(NAME, fill(tmp_path / "a", "first"), number=3)
+    assert [version.number for version in other.versions(NAME)] == [2]
 
 
 @pytest.mark.parametrize("num_deletions", range(1, 4))

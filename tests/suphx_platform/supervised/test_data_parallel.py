@@ -24,6 +24,7 @@ from suphx.games.riichi.features.samples import Samples
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.storage.stored_versions import UNDER_WAY
 from suphx_platform.supervised.data_parallel import CheckpointLocation, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.repository import REPOSITORY
@@ -113,6 +114,14 @@ def test_a_killed_driver_goes_on_when_it_is_started_again(tmp_path: Path) -> Non
     spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
     found, plain = (json.loads((path / "metrics.json").read_text()) for path in (folder, tmp_path / "0"))
     assert figures(found) == figures(plain)
+
+
+def test_a_driver_that_was_killed_at_the_end_has_nothing_to_do(tmp_path: Path) -> None:
+    (tmp_path / "metrics.json").write_text('{"head": "discard"}')
+    (tmp_path / UNDER_WAY).mkdir()
+    metrics = train_on_workers(training(), tmp_path, TWO, CheckpointLocation(str(tmp_path)))
+    assert metrics == {"head": "discard"}
+    assert not (tmp_path / UNDER_WAY).exists()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -42,7 +43,10 @@ _ATTEMPT_SECONDS, _SLOWEST_BYTES_PER_SECOND = 60.0, 64 << 10
 _LIST_BYTES = 16 << 20
 """More than a listing has."""
 _MISSING = {"404", "NoSuchKey", "NotFound"}
-_EXISTS = {"412", "PreconditionFailed", "ConditionalRequestConflict"}
+_EXISTS = {"412", "PreconditionFailed"}
+_UNDER_WAY = {"409", "ConditionalRequestConflict"}
+"""Another request to write the object, perhaps ours that was sent again, is not decided yet."""
+_CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
 _REFUSED = {"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
@@ -51,6 +55,10 @@ _REMEDIES = {
     "QuotaExceeded": "free space in the bucket, or raise its quota",
     "RequestTimeTooSkewed": "set the clock of this machine",
 }
+
+
+class ConflictError(OSError):
+    """Another request to write the same object is under way."""
 
 
 class BucketStore:
@@ -76,12 +84,19 @@ class BucketStore:
         One with these very bytes is taken for ours: the answer to the request may have been lost and the request sent
         again. One that is gone when it is read was another writer's, who has removed it since.
         """
-        try:
-            with self._told(key):
-                self._call("put_object", key, Body=data, IfNoneMatch="*")
-        except FileExistsError:
-            if not self._holds(key, data):
-                raise
+        for attempt in range(_CONFLICT_ATTEMPTS):
+            try:
+                with self._told(key):
+                    self._call("put_object", key, Body=data, IfNoneMatch="*")
+                return
+            except FileExistsError:
+                if not self._holds(key, data):
+                    raise
+                return
+            except ConflictError:
+                if attempt + 1 == _CONFLICT_ATTEMPTS:
+                    raise
+                time.sleep(_CONFLICT_SECONDS * 2**attempt)
 
     def get(self, key: str) -> bytes:
         """Return a small object."""
@@ -206,6 +221,8 @@ def _is_aged(when: datetime, min_age: float) -> bool:
 def _error(address: str, code: str) -> Exception:
     if code in _EXISTS:
         return FileExistsError(f"{address} exists already")
+    if code in _UNDER_WAY:
+        return ConflictError(f"{address}: the server says {code}: another request to write it is under way")
     if code in _MISSING or code == "NoSuchUpload":
         return FileNotFoundError(f"{address} does not exist")
     if code in ("416", "InvalidRange"):

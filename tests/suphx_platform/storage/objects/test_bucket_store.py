@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from botocore.stub import Stubber
 
-from suphx_platform.storage.objects.bucket_store import BucketStore
+from suphx_platform.storage.objects.bucket_store import BucketStore, ConflictError
 from suphx_platform.storage.objects.s3_connection import S3Connection
 
 
@@ -18,11 +18,30 @@ def store(monkeypatch: pytest.MonkeyPatch) -> BucketStore:
     return BucketStore("suphx", "", connection)
 
 
-@pytest.mark.parametrize("code", ["PreconditionFailed", "ConditionalRequestConflict"])
-def test_a_new_object_that_vanished_while_it_was_read_was_another_writers(store: BucketStore, code: str) -> None:
+def test_a_new_object_that_vanished_while_it_was_read_was_another_writers(store: BucketStore) -> None:
     with Stubber(store._client) as server:
-        server.add_client_error("put_object", code)
+        server.add_client_error("put_object", "PreconditionFailed")
         server.add_client_error("get_object", "NoSuchKey")
         with pytest.raises(FileExistsError, match="s3://suphx/mark exists already"):
+            store.put_new("mark", b"mine")
+        server.assert_no_pending_responses()
+
+
+def test_a_request_that_waits_for_another_one_is_repeated(store: BucketStore) -> None:
+    with Stubber(store._client) as server:
+        server.add_client_error("put_object", "ConditionalRequestConflict")
+        server.add_response("put_object", {})
+        store.put_new("mark", b"mine")
+        server.assert_no_pending_responses()
+
+
+def test_a_request_that_waits_for_ever_is_no_object_of_another_writer(
+    store: BucketStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suphx_platform.storage.objects.bucket_store._CONFLICT_SECONDS", 0.0)
+    with Stubber(store._client) as server:
+        for _ in range(5):
+            server.add_client_error("put_object", "ConditionalRequestConflict")
+        with pytest.raises(ConflictError, match="another request to write it is under way"):
             store.put_new("mark", b"mine")
         server.assert_no_pending_responses()
