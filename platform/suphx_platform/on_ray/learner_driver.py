@@ -191,7 +191,9 @@ class LearnerDriver:
             self._begin_server()
             self._send_to_server(weights)
 
-        self._supervisor.call("server", self._server.publish.remote(weights), on_result, on_error)
+        self._supervisor.call(
+            "server", self._server.publish.remote(weights, self.latest.number + 1), on_result, on_error
+        )
 
     def _begin_server(self) -> None:
         self._server.begin.remote(self._policy_sets, self.latest, self._older)

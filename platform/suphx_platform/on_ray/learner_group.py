@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import ray
-from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
+from ray.util.placement_group import PlacementGroup, get_placement_group, placement_group, remove_placement_group
 from torch import Tensor
 
 with warnings.catch_warnings():
@@ -205,9 +206,18 @@ def _new_group(
 
 
 def _room(needs: Mapping[str, float], num_learners: int, timeout_seconds: float) -> PlacementGroup:
-    """Return a reservation of ``needs`` for every learner; RLlib's group gives it back when it ends."""
+    """Return a reservation of ``needs`` for every learner; RLlib's group gives it back when it ends.
+
+    Ray keeps that of an actor that died until the end of the job. An actor that was started again needs the place, so
+    it removes the one that its former life has left.
+    """
     bundle = {name: amount for name, amount in needs.items() if amount}
-    room: PlacementGroup = placement_group([bundle] * num_learners)
+    actor = ray.get_runtime_context().get_actor_id()  # the same after a restart; None in a driver
+    name = f"learners of {actor}" if actor else ""
+    if name:
+        with suppress(ValueError):  # there is none
+            remove_placement_group(get_placement_group(name))
+    room: PlacementGroup = placement_group([bundle] * num_learners, name=name)
     if not room.wait(timeout_seconds):
         remove_placement_group(room)
         raise TimeoutError(

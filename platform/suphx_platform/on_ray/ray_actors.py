@@ -148,10 +148,14 @@ class ReplayBufferActor(RayActor):
     def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
         self._config, self._heads = config, heads
         self._buffer: ReplayBuffer | None = None
+        self._incarnation = -1
 
     @ray.method(max_task_retries=-1)
-    def begin(self, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
-        """Start empty, or from a ``state``."""
+    def begin(self, incarnation: int, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
+        """Start empty, or from a ``state``; nothing happens if a call of as late an incarnation was here before."""
+        if self._buffer is not None and incarnation <= self._incarnation:
+            return self._buffer.status()
+        self._incarnation = incarnation
         self._buffer = ReplayBuffer(self._config, self._heads)
         if state is not None:
             arrays, values = state
@@ -209,11 +213,15 @@ class ParameterServerActor(RayActor):
         self._has_begun.wait()
         return self._policy_sets
 
-    def publish(self, weights: Any) -> tuple[PolicyVersion, list[PolicyVersion]]:
-        """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
+    def publish(self, weights: Any, number: int) -> tuple[PolicyVersion, list[PolicyVersion]]:
+        """Make ``weights``, a list of one object reference, version ``number``, the newest; return all versions now.
+
+        The same call again, as after an answer that was lost, changes nothing.
+        """
         if not self._has_begun.is_set():
             raise NotBegunError("this parameter server was started again and has no versions yet")
-        self._server.publish(weights)
+        if number > self._server.latest_version.number:
+            self._server.publish(weights)
         return self._server.latest_version, self._server.older()
 
     @ray.method(max_task_retries=-1, concurrency_group="fetch")

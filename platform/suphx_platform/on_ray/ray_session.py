@@ -21,6 +21,10 @@ LOCAL_SETTINGS = {"RAY_task_events_report_interval_ms": "0", "RAY_max_direct_cal
 straight to whom it is meant for instead of through shared memory: a quarter more decisions where engines are processes
 of their own. The chart says the same to its pods."""
 
+OWN_GPUS = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1"}
+"""An actor that reserves no GPU sees none: else engines, simulators and workers that are meant for CPUs would use the
+first GPU, unreserved."""
+
 _STARTS = 3
 """Ray gives itself 30 s to start, which a busy machine may miss."""
 
@@ -45,7 +49,8 @@ def ray_session(
     if ray.is_initialized():
         yield
         return
-    environment = {"env_vars": {name: os.environ.get(name, value) for name, value in S3_SETTINGS.items()}}
+    everywhere = S3_SETTINGS | OWN_GPUS
+    environment = {"env_vars": {name: os.environ.get(name, value) for name, value in everywhere.items()}}
     logging.getLogger("ray._private.authentication.authentication_token_setup").setLevel(logging.ERROR)
     with _kept_signals():
         if os.environ.get("RAY_ADDRESS"):

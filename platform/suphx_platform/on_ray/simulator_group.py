@@ -115,7 +115,9 @@ class SimulatorGroup:
             if (len(state.simulators), len(state.buffers)) == (len(self._handles), len(self.shards)):
                 simulators, buffers, held = list(state.simulators), list(state.buffers), state.held
                 self._past = BufferCounts()
-        begun = [shard.actor.begin.remote(part) for shard, part in zip(self.shards, buffers, strict=True)]
+        begun = [
+            shard.actor.begin.remote(shard.incarnation, part) for shard, part in zip(self.shards, buffers, strict=True)
+        ]
         if any(part is not None for part in buffers):
             for shard, status in zip(self.shards, begun, strict=True):
                 shard.status = self._supervisor.answer(shard.part, status)
@@ -201,7 +203,7 @@ class SimulatorGroup:
             return
         self._supervisor.fail(shard.part, error)
         shard.incarnation += 1
-        shard.actor.begin.remote()
+        shard.actor.begin.remote(shard.incarnation)
         last = shard.status
         if last.num_decisions or last.counts != BufferCounts():
             self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_decisions))

@@ -60,7 +60,8 @@ class CandidateValueNet(nn.Module):
         ``states`` [n, columns], ``history`` [n, lines, columns] (the oldest line first) and ``candidates`` [m, columns]
         may have any number type; ``state_of`` int64 [m] is the row in ``states`` that each candidate belongs to.
         """
-        units = self.lstm(history.float())[0][:, -1]
+        with torch.autocast(history.device.type, enabled=False):  # on CUDA it would be fp16, whatever autocast says
+            units = self.lstm(history.float())[0][:, -1]
         seen = torch.cat([units, states.float()], dim=1)
         # One layer in two parts: the part of the state is the same for all of its candidates.
         of_state, of_candidate = self.first.weight[:, : seen.shape[1]], self.first.weight[:, seen.shape[1] :]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -20,48 +18,13 @@ from suphx_platform.parts.parameter_server import ParameterServer, ParameterServ
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
+from tests.suphx_platform.on_ray.kept_calls import Actor, Call
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 READY = BufferStatus(True, 200, 1000, BufferCounts())
 CONFIG = ReinforcementConfig(
     max_updates=100, weight_sync_interval=2, cluster=RayLayoutConfig(on_ray=True, learner_copy_interval=3)
 )
-
-
-class Reference:
-    """A reference whose answer comes when the test gives it."""
-
-    def __init__(self) -> None:
-        self.answer: Future[Any] = Future()
-
-    def future(self) -> Future[Any]:
-        return self.answer
-
-
-@dataclass(frozen=True)
-class Call:
-    method: str
-    arguments: Sequence[Any]
-    reference: Reference
-
-
-class Actor:
-    """An actor that keeps its calls until the test answers them."""
-
-    def __init__(self) -> None:
-        self.calls: list[Call] = []
-
-    def __getattr__(self, method: str) -> Any:
-        def remote(*arguments: Any) -> Any:
-            call = Call(method, arguments, Reference())
-            self.calls.append(call)
-            return (call.reference, f"batch {len(self.calls)}") if method == "take" else call.reference
-
-        return SimpleNamespace(remote=remote)
-
-    @property
-    def methods(self) -> list[str]:
-        return [call.method for call in self.calls]
 
 
 class Case:

@@ -48,6 +48,8 @@ class RoundLearnerDriver:
         self._ahead = 1 if layout.pace == "lockstep" else _AHEAD
         self._publishes_in: int | None = None
         """The incarnation of the learner that was asked for weights; None if none was."""
+        self._has_no_newer_at = 0
+        """Rounds learned when the learner last had no newer weights than the simulators."""
         rules: LearnerRules[LearnedRound] = LearnerRules(
             count_of=lambda learned: learned.number + 1,
             diverged=DivergedError,
@@ -88,8 +90,12 @@ class RoundLearnerDriver:
 
     @property
     def _has_due(self) -> bool:
-        """Tell whether the weights of the simulators have not seen ``weight_sync_rounds`` rounds."""
-        return self._learner.num_learned - self.newest.number >= self._layout.weight_sync_rounds
+        """Tell whether the weights of the simulators have not seen ``weight_sync_rounds`` rounds.
+
+        A learner that was restored, and whose rounds were lost with their node, has older weights for a while.
+        """
+        seen = max(self.newest.number, self._has_no_newer_at)
+        return self._learner.num_learned - seen >= self._layout.weight_sync_rounds
 
     @property
     def _is_publishing(self) -> bool:
@@ -112,6 +118,8 @@ class RoundLearnerDriver:
             number, weights = answer
             if number > self.newest.number:
                 self.newest = WeightVersion(number, [ray.put(weights)])
+            else:
+                self._has_no_newer_at = self._learner.num_learned
             self._publish_if_due()
 
         self._learner.call("weights", on_result, lambda error: self._learner.recover(incarnation, error))

@@ -43,6 +43,8 @@ class InFlightCalls:
         self._hung = hung
         self._numbers = itertools.count()
         self._open: dict[int, tuple[InFlightCall, float, float]] = {}
+        self._futures: dict[int, Future[Any]] = {}
+        """Of the open calls."""
         self.handled_call_began = 0.0
         """When the call began whose result is being handled."""
         self._answered: Queue[tuple[int, Future[Any]]] = Queue()
@@ -58,7 +60,9 @@ class InFlightCalls:
         number = next(self._numbers)
         now = time.monotonic()
         self._open[number] = (call, now, now + call.seconds)
-        reference.future().add_done_callback(lambda future: self._answered.put((number, future)))
+        future: Future[Any] = reference.future()
+        self._futures[number] = future
+        future.add_done_callback(lambda future: self._answered.put((number, future)))
 
     def wait(self, seconds: float) -> None:
         """Handle one result, if one comes within ``seconds``; kill the parts that hang."""
@@ -68,6 +72,7 @@ class InFlightCalls:
             self._look()
             return
         call, self.handled_call_began, _ = self._open.pop(number)
+        del self._futures[number]
         error = future.exception()
         if error is None:
             call.on_result(future.result())
@@ -79,11 +84,14 @@ class InFlightCalls:
             self._look()
 
     def _look(self) -> None:
-        """Kill the parts whose calls are overdue: the calls fail then like those of any dead part."""
+        """Kill the parts whose calls are overdue: the calls fail then like those of any dead part.
+
+        Answers that wait to be handled, as after a long match, are in time.
+        """
         now = self._looked_at = time.monotonic()
         overdue = {}
         for number, (call, since, end) in self._open.items():
-            if now > end:
+            if now > end and not self._futures[number].done():
                 overdue[call.part] = call
                 self._open[number] = (call, since, now + call.seconds)
         for part, call in overdue.items():

@@ -161,6 +161,24 @@ def test_answers_of_other_parts_are_handled_while_one_is_awaited() -> None:
     assert heard == ["first"]
 
 
+def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    supervisor, heard, killed = new_supervisor(), list[str](), list[object]()
+    kill = "suphx_platform.on_ray.supervision.in_flight_calls.ray.kill"
+    monkeypatch.setattr(kill, lambda actor, **_: killed.append(actor))
+    references = [Reference(), Reference()]
+    for reference in references:
+        late = InFlightCall(
+            part="buffer 0", actor="the actor", on_result=heard.append, on_error=lambda _: None, seconds=-1
+        )
+        supervisor.calls.add(reference, late)
+        reference.answer.set_result("in time")
+    supervisor.calls._looked_at = float("-inf")  # the driver has been busy since: with a match, for example
+    supervisor.calls.wait(1)
+    assert (heard, killed) == (["in time"], [])
+    supervisor.calls.wait(1)
+    assert heard == ["in time", "in time"]
+
+
 def test_a_part_that_does_not_answer_in_time_is_killed_and_the_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     config = RayLayoutConfig(hang_seconds=1.0, start_seconds=1.0)
     supervisor = ActorSupervisor(config, {"learner": SilentActor()})
