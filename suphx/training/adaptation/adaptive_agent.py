@@ -94,6 +94,8 @@ class AdaptiveAgent:
             nets = [fitted.net for line in lines if (fitted := self._find(tables, line)) is not None]
             self._keep(tables, lines, self._mover.adapt(tables[lines], seats, _seeds(tables, lines, number), nets).nets)
             self._round_seconds = (time.perf_counter() - round_started) / len(lines)
+        if not number:  # one slow round must not be the last one for ever
+            self._round_seconds /= 2
 
     def _choose(self, tables: Records, lines: I64, rows: U8, masks: U8) -> I64:
         kinds = np.zeros(len(lines), np.int64)

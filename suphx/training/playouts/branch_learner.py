@@ -130,7 +130,6 @@ class BranchLearner:
             own = {}
             for key in ("step", "exp_avg", "exp_avg_sq"):
                 if f"optimizer.{key}.{name}" in state:
-                    value = state[f"optimizer.{key}.{name}"]
-                    own[key] = value if key == "step" else value.to(parameter.device)
+                    own[key] = state[f"optimizer.{key}.{name}"].to(parameter.device)  # fused: also the step
             if own:
                 self.optimizer.state[parameter] = own

@@ -8,6 +8,9 @@ from suphx.games.riichi import HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_inde
 from suphx.models.computation import DeviceName
 from suphx.selfplay.playouts.branch_config import BranchConfig
 
+MAX_COLLECTORS = 16
+"""So many have seeds of their own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutConfig:
@@ -64,6 +67,8 @@ class PlayoutConfig:
         for name in (*least, "num_collectors", "round_decisions", "batch_size", "report_every"):
             if getattr(self, name) < least.get(name, 1):
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 1)}")
+        if self.num_collectors > MAX_COLLECTORS:
+            raise ValueError(f"num_collectors is {self.num_collectors}: use at most {MAX_COLLECTORS}")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
         if not 0 < self.learning_rate < 1:

@@ -29,10 +29,10 @@ from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.playouts.branch_collector import BranchCollector, Net
 from suphx.selfplay.playouts.branches import Branches, join
 from suphx.training.playouts.branch_learner import BranchLearner, BranchSums
-from suphx.training.playouts.playout_config import PlayoutConfig
+from suphx.training.playouts.playout_config import MAX_COLLECTORS, PlayoutConfig
 
-_SEEDS = 2**40
-"""Of the games of one collector; the next one has those after them."""
+_FIRST_SEED, _SEEDS = 2**61, 2**36
+"""Of the games of the first collector, and of each: the next one has those after them, and all are below 2**62."""
 
 
 class PlayoutTraining:
@@ -46,9 +46,11 @@ class PlayoutTraining:
         heads = config.head_numbers
         device = find_device(config.device)
         self._learners = {head: BranchLearner(start.nets[head], config, device) for head in heads}
+        first_seeds = [
+            _FIRST_SEED + (MAX_COLLECTORS * seed + number) * _SEEDS for number in range(config.num_collectors)
+        ]
         self._collectors = [
-            BranchCollector(config.branches, heads, encoder, rules, first_seed=(16 * seed + number) * _SEEDS)
-            for number in range(config.num_collectors)
+            BranchCollector(config.branches, heads, encoder, rules, first_seed=first_seed) for first_seed in first_seeds
         ]
         self._threads = ThreadPoolExecutor(config.num_collectors, "playouts")
         self._pending: list[Future[dict[int, Branches]]] = []
