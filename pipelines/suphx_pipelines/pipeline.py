@@ -119,13 +119,13 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
 
 
 def _check_surroundings(recipe: Recipe, stages: Container[str]) -> None:
-    """Raise ValueError for files and GPUs that a stage would miss after the hours of those before it."""
+    """Raise ValueError or FileNotFoundError for what a stage would miss after the hours of those before it."""
     if EVALUATION in stages:
         check_agent(recipe.evaluation.opponent)
     config = recipe.reinforcement
     predictor = config.global_reward.predictor
     if recipe.has_self_play and config.reward == "global_prediction" and predictor and not Path(predictor).is_file():
-        raise ValueError(f"reinforcement.global_reward.predictor is {predictor!r}: there is no such file")
+        raise FileNotFoundError(f"there is no file {predictor}: check reinforcement.global_reward.predictor")
     if recipe.has_self_play and config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
         from suphx_platform.on_ray.ray_session import check_gpus
         from suphx_platform.on_ray.topology import local_needs

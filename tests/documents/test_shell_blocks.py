@@ -49,14 +49,19 @@ NETS = (
     *("supervised.validate_every=2", "supervised.max_epochs=0", "supervised.batch_size=32", "stream.num_workers=0"),
     *("split.validation_fraction=0.2", "split.test_fraction=0.2", "evaluation.hanchans=8", "evaluation.workers=1"),
 )
+SELF_PLAY = (
+    *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.evaluation_deals=0"),
+    *("reinforcement.final_hanchans=8", "reinforcement.evaluation_workers=1", "reinforcement.report_every=1"),
+    *("reinforcement.simulator.num_tables=16", "reinforcement.buffer.batch_size=128"),
+    "reinforcement.learner.critic_warmup.decisions=0",
+)
 SMALL = {
     "run supervised": NETS,
-    "run rl_basic": (
-        *NETS,
-        *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.evaluation_deals=0"),
-        *("reinforcement.final_hanchans=8", "reinforcement.evaluation_workers=1", "reinforcement.report_every=1"),
-        *("reinforcement.simulator.num_tables=16", "reinforcement.buffer.batch_size=128"),
-        "reinforcement.learner.critic_warmup.decisions=0",
+    "run rl_basic": (*NETS, *SELF_PLAY),
+    "run overnight": (
+        *(*NETS, *SELF_PLAY, "oracle.max_updates=1", "oracle_decay.steps=1", "oracle_decay.updates_per_step=1"),
+        *("oracle_decay.continued_updates=1", "agent_comparison.hanchans=8", "agent_comparison.workers=1"),
+        "reward_predictor.learning.max_epochs=1",
     ),
     "run doudizhu": (
         *("learning.games=2", "learning.batches=1", "learning.max_rounds=1", "learning.evaluate_rounds=1"),
@@ -105,6 +110,9 @@ def test_every_command_runs_or_has_a_reason() -> None:
     everything = [(page, command) for page, path in PAGES.items() for command in commands(path)]
     unknown = [each for each in everything if not reason(*each) and not each[1].startswith("suphx ")]
     assert unknown == [], "add it to NOT_HERE or NOT_RUN with a reason, or change run() so that it runs"
+    runs = [each for each in everything if not reason(*each) and each[1].startswith("suphx run ")]
+    long = [each for each in runs if not each[1].removeprefix("suphx ").startswith(tuple(SMALL))]
+    assert long == [], "add settings to SMALL with which it runs for seconds"
 
 
 @pytest.fixture

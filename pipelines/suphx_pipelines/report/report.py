@@ -99,8 +99,8 @@ _ORACLE_TITLES = (
 _ORACLE_TEXTS = (
     "These nets see all hidden tiles as additional inputs (oracle guiding, section 3.3 of the paper). They are an "
     "upper bound, and the starting point of the next stages.",
-    "The hidden tiles are masked more and more often, until the nets no longer see them. Start: the nets with which the "
-    "oracle stage began.",
+    "The hidden tiles are masked more and more often, until the nets no longer see them. Start: the nets with which "
+    "the oracle stage began.",
     "The nets no longer see hidden tiles and continue to learn at a lower rate. Start: the nets with which the oracle "
     "stage began.",
     "The nets see no hidden tiles; their distance to the nets that see them is part of the loss.",

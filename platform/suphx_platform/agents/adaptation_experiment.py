@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.statistics import Interval, mean_interval
 from suphx.games.riichi import MAX_SEED, tenhou
 from suphx.kernel.record import I64, Records
@@ -76,9 +77,11 @@ class AdaptationReport:
     def verdict(self) -> str:
         """Return one sentence that claims no more than the interval allows."""
         low, high = self.win_interval.low, self.win_interval.high
-        claim = "better" if low > 0.5 else "worse" if high < 0.5 else "no different, as far as one can tell"
+        num_hands = len(self.results.base_points)
+        is_known = num_hands >= MIN_CLUSTERS and not low <= 0.5 <= high
+        claim = ("better" if low > 0.5 else "worse") if is_known else "no different, as far as one can tell"
         return (
-            f"adapted is {claim}: ahead with {self.win_rate:.1%} of {len(self.results.base_points)} hands "
+            f"adapted is {claim}: ahead with {self.win_rate:.1%} of {num_hands} hands "
             f"({low:.1%} to {high:.1%}), {self.points:+.0f} points a deal "
             f"({self.points_interval.low:+.0f} to {self.points_interval.high:+.0f})"
         )

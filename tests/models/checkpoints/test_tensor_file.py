@@ -92,10 +92,10 @@ def test_a_changed_number_is_noticed_and_files_of_earlier_versions_are_read(tmp_
 
 
 REPLACER = """
-import itertools, os, sys, time
+import itertools, os, shutil, sys, time
 path, *others = sys.argv[1:]
 for other in itertools.cycle(others):
-    os.link(other, path + ".new")
+    shutil.copyfile(other, path + ".new")
     os.replace(path + ".new", path)
     time.sleep(0.001)
 """

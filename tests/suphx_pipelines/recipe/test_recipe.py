@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +79,15 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
         playouts=PlayoutConfig(num_decisions=1),
         reinforcement=self_play,
         entropy_study=study,
-        agent_comparison=AgentComparisonConfig(agents=("sl", "rl_1")),
         oracle=OracleStageConfig(max_updates=1),
         oracle_decay=OracleDecayConfig(steps=1),
         oracle_distillation=OracleDistillationConfig(max_updates=1),
     )
-    stages = pipeline_stages(recipe)
+    agents = replace(
+        recipe, playouts=PlayoutConfig(), entropy_study=EntropyStudyConfig(),
+        agent_comparison=AgentComparisonConfig(agents=("sl", "rl_1")),
+    )  # fmt: skip
+    stages = [*pipeline_stages(recipe), *pipeline_stages(agents)]
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
     settings -= set(Recipe(name="all").free_keys)

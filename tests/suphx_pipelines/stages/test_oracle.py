@@ -101,6 +101,7 @@ def test_the_parts_differ_from_plain_self_play_in_what_the_paper_says() -> None:
 
 def test_from_supervised_nets_the_stages_come_after_them_and_are_absent_unless_wanted() -> None:
     wanted = [(name, value) for name, value in SMALL.items() if name.startswith("oracle")]
+    wanted.append(("reinforcement.weight_sync_interval", "1"))
     stages = {stage.name: stage for stage in pipeline_stages(load_recipe(RECIPES / "laptop.toml", wanted))}
     heads = {f"supervised/{head}" for head in HEAD_NAMES}
     assert set(stages["oracle"].needs) == heads
