@@ -21,6 +21,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
@@ -68,6 +69,8 @@ class Results:
     """By the alpha that was fixed."""
     reward_predictor: Mapping[str, Any] = field(default_factory=dict)
     agent_comparison: Mapping[str, Any] = field(default_factory=dict)
+    agents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By name: self-play of the agents that learned for the comparison; RL-2's is in ``oracle``."""
     entropy_targets: Mapping[str, float] = field(default_factory=dict)
     """By head that learned in self-play."""
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
@@ -75,6 +78,11 @@ class Results:
     game: Mapping[str, Any] = field(default_factory=dict)
     match_games: Mapping[str, Any] = field(default_factory=dict)
     """The best and the worst games of the last match, and their pages."""
+
+    @property
+    def has_self_play(self) -> bool:
+        """Whether nets came after the supervised ones, whose match this is."""
+        return bool(self.self_play or self.agents or any(self.oracle))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +158,11 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         self_play=_read(folders.get("reinforcement"), METRICS_FILE),
         reward_predictor=_read(folders.get("reward_predictor"), METRICS_FILE),
         agent_comparison=_read(folders.get("agent_comparison/match"), "agent_comparison.json"),
+        agents={
+            agent: _read(folders[stage], METRICS_FILE)
+            for agent in AGENT_TITLES
+            if (stage := f"agent_comparison/{agent}") in folders
+        },
         oracle=[
             _read(folders.get(ORACLE), METRICS_FILE),
             _read(folders.get(DECAY), f"{DECAY_PART}/{METRICS_FILE}"),
@@ -169,9 +182,13 @@ def render(run: Run, results: Results) -> str:
     sections = [
         ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
+        *(
+            (f"Self-play of {AGENT_TITLES[agent]}", report_self_play.section(result, results.entropy_targets))
+            for agent, result in results.agents.items()
+        ),
         ("Learning from playouts", report_playouts.section(results.playouts)),
         *_oracle(results),
-        ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
+        ("Match of the supervised nets" if results.has_self_play else "Match", report_match.section(results.match)),
         (
             "What the entropy term does",
             report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),

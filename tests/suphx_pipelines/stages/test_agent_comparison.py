@@ -7,7 +7,7 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig, relation
+from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES, AgentComparisonConfig, relation
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.report import report_agent_comparison
 from suphx_pipelines.stages.agent_comparison import table, with_agent
@@ -160,4 +160,6 @@ def test_one_command_ends_with_the_table(recipe: Path, expected: list[str], tmp_
     assert learned == set(expected) - {"sl_weak", "sl", "rl_2"}
     page = done.report.read_text(encoding="utf-8")
     assert "What each idea brings" in page
+    assert all(f"Self-play of {AGENT_TITLES[agent]}" in page for agent in learned)
+    assert "Match of the supervised nets" in page
     assert "Reward predictor" in page
