@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from suphx.training.supervised.supervised import HeadProgress
+from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
@@ -26,7 +27,7 @@ def test_with_a_folder_as_storage_they_are_under_their_name(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.ray
-def test_checkpoints_go_to_a_bucket_and_are_removed_at_the_end(server: S3Server, tmp_path: Path) -> None:
+def test_checkpoints_go_to_a_bucket_and_stay_until_the_storage_has_the_result(server: S3Server, tmp_path: Path) -> None:
     server.client().create_bucket(Bucket="checkpoints")
     client = server.client()
     seen: set[str] = set()
@@ -35,9 +36,12 @@ def test_checkpoints_go_to_a_bucket_and_are_removed_at_the_end(server: S3Server,
         seen.update(entry["Key"] for entry in client.list_objects_v2(Bucket="checkpoints").get("Contents", []))
 
     training = job(replace(SHORT, report_every=5, save_seconds=1000))
-    location = checkpoint_location(StorageConfig(address="s3://checkpoints/runs"), "run-1/discard", tmp_path)
+    storage = StorageConfig(address="s3://checkpoints/runs")
+    location = checkpoint_location(storage, "run-1/discard", tmp_path)
     metrics = train_on_workers(training, tmp_path / "out", DataParallelConfig(num_workers=2), location, report=look)
     assert metrics["history"][-1]["step"] == 60
     assert any(key.startswith("runs/run-1/discard/workers/checkpoint_") for key in seen)
-    left = client.list_objects_v2(Bucket="checkpoints", Prefix="runs/run-1/discard/workers/checkpoint")
-    assert "Contents" not in left
+    place = {"Bucket": "checkpoints", "Prefix": "runs/run-1/discard/workers/checkpoint"}
+    assert client.list_objects_v2(**place)["Contents"]
+    Storage(storage).delete_under_way("run-1/discard")
+    assert "Contents" not in client.list_objects_v2(**place)
