@@ -54,7 +54,13 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def kill(backend: RayRounds, parts: Sequence[str]) -> None:
     supervisor = backend._supervisor
-    while not backend.processes.keys() >= set(parts):  # on a busy machine a second simulator may begin late
+
+    def all_work() -> bool:
+        """Whether all live and have begun: Ray repeats the call of one that dies before, and nobody is told."""
+        begun = all(handle.is_begun for handle in backend._group._handles if handle.part in parts)
+        return begun and backend.processes.keys() >= set(parts)
+
+    while not all_work():  # on a busy machine a second simulator may begin late
         supervisor.work()
         supervisor.calls.wait(1)
     for part in parts:
