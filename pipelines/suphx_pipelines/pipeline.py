@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,6 @@ from suphx_pipelines.stages import reward_predictor
 from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
 from suphx_pipelines.stages.entropy_study import entropy_study_stages
-from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.stages.oracle import oracle_stages
@@ -30,7 +28,6 @@ from suphx_pipelines.stages.sample_game import PAGE_FILE, sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.summary.verdict import find_verdict
 from suphx_pipelines.viewer.match_games import PAGES
-from suphx_platform.agents.agent_forms import check_agent
 from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage
@@ -118,21 +115,6 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     ]
 
 
-def _check_surroundings(recipe: Recipe, stages: Container[str]) -> None:
-    """Raise ValueError or FileNotFoundError for what a stage would miss after the hours of those before it."""
-    if EVALUATION in stages:
-        check_agent(recipe.evaluation.opponent)
-    config = recipe.reinforcement
-    predictor = config.global_reward.predictor
-    if recipe.has_self_play and config.reward == "global_prediction" and predictor and not Path(predictor).is_file():
-        raise FileNotFoundError(f"there is no file {predictor}: check reinforcement.global_reward.predictor")
-    if recipe.has_self_play and config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
-        from suphx_platform.on_ray.ray_session import check_gpus
-        from suphx_platform.on_ray.topology import local_needs
-
-        check_gpus(local_needs(config)["num_gpus"])
-
-
 def run_recipe(
     recipe: Recipe,
     *,
@@ -147,7 +129,6 @@ def run_recipe(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
-    _check_surroundings(recipe, {stage.name for stage in stages})
     for note in left_out(recipe):
         console.say(note)
     if recipe.needs_records and records is None:

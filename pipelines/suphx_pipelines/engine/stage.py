@@ -94,6 +94,9 @@ class Stage(Generic[R]):
     files: Mapping[str, str] = field(default_factory=dict)
     """What it writes: paths in its folder, separated by commas, and their content. ``<name>`` stands for any part of a
     path, and a slash at the end for a folder."""
+    check: Callable[[R], None] | None = None
+    """Raises ValueError or OSError for what the stage would miss, such as a file that the recipe names. Called before
+    the first stage of a run begins, if this one has no result yet."""
     is_summary: bool = False
     """It only shows results of other stages, in seconds: run again without a question when its code has changed."""
 

@@ -150,7 +150,7 @@ class Runner(Generic[R]):
 
         Consumes: the recipe, the records. Produces: a folder a stage, runs in MLflow. Raises whatever a stage raises,
         and ValueError if another process works on the same run, the run was named and has other settings, or results
-        were made by other code and nothing says what to do with them.
+        were made by other code and nothing says what to do with them, and what the check of a stage raises.
         """
         store = TrackingStore(self._runs)
         with self._console.activity("opening the MLflow store"):
@@ -163,9 +163,19 @@ class Runner(Generic[R]):
             self._plan = planner.plan(self._stages)
             if self._on_code_change == "stop":
                 check_plan(self._plan, self.run_id, self._console)
+            self._check_stages()
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
+
+    def _check_stages(self) -> None:
+        """Let the stages say what they miss that have no result in this run, the storage or another run."""
+        for stage in self._stages:
+            planned = self._plan[stage.name]
+            if stage.check is None or (planned.work and planned.work.done):
+                continue
+            if find_finished(self._runs, stage.name, planned.digest) is None:
+                stage.check(self._recipe)
 
     def _reach(self, store: TrackingStore) -> None:
         """Raise OSError unless MLflow and the storage answer; nothing has been written yet."""

@@ -21,6 +21,7 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import difference_text
+from suphx_platform.agents.agent_forms import check_agent
 from suphx_platform.evaluation.match_workers import match_workers
 
 STAGE_NAME = "evaluation"
@@ -57,7 +58,13 @@ def evaluation_stage() -> Stage[Recipe]:
         needs=tuple(SUPERVISED_STAGES.values()),
         artifacts=("match.json",),
         files=FILES,
+        check=check_opponent,
     )
+
+
+def check_opponent(recipe: Recipe) -> None:
+    """Raise ValueError if there is no agent of the name that the recipe gives."""
+    check_agent(recipe.evaluation.opponent)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:

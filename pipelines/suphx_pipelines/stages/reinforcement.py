@@ -6,6 +6,7 @@ Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.sa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +76,21 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
         needs=needed_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names()),
         files=FILES,
+        check=check_self_play,
     )
+
+
+def check_self_play(recipe: Recipe) -> None:
+    """Raise FileNotFoundError without the reward predictor that the recipe names, ValueError without enough GPUs."""
+    config = recipe.reinforcement
+    predictor = config.global_reward.predictor
+    if config.reward == "global_prediction" and predictor and not Path(predictor).is_file():
+        raise FileNotFoundError(f"there is no file {predictor}: check reinforcement.global_reward.predictor")
+    if config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
+        from suphx_platform.on_ray.ray_session import check_gpus
+        from suphx_platform.on_ray.topology import local_needs
+
+        check_gpus(local_needs(config)["num_gpus"])
 
 
 def needed_stages(recipe: Recipe) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from suphx_pipelines.recipe.agent_stages import (
 )
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
-from suphx_pipelines.stages.evaluation import AGENT_NAME
+from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
 from suphx_pipelines.viewer.shown_opinions import shown_opinions
@@ -74,6 +74,7 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
             needs=needs,
             artifacts=(PAGE_FILE,),
             files=FILES,
+            check=check_opponent,
             is_summary=True,
         )
     ]

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
+from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.summary.run_journal import LOG_FILE
 from suphx_pipelines.summary.run_summary import RunSummary
@@ -87,6 +89,32 @@ def test_finished_stages_are_kept(runs: Path) -> None:
     assert again.stages["total"].metrics == first.stages["total"].metrics
     assert work(again.folder) == ALL_WORK
     assert len(tracked_runs(runs)) == 4
+
+
+def test_a_stage_is_checked_before_any_begins_unless_it_has_a_result(runs: Path, tmp_path: Path) -> None:
+    needed = tmp_path / "opponent"
+
+    def check(recipe: SmallRecipe) -> None:
+        if not needed.exists():
+            raise FileNotFoundError(f"{recipe.name} misses {needed.name}")
+
+    def runner(recipe: SmallRecipe) -> Runner[SmallRecipe]:
+        stages = [replace(stage, check=check) if stage.name == "total" else stage for stage in STAGES]
+        return Runner(recipe, stages, runs=runs, records=None, console=Console())
+
+    first = runner(SmallRecipe())
+    with pytest.raises(FileNotFoundError, match="small misses opponent"):
+        first.run()
+    assert [*contents(first.folder)] == []
+    assert list_runs(runs) == []
+    needed.touch()
+    first.run()
+    needed.unlink()
+    assert {stage.status for stage in runner(SmallRecipe()).run().stages.values()} == {"kept"}
+    reused = runner(SmallRecipe(name="renamed")).run()
+    assert {stage.status for stage in reused.stages.values()} == {"reused"}
+    with pytest.raises(FileNotFoundError, match="small misses opponent"):
+        runner(SmallRecipe(seed=8)).run()
 
 
 def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None:
