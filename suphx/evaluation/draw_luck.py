@@ -3,8 +3,8 @@
 A draw is worth V(h, k): what a seat wins or loses on average in deals in which it has a hand of the state h (shanten
 and dora) after a draw with k tiles left. The luck of a draw is this worth minus its mean over all tiles that were
 undrawn then; the luck of a dealt hand is its worth minus the mean over all hands. Both are zero on average for any
-player, so a result minus a constant times the luck has the same expectation, and scatters less. V and the constants of
-one half of the games come from the other half: no game has a part in its own adjustment.
+player, so a result minus a constant times the luck has the same expectation, and scatters less. Of two
+halves of the games, V and the constants of each come from the other: no game has a part in what its draws are worth.
 """
 
 from __future__ import annotations

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suphx.evaluation.stable_rank import F64, stable_rank, stable_ranks
-from suphx.evaluation.statistics import Interval, average_placement, cluster_sums, percentile_interval, resample_sums
+from suphx.evaluation.statistics import (
+    LEVEL,
+    Interval,
+    average_placement,
+    cluster_sums,
+    expanded_level,
+    percentile_interval,
+    resample_sums,
+)
 from suphx.games.riichi import STATISTICS_COLUMNS, STATISTICS_RATIOS, GameLog, game_row
 
 _MAX_NAMES_SHOWN = 5
@@ -104,7 +112,8 @@ def summarise_rows(
     ``clusters`` [games] names the wall of each game where games share one: such games are drawn together.
     """
     sums = rows.sum(axis=0, dtype=np.int64)
-    samples = resample_sums(rows if clusters is None else cluster_sums(rows, clusters), seed=seed)
+    independent = rows if clusters is None else cluster_sums(rows, clusters)
+    samples, level = resample_sums(independent, seed=seed), expanded_level(LEVEL, len(independent))
     placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
     values = {name: float(_ratio(sums[None, :], name)[0]) for name in STATISTICS_RATIOS}
     values["average_placement"] = average_placement(placements)
@@ -116,8 +125,8 @@ def summarise_rows(
         kyoku=int(sums[_INDEX["kyoku"]]),
         placements=placements,
         stable_rank=stable_rank(placements, room),
-        stable_rank_interval=percentile_interval(stable_ranks(samples[:, :4], room)),
-        intervals={name: percentile_interval(_ratio(samples, name)) for name in STATISTICS_RATIOS},
+        stable_rank_interval=percentile_interval(stable_ranks(samples[:, :4], room), level),
+        intervals={name: percentile_interval(_ratio(samples, name), level) for name in STATISTICS_RATIOS},
         **values,
     )
 

@@ -155,6 +155,18 @@ def test_games_of_one_wall_are_drawn_together() -> None:
     assert halves[1] / halves[0] == pytest.approx(2, abs=0.3)
 
 
+def test_intervals_of_six_walls_hold_the_truth_as_often_as_they_promise() -> None:
+    win, lost = kyoku(result_of(WIN_RESULT, [(ANNA, BEN, 1_000)])), kyoku(DRAW)
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(400):
+        wins = rng.random((24, 8)) < 0.25
+        rows = [game_row(game(*(win if won else lost for won in each)), "Anna") for each in wins]
+        interval = summarise_rows(np.array(rows, np.int64), "Anna", clusters=np.arange(24) // 4).intervals["win_rate"]
+        held += interval.low <= 0.25 <= interval.high
+    assert held >= 368  # percentiles without the expansion: 351
+
+
 def test_the_room_changes_the_stable_rank() -> None:
     logs = [game(kyoku(DRAW)), game(kyoku(DRAW), final=(0, 1, 2, 3))]
     assert player_statistics(logs, "Anna", room="phoenix").stable_rank == 4.0
