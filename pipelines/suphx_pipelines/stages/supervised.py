@@ -147,6 +147,7 @@ def _train(
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
     if recipe.data_parallel.needs_ray:
+        context.keep(0)  # tells another machine, which finds the workers' checkpoints, what they were begun with
         location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
         return train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
     try:

@@ -1,0 +1,60 @@
+"""A data-parallel training whose machine is lost: what another machine is told about the workers' checkpoints."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.engine.stage_folder import read_started
+from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_pipelines.stages.supervised import TRAINING_ORDER
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import UNDER_WAY
+from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+
+pytestmark = [pytest.mark.slow, pytest.mark.ray]
+
+STAGE = f"supervised/{TRAINING_ORDER[0]}"
+START_SECONDS = 300
+"""A limit for a process that may first have to compile the kernels."""
+
+
+def kill_in_training(runs: Path, storage: Path) -> None:
+    """Start a run whose nets Ray trains, and kill it when the first net has a checkpoint."""
+    settings = SMALL | {
+        "data_parallel.on_ray": "true",
+        "storage.address": str(storage),
+        "supervised.max_steps": "1000000",
+        "learning_curve.games": "[]",
+        "ablation.encoders": "[]",
+    }
+    words = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    command = [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPE), "--runs", str(runs), *words]
+    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    limit = time.monotonic() + START_SECONDS
+    while not list(storage.glob(f"*/{STAGE}/{UNDER_WAY}/checkpoint_*")):
+        assert driver.poll() is None, "the run ended before its first checkpoint"
+        assert time.monotonic() < limit, "there is no checkpoint"
+        time.sleep(0.05)
+    driver.kill()
+    driver.wait()
+
+
+def test_another_machine_learns_what_the_checkpoints_were_begun_with(runs: Path, tmp_path: Path) -> None:
+    kill_in_training(runs, tmp_path / "storage")
+    (run,) = runs.glob("laptop-*")
+    begun = read_started(run / STAGE)
+    assert begun is not None
+    shutil.rmtree(run)
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "storage"))), run.name, Console())
+    (work,) = storage.further_work(STAGE, run / STAGE)
+    assert (work.digest, work.inputs, work.sources) == (begun.digest, begun.inputs, begun.sources)
+    storage.remove(STAGE)
+    assert not list((tmp_path / "storage").glob(f"*/{STAGE}/{UNDER_WAY}/*"))
