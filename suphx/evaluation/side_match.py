@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.statistics import Interval, mean_interval
 from suphx.games.candidate_game import CandidateGame, KeptGames, Player, SideResults
 
@@ -50,7 +51,9 @@ class SideReport:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the first agent wins more than half of the games, beyond doubt."""
+        """Whether the first agent wins more than half of the games, beyond doubt; few deals decide nothing."""
+        if self.deals < MIN_CLUSTERS:
+            return "undecided"
         interval = self.figures["share"].interval
         return "better" if interval.low > 0.5 else "worse" if interval.high < 0.5 else "undecided"
 

@@ -141,17 +141,25 @@ def mean_interval(
 
 
 def stable_rank_interval(
-    counts: Sequence[int],
+    places: ArrayLike,
+    clusters: ArrayLike | None = None,
     room: str = "expert",
     *,
     num_samples: int = NUM_SAMPLES,
     level: float = LEVEL,
     seed: int = 0,
 ) -> Interval:
-    """Return the interval of the stable rank of independent games, from their four placement counts."""
-    average_placement(counts)  # refuses what is no set of counts
-    drawn = np.random.default_rng(seed).multinomial(sum(counts), np.asarray(counts) / sum(counts), size=num_samples)
-    return percentile_interval(stable_ranks(drawn, room), level)
+    """Return the interval of the stable rank of ``places`` [n] (1-4), one a game; those of one cluster are drawn together.
+
+    ValueError without a game, or for other places.
+    """
+    own = np.asarray(places)
+    rows = (own[:, None] == np.arange(1, 5)).astype(np.float64)
+    if not len(rows) or not rows.any(axis=1).all():
+        raise ValueError("give the place of at least one game, each from 1 to 4")
+    independent = rows if clusters is None else cluster_sums(rows, clusters)
+    samples = resample_sums(independent, num_samples, seed)
+    return percentile_interval(stable_ranks(samples, room), expanded_level(level, len(independent)))
 
 
 def paired_difference(

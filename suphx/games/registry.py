@@ -58,6 +58,8 @@ GAMES = {
 }
 
 
+_NO_RECORDS = (".html", ".md")
+_MAX_LOOKED_AT = 100
 _BEGINNING = 8192
 """Bytes of a file of records that are searched for marks; a game of DouDizhu has about 1,000."""
 
@@ -76,14 +78,17 @@ def game_of_files(names: Iterable[str]) -> str | None:
 
 
 def game_of_records(path: Path) -> str:
-    """Return the game of a file of records, or of the first file in a folder; the default if no mark is found."""
-    file = path if path.is_file() else _first_file(path)
-    if file is None:
-        return DEFAULT_GAME
-    with file.open("rb") as opened:
-        beginning = opened.read(_BEGINNING).decode("utf-8", errors="replace")
-    marks = {name: entry.record_mark for name, entry in GAMES.items() if entry.record_mark is not None}
-    return next((name for name, mark in marks.items() if re.search(mark, beginning, re.MULTILINE)), DEFAULT_GAME)
+    """Return the game of a file of records, or of a folder; the default if no mark is found.
+
+    Of a folder, the files in the first place with any are looked at, as there may be others beside the records.
+    """
+    for file in [path] if path.is_file() else _first_files(path):
+        with file.open("rb") as opened:
+            beginning = opened.read(_BEGINNING).decode("utf-8", errors="replace")
+        for name, entry in GAMES.items():
+            if entry.record_mark is not None and re.search(entry.record_mark, beginning, re.MULTILINE):
+                return name
+    return DEFAULT_GAME
 
 
 def candidate_games() -> tuple[str, ...]:
@@ -100,10 +105,11 @@ def candidate_game(name: str) -> CandidateGame:
     return cast("CandidateGame", importlib.import_module(entry.module).GAME)
 
 
-def _first_file(folder: Path) -> Path | None:
+def _first_files(folder: Path) -> list[Path]:
+    """Return files, at most ``_MAX_LOOKED_AT``, of the first folder that has any; those that may be pages are left out."""
     for place, folders, names in os.walk(folder):
         folders.sort()
-        shown = [name for name in names if not name.startswith(".")]
+        shown = [name for name in names if not name.startswith(".") and not name.endswith(_NO_RECORDS)]
         if shown:
-            return Path(place) / min(shown)
-    return None
+            return [Path(place) / name for name in sorted(shown)[:_MAX_LOOKED_AT]]
+    return []

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import yaml
 
@@ -30,12 +35,32 @@ def test_kernels_lie_where_pods_take_them_from() -> None:
     assert f"[cp, -r, {folder}/., /cache/]" in (CHART / "templates" / "_environment.tpl").read_text(encoding="utf-8")
 
 
+def copied() -> set[str]:
+    """Return the files and folders of the repository that the Dockerfile copies."""
+    groups = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    return {name for group in groups for name in group.split()}
+
+
 def test_only_what_the_package_needs_is_sent_to_the_build() -> None:
     lines = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").split()
     assert lines[0] == "*"
     sent = {line.removeprefix("!") for line in lines if line.startswith("!")}
-    copied = {
-        name for group in re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE) for name in group.split()
-    }
-    assert sent == copied
+    assert sent == copied()
     assert all((REPOSITORY / name).exists() for name in sent)
+
+
+def test_the_package_can_be_built_from_what_is_copied(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    for name in copied():
+        source, target = REPOSITORY / name, build / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, target)
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    done = subprocess.run(command, cwd=build, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert names >= {"suphx_platform/chart/Chart.yaml", "suphx_pipelines/recipes/laptop.toml", "suphx/__init__.py"}

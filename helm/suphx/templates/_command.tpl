@@ -1,6 +1,6 @@
 {{/*
 A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "role" ROLE "command" LIST "resources" DICT
-"recipe" CONFIGMAP): its spec. It goes where the nightly tournament does.
+"recipe" CONFIGMAP, "isScheduled": whether a CronJob creates it): its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
 {{- $root := .root -}}
@@ -23,6 +23,12 @@ containers:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}
     env:
       {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 6 }}
+      {{- if .isScheduled }}
+      {{- /* Its number says for when the Job was scheduled: the night of the tournament. */}}
+      - name: SUPHX_CRON_JOB
+        valueFrom:
+          fieldRef: {fieldPath: "metadata.labels['batch.kubernetes.io/job-name']"}
+      {{- end }}
       {{- with include "suphx.extraEnv" (dict "root" $root "role" "nightly") }}
       {{- . | nindent 6 }}
       {{- end }}

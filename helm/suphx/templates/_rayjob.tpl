@@ -1,7 +1,7 @@
 {{/*
 A RayJob that runs `suphx run`, from (dict "root" . "preset" NAME "run" NAME). Its recipe is the key recipe.toml of the
 ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in. "isKept": the copy in that ConfigMap.
-"sizes", "entrypoint" and "deadline": of a tournament (nightly/_tournament.tpl).
+"sizes", "entrypoint", "deadline" and "ttl": of a tournament (nightly/_tournament.tpl).
 */}}
 {{- define "suphx.rayJob" -}}
 {{- $root := .root -}}
@@ -39,7 +39,7 @@ spec:
   shutdownAfterJobFinishes: true
   backoffLimit: {{ $values.run.backoffLimit }}
   activeDeadlineSeconds: {{ .deadline | default $values.run.activeDeadlineSeconds | int64 }}
-  ttlSecondsAfterFinished: {{ $values.run.ttlSecondsAfterFinished | int64 }}
+  ttlSecondsAfterFinished: {{ .ttl | default $values.run.ttlSecondsAfterFinished | int64 }}
   submitterConfig:
     backoffLimit: 3
   submitterPodTemplate:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
@@ -12,6 +14,11 @@ from suphx.evaluation.sequential.sequential_config import SequentialConfig, chec
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
+
+_CRON_JOB = "SUPHX_CRON_JOB"
+"""Name of the Job that a CronJob created: it ends with the minutes from 1970 to the time for which it was scheduled."""
+_LATE = timedelta(days=2)
+"""A name with another number is not that of a CronJob's Job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +127,15 @@ def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()
 
 
 def tonight() -> str:
-    """Return the name of a night that the recipe does not name: today's date (UTC)."""
-    return f"{datetime.now(UTC):%Y-%m-%d}"
+    """Return the name of a night that the recipe does not name: today's date (UTC).
+
+    In a Job of a CronJob, whose name the chart gives: the date for which it was scheduled. A pod that starts again after
+    midnight goes on with its night.
+    """
+    now = datetime.now(UTC)
+    number = re.search(r"-(\d{8,9})$", os.environ.get(_CRON_JOB, ""))
+    scheduled = datetime.fromtimestamp(60 * int(number[1]), UTC) if number else now
+    return f"{scheduled if abs(now - scheduled) < _LATE else now:%Y-%m-%d}"
 
 
 def check_pool(agents: Sequence[str], newest: int) -> None:

@@ -91,7 +91,7 @@ class Leaderboard:
             "placements": counts,
             "average_placement": float(places.mean()),
             "stable_rank": rank if np.isfinite(rank) else None,
-            "stable_rank_interval": _rank_interval(counts),
+            "stable_rank_interval": _rank_interval(games, entrant.digest),
             "against_champion": _against(games, entrant, champion),
         }
 
@@ -133,8 +133,9 @@ def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | N
     return {"difference": difference.mean, "interval": [difference.interval.low, difference.interval.high]}
 
 
-def _rank_interval(counts: list[int]) -> list[float] | None:
+def _rank_interval(games: Sequence[RatedGame], agent: str) -> list[float] | None:
     """Return the interval of the stable rank; None where it is infinite."""
-    interval = stable_rank_interval(counts)
+    own = [game for game in games if agent in game.seats]
+    interval = stable_rank_interval(placements_of(own, agent), [game.wall for game in own])
     ends = [interval.low, interval.high]
     return ends if np.isfinite(ends).all() else None

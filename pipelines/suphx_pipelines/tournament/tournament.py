@@ -67,7 +67,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
         Stage(
             name=POOL,
             run=tournament_pool.run,
-            recipe_keys=("night", "pool", "registry", "decision.opponent"),
+            recipe_keys=("name", "night", "pool", "registry", "decision.opponent"),
             artifacts=(tournament_pool.POOL_NAME,),
             files=tournament_pool.FILES,
         ),

@@ -64,12 +64,13 @@ class ChosenGames:
 def choose_games(records: Path, num_each: int = NUM_EACH) -> ChosenGames:
     """Return the best and the worst games of a match whose records are in the folder ``records``.
 
-    Of equal games the first ones count, and no game is both. There are none if no records were kept.
+    Of equal games the first ones count, and no game is both. There are none if no records were kept. Of a match in several
+    seatings, those of one candidate against three count: sums of places of several seats are no results of one.
     """
     best: list[PlayedGame] = []
     worst: list[PlayedGame] = []
     hanchans = 0
-    for game in _played_games(indexed_tables(records)):
+    for game in _played_games(first_seating(indexed_tables(records))):
         hanchans += 1
         best = sorted([*best, game], key=lambda each: each.rank)[: 2 * num_each]
         worst = sorted([*worst, game], key=lambda each: [-value for value in each.rank])[: 2 * num_each]

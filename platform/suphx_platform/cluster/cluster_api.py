@@ -24,6 +24,7 @@ import kubernetes
 import urllib3
 import yaml
 from kubernetes.client.exceptions import ApiException
+from kubernetes.config import kube_config
 from kubernetes.dynamic import DynamicClient, Resource
 
 from suphx.growing_pause import GrowingPause
@@ -252,8 +253,9 @@ def _configure(configuration: Any, context: str | None) -> str:
         if not files:
             kubernetes.config.load_incluster_config(client_configuration=configuration)
             return (POD_FOLDER / "namespace").read_text(encoding="ascii").strip()
-        contexts, active = kubernetes.config.list_kube_config_contexts(paths)
-        known = [str(found["name"]) for found in contexts]
+        merged = kube_config.KubeConfigMerger(paths).config
+        known = [str(found["name"]) for found in merged.safe_get("contexts") or ()]
+        chosen: Mapping[str, Any] = kube_config.KubeConfigLoader(merged, active_context=context).current_context
         kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)
     except (kubernetes.config.ConfigException, yaml.YAMLError, OSError, TypeError, AttributeError) as error:
         is_no_config = isinstance(error, TypeError | AttributeError)
@@ -263,7 +265,6 @@ def _configure(configuration: Any, context: str | None) -> str:
             f"{paths or POD_FOLDER} cannot be used ({cause}). Correct it, set KUBECONFIG to another file, or choose "
             f"one of its contexts with --context{choice}"
         ) from error
-    chosen: Mapping[str, Any] = next((found for found in contexts if found["name"] == context), active)
     return str(chosen["context"].get("namespace") or "default")
 
 

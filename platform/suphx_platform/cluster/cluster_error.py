@@ -3,6 +3,7 @@
 ::
 
     ClusterError
+    ├── AbsentError          the object does not exist
     ├── ConflictError        somebody else changed the object since it was read
     └── ExistsError          the object exists already
 """
@@ -16,6 +17,10 @@ from typing import Any
 
 class ClusterError(Exception):
     """The cluster refused a request, or cannot be reached."""
+
+
+class AbsentError(ClusterError):
+    """An object does not exist, or not any more."""
 
 
 class ConflictError(ClusterError):
@@ -32,7 +37,8 @@ def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     text = f"{what}: {message or f'HTTP {status}'}"
     if status == 409:
         return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
-    return ClusterError(f"{text}. {_next_step(status, what, namespace, message)}")
+    kind = AbsentError if status == 404 else ClusterError
+    return kind(f"{text}. {_next_step(status, what, namespace, message)}")
 
 
 def unreachable(address: str, error: Exception) -> ClusterError:
@@ -67,7 +73,7 @@ def _next_step(status: int, what: str, namespace: str, message: str) -> str:
         return "If the cluster does not know ray.io, install the KubeRay operator 1.7"
     if status == 404:
         return f"Check that it is in namespace {namespace} (suphx jobs; --namespace)"
-    if status in (400, 422):
+    if status in (400, 422) and what.startswith("Ray"):
         return "The chart does not fit the cluster: compare the installed KubeRay version with the chart's (1.7)"
     return "Try again; if the error remains, ask the administrators of the cluster"
 

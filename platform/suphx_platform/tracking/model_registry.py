@@ -146,9 +146,10 @@ class ModelRegistry:
 
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
         self._make_model()
-        if not self._claims(promotion.claim):
-            self._register(folder, tracker, promotion, {CLAIM_TAG: promotion.claim, NIGHT_TAG: promotion.night})
-        first, *late = self._claims(promotion.claim)
+        claim = f"{self._config.alias}/{promotion.claim}"
+        if not self._claims(claim):
+            self._register(folder, tracker, promotion, {CLAIM_TAG: claim, NIGHT_TAG: promotion.night})
+        first, *late = self._claims(claim)
         for version in late:
             if version.tags.get(_PROMOTED_BY_TAG, version.run_id) == tracker.run_id:  # of this call or a killed one
                 self._client.delete_model_version(self._config.model, version.version)

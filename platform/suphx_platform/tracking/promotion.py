@@ -34,5 +34,5 @@ class Promotion:
 
     @property
     def claim(self) -> str:
-        """The place that is claimed: the night, and the version that is replaced."""
+        """The place of an alias that is claimed: the night, and the version that is replaced."""
         return f"{self.night}/{self.replaces or 'none'}"

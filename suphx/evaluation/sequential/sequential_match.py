@@ -43,7 +43,7 @@ class SequentialReport:
     other_seatings: tuple[MatchReport, ...] = ()
     """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of candidate (0) and opponent (1), on the walls that decided."""
+    """Of candidate (0) and opponent (1), on the walls that decided and on the new ones."""
 
     def renamed(self, candidate: str, opponent: str) -> SequentialReport:
         """Return the same with other names of the agents."""
@@ -147,7 +147,7 @@ def play_sequential_match(
         outcome=outcome,
         fresh=fresh[0] if fresh else None,
         other_seatings=fresh[1:],
-        forfeits=forfeits,
+        forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
     )
 
 

@@ -84,7 +84,7 @@ class SequentialTest:
     def expected_walls(self, sums: WallSums) -> float:
         """Return how many more walls the decision takes on average; infinite before the first look.
 
-        The ratio is taken for a Brownian motion between Wald's bounds, near which it ends on average, whose drift is as
+        The ratio is taken for a Brownian motion between Wald's bounds (early, between the wider ones of a look), whose drift is as
         uncertain as the mean gain is now.
         """
         if sums.walls < FIRST_LOOK:
@@ -96,7 +96,8 @@ class SequentialTest:
         gains = self.scale.mean(sums) + nodes * math.sqrt(variance / sums.walls)
         drifts = self.gain * (2 * gains - self.gain) / (2 * variance)
         diffusion = self.gain**2 / variance
-        times = [_exit_time(ratio, float(drift), diffusion, self.wald_bound) for drift in drifts]
+        bound = max(self.wald_bound, self.bound(sums))  # undecided, so within it
+        times = [_exit_time(ratio, float(drift), diffusion, bound) for drift in drifts]
         return float(np.dot(weights, times) / weights.sum())
 
 

@@ -40,8 +40,8 @@ class KeptResults:
         write_atomically(self._path(key), [json.dumps(result, separators=(",", ":")).encode()])
 
     def __len__(self) -> int:
-        """Return how many results there are."""
-        return sum(1 for _ in self.folder.glob("*.json"))
+        """Return how many results there are, those in folders of the folder included."""
+        return sum(1 for _ in self.folder.rglob("*.json"))
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+from collections.abc import Sequence
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
@@ -13,7 +14,7 @@ RECORDS_FOLDER, INDEX_FILE = "records", "index.json"
 """What a stage calls its folder of them, and the index in it."""
 MAX_BYTES = 64 * 2**20
 """Of the tables of a match: about 20,000 hanchans."""
-_TABLES = "*.tsv.xz"
+_TABLES, _WALLS = "*.tsv.xz", "walls-"
 
 
 def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
@@ -53,6 +54,11 @@ def indexed_tables(folder: Path) -> list[Path]:
     return [each for each in paths if each.is_file()]
 
 
+def first_seating(tables: Sequence[Path]) -> list[Path]:
+    """Return the tables of one candidate against three opponents; all if there are none: a match in another seating."""
+    return [path for path in tables if path.name.startswith(_WALLS)] or list(tables)
+
+
 def remove_after(folder: Path, num_walls: int) -> None:
     """Remove the tables of walls behind the first ``num_walls``: games that a decided match had already begun."""
     for path in folder.glob(_TABLES):
@@ -71,6 +77,6 @@ def _left_out(folder: Path) -> int:
 
 
 def _first_wall(path: Path) -> tuple[int, str]:
-    """Return the key of the order: ``walls-17-32`` comes after ``walls-1-16``."""
-    number = path.name.partition("-")[2].partition("-")[0].partition(".")[0]
+    """Return the key of the order: ``walls-17-32`` comes after ``walls-1-16``, and ``2v2-walls-17-32`` in the same place."""
+    number = path.name.partition(_WALLS)[2].partition("-")[0].partition(".")[0]
     return (int(number) if number.isdigit() else 0, path.name)

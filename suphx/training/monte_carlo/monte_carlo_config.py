@@ -8,7 +8,7 @@ from typing import get_args
 
 from suphx.models.computation import DeviceName, Precision
 
-MAX_SEED = 1_000_000  # each seed has decks of its own
+MAX_SEED = 1_000_000  # each seed has numbers of decks of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ class _Training:
             self.progress, self.best = loaded
             self.learner.num_rounds = self.round
             self.watch.resumed(self.progress.step, self.share_done)
-        self.checked_round = self.round
+        self.checked_round = self._evaluated_step // config.batches  # an evaluation that is owed is made up for
         self.saved_at = self.ticked_at = time.monotonic()
         self.backend: RoundBackend
 
@@ -118,9 +118,15 @@ class _Training:
         """Whether one of the limits is reached."""
         return self.share_done >= 1
 
+    @property
+    def _evaluated_step(self) -> int:
+        """Step of the last evaluation; 0 without one."""
+        history = self.progress.history
+        return int(history[-1]["step"]) if history else 0
+
     def run(self, new_backend: NewBackend) -> None:
         """Play and learn round by round; StoppedError after a round if the watch wants it."""
-        if self.is_finished:
+        if self.is_finished and self._evaluated_step == self.progress.step:
             return
         self.backend = new_backend(self.learner, self.progress.dealt)
         self.ticked_at = time.monotonic()  # time to start others does not count

@@ -54,6 +54,8 @@ class RoundLearner:
         for net, own in zip(self.nets, samples, strict=True):
             net.train()
             for indices in np.array_split(rng.permutation(len(own)), config.batches):
+                if not len(indices):  # fewer samples than batches
+                    continue
                 part = own.rows(indices)
                 loss = learn_samples(net, self.optimizer, part, config.max_grad_norm, is_bf16=self.is_bf16)
                 rows += len(indices)

@@ -38,6 +38,14 @@ def test_a_context_says_the_namespace(path: Path) -> None:
     assert ClusterApi(context="work").namespace == "mahjong"
 
 
+@pytest.mark.parametrize("current", [{}, {"current-context": ""}, {"current-context": "gone"}])
+def test_a_context_that_is_named_needs_no_current_one(path: Path, current: dict[str, str]) -> None:
+    config = json.loads(kubeconfig())
+    del config["current-context"]
+    path.write_text(json.dumps(config | current))
+    assert ClusterApi(context="work").namespace == "mahjong"
+
+
 @pytest.mark.parametrize(
     ("text", "cause"),
     [

@@ -10,7 +10,8 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{- end -}}
 {{- $head := (index $values.presets $values.preset).head -}}
 {{- $workers := dict "replicas" $nightly.workers "slots" $nightly.cpu "cpu" $nightly.cpu "memory" $nightly.memory "objectStoreGi" 2 "disk" "20Gi" -}}
-{{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" .root) "deadline" $nightly.activeDeadlineSeconds -}}
+{{- /* After its deadline the driver works on until the pods are deleted: it must not promote nets in the morning. */ -}}
+{{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" .root) "deadline" $nightly.activeDeadlineSeconds "ttl" 60 -}}
 {{- include "suphx.rayJob" (merge $job .) -}}
 {{- end -}}
 

@@ -55,7 +55,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
         Stage(
             name=POOL,
             run=side_pool.run,
-            recipe_keys=("game", "night", "rules", "pool"),
+            recipe_keys=("name", "game", "night", "rules", "pool"),
             artifacts=(POOL_NAME,),
             files=side_pool.FILES,
         ),

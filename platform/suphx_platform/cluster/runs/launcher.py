@@ -35,8 +35,10 @@ from suphx_platform.cluster.runs.run_status import (
     REJECTED,
     RunStatus,
     State,
+    has_left_driver,
     is_active,
     is_ended,
+    is_fixed_in_queue,
     is_stop_requested,
     pods_by_role,
     role_of,
@@ -145,7 +147,7 @@ class Launcher:
         """
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
         job = self._store.job(run)
-        if is_ended(state) or state == "deleting":
+        if (is_ended(state) and not self._may_compute(run, job)) or state == "deleting":
             if _is_rejected(job):
                 _logger.info("%s", _rejected(run))
             else:
@@ -154,10 +156,11 @@ class Launcher:
         if job is None:
             wait.until_no_pods()
             return self.status(run)
-        self._store.keep_recipe(run, job)  # an error comes before the first change
+        recipe = self._store.keep_recipe(run, job)  # an error comes before the first change
         report = self._end_heads(run, wait, saves=saves)
         if state_of(self._store.job(run)) == "succeeded":
             _logger.info("%s has succeeded before it was stopped", run)
+            self._store.put_recipe(recipe, job)  # deleted with its RayJob, as before
             return self.status(run)
         self._delete_job(run, job, wait)
         return self._stopped(run, report)
@@ -184,6 +187,10 @@ class Launcher:
         if not is_ended(state):
             _logger.info("%s is %s: there is nothing to resume", run, state)
             return self.status(run)
+        if self._may_compute(run, job):
+            _logger.info("%s has failed, but its driver may still work: it is stopped first", run)
+            self.stop(run, saves=True, seconds=wait.seconds_left)
+            return self.resume(run, seconds=wait.seconds_left)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
         else:
@@ -195,11 +202,19 @@ class Launcher:
 
     def scale(self, run: str, *, simulators: int) -> RunStatus:
         """Set the number of simulator pods, for now and for later attempts."""
-        if self.status(run).state in ("succeeded", "deleting"):
-            raise ClusterError(f"{run} is {self.status(run).state}: there is nothing to scale")
+        state = self.status(run).state
+        if state in ("succeeded", "deleting"):
+            raise ClusterError(f"{run} is {state}: there is nothing to scale")
         job, recipe = self._store.job(run), self._store.recipe(run)
         self._resized_recipe(run, recipe, job, simulators)  # errors come before the first change
         self._api.change("configmaps", recipe_name(run), lambda one: self._resized_recipe(run, one, job, simulators))
+        if job is not None and is_fixed_in_queue(job) and not is_ended(state) and state != "queued":
+            _logger.info(
+                "%s is in a queue that stops and queues again what is resized: it keeps its pods for now. suphx stop %s, "
+                "then suphx resume %s: it has %d simulator pods",
+                *(run, run, run, simulators),
+            )
+            return self.status(run)
         if job is not None:
             job = self._api.change("rayjobs", run, lambda one: resized_job(one, simulators))
         cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
@@ -219,7 +234,7 @@ class Launcher:
         if job is None and recipe is None:
             raise ClusterError(self._no_run(run))
         state = state_of(job, self._store.pods(run))
-        loss = "" if is_ended(state) else " What it has learned since its last checkpoint is lost."
+        loss = "" if is_ended(state) and not self._may_compute(run, job) else " What it has learned since its last checkpoint is lost."
         kept = "; ".join(_kept(run, job, recipe))
         return f"Delete {run} ({state}) with its pods and its recipe?{loss} Kept: {kept}."
 
@@ -271,6 +286,11 @@ class Launcher:
             problems=observation.problems(datetime.now(UTC)),
             preset=str(labels.get(PRESET_LABEL, "")),
         )
+
+    def _may_compute(self, run: str, job: Object | None) -> bool:
+        """Tell whether the driver of an ended RayJob may still work, as after its deadline."""
+        heads = (pod for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod))
+        return has_left_driver(job) and next(heads, None) is not None
 
     def _existing(self, run: str, job: Object | None) -> RunStatus:
         """Return the status of a run that need not be created, with a hint for the person who tried."""

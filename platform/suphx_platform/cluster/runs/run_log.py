@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
 from collections.abc import Iterator
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
-from suphx_platform.cluster.cluster_error import ClusterError
+from suphx_platform.cluster.cluster_error import AbsentError, ClusterError
 from suphx_platform.cluster.runs.run_manifest import RUN_LABEL
 from suphx_platform.cluster.runs.run_status import ROLE_LABEL, is_ended, state_of
 
@@ -16,6 +17,7 @@ SUBMITTER = "submitter"
 """The role whose log is that of the driver."""
 _PAUSE_SECONDS = 1.0
 _OVERLAP_SECONDS = 5
+_logger = logging.getLogger(__name__)
 
 
 class RunLog:
@@ -79,20 +81,23 @@ class RunLog:
 
     def _read(self, pod: Object, *, follow: bool, tail: int | None) -> None:
         """Put all lines of a pod into the queue, continuing where a connection broke, and None at the end."""
-        name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
+        name, is_last = pod["metadata"]["name"], not follow
+        log = _PodLog(self._api, pod)
         prefix = "" if self._role in (SUBMITTER, "head") else f"{name}: "
-        last, since = "", None
         try:
             while True:
-                begun, known = time.monotonic(), last
-                for line in self._api.log(name, container, follow=follow, tail=tail, since=since):
-                    stamp, _, text = line.partition(" ")
-                    if stamp > known:  # older lines came before the connection broke
-                        last = max(last, stamp)
+                try:
+                    for text in log.new_lines(follow=follow, tail=tail):
                         self._lines.put(prefix + text)
-                if not follow or not self._goes_on(name):
+                except AbsentError:
+                    return  # the pod was deleted, and its log with it
+                except ClusterError as error:
+                    if is_last or not self._goes_on(name):
+                        raise
+                    _logger.warning("%s. Other logs are read on, and this one is requested again", str(error).strip("."))
+                if is_last:
                     return
-                tail, since = None, int(time.monotonic() - begun) + _OVERLAP_SECONDS
+                is_last = not self._goes_on(name)  # then once more: it may have written while no connection was open
                 time.sleep(_PAUSE_SECONDS)
         except ClusterError as error:
             self._lines.put(error)
@@ -104,6 +109,33 @@ class RunLog:
         return pod is not None and (pod.get("status") or {}).get("phase") == "Running"
 
 
+class _PodLog:
+    """The log of a pod's first container, read in several requests."""
+
+    def __init__(self, api: ClusterApi, pod: Object) -> None:
+        self._api = api
+        self._name, self._container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
+        self._last = ""
+        """Time stamp of the newest line that was read."""
+        self._read_at = time.monotonic()
+        """When the last request began that was answered."""
+
+    def new_lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
+        """Yield the lines after those of earlier calls, of which ``tail`` limits the first; ClusterError."""
+        begun, known = time.monotonic(), self._last
+        since = int(begun - self._read_at) + _OVERLAP_SECONDS if known else None
+        limit = None if known else tail
+        for line in self._api.log(self._name, self._container, follow=follow, tail=limit, since=since):
+            stamp, _, text = line.partition(" ")
+            if stamp > known:  # older lines came before the connection broke
+                self._last = max(self._last, stamp)
+                yield text
+        self._read_at = begun
+
+
 def _has_log(pod: Object) -> bool:
+    """Tell whether the container whose log is read has started; the operator adds others to a head."""
+    container = pod["spec"]["containers"][0]["name"]
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    return any("running" in (one.get("state") or {}) or "terminated" in (one.get("state") or {}) for one in statuses)
+    states = [one.get("state") or {} for one in statuses if one.get("name") == container]
+    return any("running" in state or "terminated" in state for state in states)

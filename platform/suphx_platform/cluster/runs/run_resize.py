@@ -18,7 +18,11 @@ def resized_job(job: Object, pods: int) -> Object:
     spec = job["spec"]
     cluster = spec["rayClusterSpec"]
     slots = int(float((_group(cluster).get("resources") or {}).get(GROUP, 1)))
-    entrypoint = _NUMBER.sub(rf"\g<1>{pods * slots}", spec["entrypoint"])
+    entrypoint, found = _NUMBER.subn(rf"\g<1>{pods * slots}", spec["entrypoint"])
+    if not found:
+        raise ClusterError(
+            "this run has no simulators whose number can change: the pods of a tournament are nightly.workers of the chart"
+        )
     return {"spec": {"entrypoint": entrypoint, "rayClusterSpec": {**cluster, **resized_group(cluster, pods)}}}
 
 

@@ -28,6 +28,7 @@ STATES: tuple[State, ...] = get_args(State)
 RUN_LABEL = "suphx/run"
 ROLE_LABEL = "suphx/role"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+ELASTIC_NOTE = "kueue.x-k8s.io/elastic-job"
 STOP_NOTE = "suphx/stop-requested"
 """Annotation of a RayJob that is to stop: since when."""
 ROLES = ("head", "simulator", "inference", "learner")
@@ -94,13 +95,29 @@ class RunStatus:
 
 
 def is_ended(state: State) -> bool:
-    """Return whether nothing of the run is active, and nothing will be without a command."""
+    """Return whether the run has ended for the operator: nothing will begin without a command."""
     return state in _ENDED
 
 
 def is_stop_requested(job: Object | None) -> bool:
     """Return whether a RayJob is to stop."""
     return STOP_NOTE in ((job or {}).get("metadata", {}).get("annotations") or {})
+
+
+def has_left_driver(job: Object | None) -> bool:
+    """Return whether the operator gave a RayJob up whose driver Ray does not call ended, as after its deadline.
+
+    Its pods stay for ``ttlSecondsAfterFinished``, and the driver works on in them.
+    """
+    status = (job or {}).get("status") or {}
+    return status.get("jobDeploymentStatus") == "Failed" and status.get("jobStatus") in ("PENDING", "RUNNING")
+
+
+def is_fixed_in_queue(job: Object) -> bool:
+    """Return whether Kueue would stop a RayJob, and put it into its queue again, when its pods change in number."""
+    metadata = job["metadata"]
+    is_elastic = (metadata.get("annotations") or {}).get(ELASTIC_NOTE) == "true"
+    return QUEUE_LABEL in (metadata.get("labels") or {}) and not is_elastic
 
 
 def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:

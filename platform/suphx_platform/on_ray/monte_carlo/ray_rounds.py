@@ -52,6 +52,7 @@ class RayRounds:
         """Have all actors placed; go on from ``learner`` with round ``dealt``."""
         self._config, self._game_name, self._rules = config, game_name, rules
         self._is_lockstep = layout.pace == "lockstep"
+        self._syncs_always = layout.weight_sync_rounds == 1
         self._num_faults = 0
         self._stack = ExitStack()
         try:
@@ -62,8 +63,12 @@ class RayRounds:
 
     @property
     def dealt(self) -> int:
-        """Number of the next round that a simulator is given."""
-        return self._group.dealt
+        """Number of the next round that a simulator is given.
+
+        In lockstep a training that goes on plays again what this one has not learned from: no round is left out.
+        """
+        lost = self._group.num_unplayed + len(self._buffer) if self._is_lockstep else 0
+        return self._group.dealt - lost
 
     @property
     def gauges(self) -> Mapping[str, float]:
@@ -99,7 +104,8 @@ class RayRounds:
 
     def evaluate(self) -> Evaluation:
         """Have the newest weights play a small match on a node for simulators, while the other work goes on."""
-        weights = self._driver.newest.weights[0]
+        newest = self._driver.newest.weights[0]
+        weights = newest if self._syncs_always else ray.put(self._driver.weights())
         figures = evaluate_elsewhere.remote(self._config, self._game_name, self._rules, weights).future()
         if self._is_lockstep:
             figures.result()

@@ -65,6 +65,11 @@ class RoundGroup:
         """Rounds that are being played."""
         return sum(handle.num_playing for handle in self._handles)
 
+    @property
+    def num_unplayed(self) -> int:
+        """Rounds that were dealt and are not in the buffer yet."""
+        return self.num_playing + len(self._again)
+
     def work(self, version: WeightVersion, *, most: int | None = None) -> None:
         """Let simulators play with the weights ``version``, all by turns, ``most`` rounds in all at a time."""
         for ahead in range(self._ahead):

@@ -88,6 +88,11 @@ class RoundLearnerDriver:
         state: LearnerState = self._learner.answer("state")
         return state
 
+    def weights(self) -> Mapping[str, np.ndarray]:
+        """Return the learner's weights, which the simulators may get only later (``weight_sync_rounds``)."""
+        weights: Mapping[str, np.ndarray] = self._learner.answer("weights")[1]
+        return weights
+
     @property
     def _has_due(self) -> bool:
         """Tell whether the weights of the simulators have not seen ``weight_sync_rounds`` rounds.

@@ -27,6 +27,8 @@ class Rules:
         if self.scoring not in get_args(Scoring):
             choices = ", ".join(map(repr, get_args(Scoring)))
             raise ValueError(f"scoring is {self.scoring!r}: use one of {choices}")
+        if not isinstance(self.douzero_kickers, bool):
+            raise ValueError(f"douzero_kickers is {self.douzero_kickers!r}: use true or false")
 
     def load_moves(self) -> Moves:
         """Return the table of moves that these rules allow."""

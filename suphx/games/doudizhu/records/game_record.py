@@ -151,7 +151,7 @@ def read_records(path: Path) -> Iterator[GameRecord]:
                 continue
             try:
                 yield GameRecord.from_json(json.loads(line))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
 
 

@@ -60,8 +60,8 @@ REASONS = {
 }
 """``reason`` of ryukyoku -> result code."""
 
-EAST_ONLY = 0
-"""``kyoku_first`` of start_game for a game of one wind; 4 for two winds."""
+TWO_WINDS, EAST_ONLY = 0, 4
+"""``kyoku_first`` of start_game: where a game begins, as if a game of one wind were the second half of one of two."""
 
 FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
 """The inverse."""
@@ -166,7 +166,7 @@ class _GameReader:
         for name in names:
             name.encode()  # a lone surrogate could not be written again
         self._log.names = (names[0], names[1], names[2], names[3])
-        if event.get("kyoku_first") == EAST_ONLY and "kyoku_first" in event:
+        if event.get("kyoku_first") == EAST_ONLY:
             self._log.rules = replace(self._log.rules, num_winds=1)
 
     def _start_kyoku(self, event: JsonObject) -> None:

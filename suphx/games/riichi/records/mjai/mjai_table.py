@@ -97,7 +97,7 @@ class MjaiTable:
         self.seat = _seat(event, "id") if "id" in event else self.seat
         if self.seat is None:
             raise ValueError("start_game has no id, so that the seat is not known: name it on the command line")
-        rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY and "kyoku_first" in event else tenhou()
+        rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY else tenhou()
         self._tables = np.zeros(1, TABLE)
         apply_rules(self._tables, rules)
         self._tables["scores"] = Rules().start_points

@@ -27,14 +27,13 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     play_running_kyoku,
 )
 from suphx.games.riichi.records.log.mjlog_meld import Meld
-from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES
+from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES, TWO_WINDS
 from suphx.games.riichi.table.rules import refuse_untold_rules
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 
 _REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
 _CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
-_TWO_WINDS = 4
 
 _JsonObject = dict[str, Any]
 
@@ -58,7 +57,7 @@ def _events(log: GameLog) -> Iterator[_JsonObject]:
 
 def start_event(names: Sequence[str], num_winds: int) -> _JsonObject:
     """Return the first event of a game of one wind (1) or two (2), with the names of the seats."""
-    kyoku_first = EAST_ONLY if num_winds == 1 else _TWO_WINDS
+    kyoku_first = EAST_ONLY if num_winds == 1 else TWO_WINDS
     return {"type": "start_game", "names": list(names), "kyoku_first": kyoku_first, "aka_flag": True}
 
 
