@@ -149,7 +149,7 @@ def stable_rank_interval(
     level: float = LEVEL,
     seed: int = 0,
 ) -> Interval:
-    """Return the interval of the stable rank of ``places`` [n] (1-4), one a game; those of one cluster are drawn together.
+    """Return the interval of the stable rank of ``places`` [n] (1-4), one a game; one cluster's are drawn together.
 
     ValueError without a game, or for other places.
     """

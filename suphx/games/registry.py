@@ -106,7 +106,7 @@ def candidate_game(name: str) -> CandidateGame:
 
 
 def _first_files(folder: Path) -> list[Path]:
-    """Return files, at most ``_MAX_LOOKED_AT``, of the first folder that has any; those that may be pages are left out."""
+    """Return at most ``_MAX_LOOKED_AT`` files of the first folder that has any, without pages."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         shown = [name for name in names if not name.startswith(".") and not name.endswith(_NO_RECORDS)]

@@ -117,10 +117,18 @@ def test_a_level_that_is_no_share_is_refused(level: float) -> None:
 
 def test_the_error_of_the_stable_rank_is_the_known_one() -> None:
     # 2,830 games of Suphx: standard error 0.57; a million of such games: 0.030.
-    small, large = stable_rank_interval(SUPHX), stable_rank_interval([count * 1_000_000 // 2_830 for count in SUPHX])
+    many = [count * 1_000_000 // 2_830 for count in SUPHX]
+    small, large = (stable_rank_interval(np.repeat([1, 2, 3, 4], counts)) for counts in (SUPHX, many))
     assert (small.high - small.low) / 3.92 == pytest.approx(0.57, abs=0.03)
     assert (large.high - large.low) / 3.92 == pytest.approx(0.030, abs=0.002)
     assert small.low < stable_rank(SUPHX) < small.high
+
+
+def test_the_stable_rank_of_games_that_share_walls_is_less_sure() -> None:
+    places = np.random.default_rng(2).choice([1, 2, 3, 4], 200, p=[0.3, 0.25, 0.25, 0.2])
+    fourfold = np.repeat(places, 4)
+    alone, together = (stable_rank_interval(fourfold, clusters) for clusters in (None, np.arange(800) // 4))
+    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, abs=0.4)
 
 
 def test_a_paired_difference_sees_what_the_walls_would_hide() -> None:

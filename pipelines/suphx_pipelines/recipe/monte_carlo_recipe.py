@@ -17,8 +17,8 @@ from suphx_platform.storage.storage_config import StorageConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeckMatchConfig:
-    """Match of the trained nets at the end, on other decks than those of training and curve; one of many millions of games
-    has seen a few of them by chance."""
+    """Match of the trained nets at the end, on other decks than those of training and curve; one of many millions of
+    games has seen a few of them by chance."""
 
     decks: int = 1000
     """Decks against each opponent; each is played twice, with the sides swapped."""

@@ -129,8 +129,8 @@ def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()
 def tonight() -> str:
     """Return the name of a night that the recipe does not name: today's date (UTC).
 
-    In a Job of a CronJob, whose name the chart gives: the date for which it was scheduled. A pod that starts again after
-    midnight goes on with its night.
+    In a Job of a CronJob, whose name the chart gives: the date for which it was scheduled. A pod that starts again
+    after midnight goes on with its night.
     """
     now = datetime.now(UTC)
     number = re.search(r"-(\d{8,9})$", os.environ.get(_CRON_JOB, ""))

@@ -19,7 +19,7 @@ import numpy as np
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_setup import CANDIDATE_NAME
-from suphx.evaluation.workers.match_records import indexed_tables
+from suphx.evaluation.workers.match_records import first_seating, indexed_tables
 from suphx.games.riichi import GameLog, Quarantine, iter_records, places_of_scores, recorded_decisions, viewer_game
 from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.agents.opinion import agent_opinions
@@ -64,8 +64,8 @@ class ChosenGames:
 def choose_games(records: Path, num_each: int = NUM_EACH) -> ChosenGames:
     """Return the best and the worst games of a match whose records are in the folder ``records``.
 
-    Of equal games the first ones count, and no game is both. There are none if no records were kept. Of a match in several
-    seatings, those of one candidate against three count: sums of places of several seats are no results of one.
+    Of equal games the first ones count, and no game is both. There are none if no records were kept.
+    Of a match in several seatings, those of one candidate against three count: its place is that of one seat.
     """
     best: list[PlayedGame] = []
     worst: list[PlayedGame] = []

@@ -84,8 +84,8 @@ class SequentialTest:
     def expected_walls(self, sums: WallSums) -> float:
         """Return how many more walls the decision takes on average; infinite before the first look.
 
-        The ratio is taken for a Brownian motion between Wald's bounds (early, between the wider ones of a look), whose drift is as
-        uncertain as the mean gain is now.
+        The ratio is taken for a Brownian motion between Wald's bounds, near which it ends on average (early, between the
+        wider ones of a look), whose drift is as uncertain as the mean gain is now.
         """
         if sums.walls < FIRST_LOOK:
             return math.inf

@@ -77,6 +77,6 @@ def _left_out(folder: Path) -> int:
 
 
 def _first_wall(path: Path) -> tuple[int, str]:
-    """Return the key of the order: ``walls-17-32`` comes after ``walls-1-16``, and ``2v2-walls-17-32`` in the same place."""
+    """Return the key of the order: ``walls-17-32`` and ``2v2-walls-17-32`` come after ``walls-1-16``."""
     number = path.name.partition(_WALLS)[2].partition("-")[0].partition(".")[0]
     return (int(number) if number.isdigit() else 0, path.name)

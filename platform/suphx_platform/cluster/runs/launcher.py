@@ -210,8 +210,8 @@ class Launcher:
         self._api.change("configmaps", recipe_name(run), lambda one: self._resized_recipe(run, one, job, simulators))
         if job is not None and is_fixed_in_queue(job) and not is_ended(state) and state != "queued":
             _logger.info(
-                "%s is in a queue that stops and queues again what is resized: it keeps its pods for now. suphx stop %s, "
-                "then suphx resume %s: it has %d simulator pods",
+                "%s keeps its pods for now, as its queue stops and queues again what is resized. After suphx stop %s "
+                "and suphx resume %s it has %d simulator pods",
                 *(run, run, run, simulators),
             )
             return self.status(run)
@@ -234,7 +234,8 @@ class Launcher:
         if job is None and recipe is None:
             raise ClusterError(self._no_run(run))
         state = state_of(job, self._store.pods(run))
-        loss = "" if is_ended(state) and not self._may_compute(run, job) else " What it has learned since its last checkpoint is lost."
+        has_ended = is_ended(state) and not self._may_compute(run, job)
+        loss = "" if has_ended else " What it has learned since its last checkpoint is lost."
         kept = "; ".join(_kept(run, job, recipe))
         return f"Delete {run} ({state}) with its pods and its recipe?{loss} Kept: {kept}."
 

@@ -94,7 +94,7 @@ class RunLog:
                 except ClusterError as error:
                     if is_last or not self._goes_on(name):
                         raise
-                    _logger.warning("%s. Other logs are read on, and this one is requested again", str(error).strip("."))
+                    _logger.warning("%s. Other logs are read on, this one is requested again", str(error).strip("."))
                 if is_last:
                     return
                 is_last = not self._goes_on(name)  # then once more: it may have written while no connection was open
