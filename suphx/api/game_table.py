@@ -76,7 +76,8 @@ def games_table(games: Iterable[GameLog]) -> pa.Table:
 
 
 def deals_table(games: Iterable[GameLog]) -> pa.Table:
-    """Return one row for each deal: its start, its result, and the changes of the scores (without riichi sticks).
+    """Return one row for each deal: its start, its result, and the changes of the scores (with the riichi sticks
+    that a winner takes, without those paid in the deal).
 
     ``loser`` is null for a draw and a win by tsumo.
 

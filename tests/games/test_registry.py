@@ -113,6 +113,9 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     file = tmp_path / "games.jsonl"
     file.write_text("\n".join(lines), encoding="utf-8")
     assert game_of_records(file) == name
+    for other in ("README.txt", "about.md", "games-1-to-20.html"):
+        (tmp_path / other).write_text("not a record")
+    assert game_of_records(tmp_path) == name
     records = list(game.read_records(file))
     assert len(records) == 2 * len(game.sides)
     assert {player for record in records for player in record.players} == {"a", "b"}

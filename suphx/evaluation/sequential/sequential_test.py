@@ -84,7 +84,7 @@ class SequentialTest:
     def expected_walls(self, sums: WallSums) -> float:
         """Return how many more walls the decision takes on average; infinite before the first look.
 
-        The ratio is taken for a Brownian motion between Wald's bounds, near which it ends on average (early, between the
+        The ratio is taken for a Brownian motion between Wald's bounds, near which it ends on average (early, within the
         wider ones of a look), whose drift is as uncertain as the mean gain is now.
         """
         if sums.walls < FIRST_LOOK:

@@ -45,6 +45,19 @@ def test_a_folder_without_games_gets_no_index(tmp_path: Path) -> None:
     assert not (tmp_path / "records").exists()
 
 
+def test_the_tables_of_all_seatings_are_in_the_order_of_their_walls_and_one_seating_is_chosen(tmp_path: Path) -> None:
+    names = [f"{seating}walls-{first}-{first + 15}" for seating in ("2v2-", "3v1-", "") for first in (1, 17, 113)]
+    for name in names:
+        (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b"game\n"))
+    index_records(tmp_path)
+    tables = indexed_tables(tmp_path)
+    order = [path.name.partition("walls-")[2] for path in tables]
+    assert order == sorted(order, key=lambda name: int(name.partition("-")[0]))
+    assert [path.name for path in first_seating(tables)] == [f"walls-{n}-{n + 15}.tsv.xz" for n in (1, 17, 113)]
+    others = [path for path in tables if path.name.startswith("2v2")]
+    assert first_seating(others) == others
+
+
 def test_walls_behind_those_that_decided_are_removed(tmp_path: Path) -> None:
     for name in ("3v1-walls-1-8", "3v1-walls-9-16", "3v1-walls-17-24", "walls-33-34"):
         (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b""))

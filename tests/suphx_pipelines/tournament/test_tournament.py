@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
     PoolConfig,
     TournamentRecipe,
     load_tournament_recipe,
+    tonight,
 )
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.tournament import tournament_stages
@@ -61,6 +63,18 @@ def test_the_shipped_recipe_is_complete_and_gets_tonights_date() -> None:
     recipe = load_tournament_recipe(NIGHTLY)
     assert len(recipe.night) == len("2026-11-21")
     assert load_tournament_recipe(NIGHTLY, [("night", "x")]).night == "x"
+
+
+def test_a_night_is_that_for_which_its_job_was_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = datetime.now(UTC)
+    scheduled = now - timedelta(hours=30)
+    for name, night in (
+        (f"suphx-nightly-{int(scheduled.timestamp()) // 60}", scheduled),
+        ("nightly-now", now),
+        ("nightly-20261125", now),
+    ):
+        monkeypatch.setenv("SUPHX_CRON_JOB", name)
+        assert tonight() == f"{night:%Y-%m-%d}"
 
 
 def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> None:

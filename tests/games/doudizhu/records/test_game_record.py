@@ -65,6 +65,16 @@ def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
         assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("kickers", ["false", [], 1, None])
+def test_rules_of_another_kind_are_refused(kickers: object, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="douzero_kickers is .*: use true or false"):
+        Rules(douzero_kickers=kickers)  # type: ignore[arg-type]
+    path = tmp_path / "deep.jsonl"
+    path.write_text('{"game":"doudizhu","x":' + "[" * 100_000)
+    with pytest.raises(ValueError, match="line 1"):
+        list(read_records(path))
+
+
 def test_a_move_that_is_not_legal_is_named() -> None:
     simulator = played(1)
     record = record_of(simulator.tables[0], simulator.rules)

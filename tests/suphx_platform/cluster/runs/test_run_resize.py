@@ -40,6 +40,12 @@ def test_a_job_starts_as_many_simulators_as_its_pods_have_places(section: str) -
     assert patch["spec"]["rayClusterSpec"]["workerGroupSpecs"][1]["replicas"] == 3
 
 
+def test_a_tournament_is_not_resized() -> None:
+    job = {"spec": {"entrypoint": "suphx tournament a.toml --set workers=8", "rayClusterSpec": cluster(1)}}
+    with pytest.raises(ClusterError, match=r"as many pods as nightly\.workers"):
+        resized_job(job, 3)
+
+
 def test_a_cluster_without_simulators_is_refused() -> None:
     with pytest.raises(ClusterError, match="no worker group simulator: its recipe has no self-play"):
         resized_group({"workerGroupSpecs": [{"groupName": "learner"}]}, 2)

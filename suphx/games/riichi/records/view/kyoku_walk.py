@@ -39,7 +39,7 @@ class KyokuWalk:
         self.log = game.kyokus[index]
         self.tables = np.zeros(1, TABLE)
         self.table: Any = self.tables[0]
-        self._place = f"deal {index} of game {game.id}"
+        self.place = f"deal {index} of game {game.id}"
         self._suits = load_suits()
         apply_rules(self.tables, game.rules)
         for name in ("kyoku", "honba", "kyotaku", "scores", "wall"):
@@ -52,7 +52,7 @@ class KyokuWalk:
         while self.table["phase"] != KYOKU_END:
             action = recorded_action(self.tables[0], moves, int(self.log.result["result"]), cursor)
             if action == NO_MOVE or action >= LEAVE or not self.table["legal"][action]:
-                raise ValueError(f"{self._place} contradicts the rules: see suphx records verify")
+                raise ValueError(f"{self.place} contradicts the rules: see suphx records verify")
             is_absent = bool(cursor[ABSENT] >> int(self.table["actor"]) & 1)
             is_hidden = action == PASS and not is_action_known(self.tables[0], moves, cursor)
             yield Decision(int(action), not is_absent and not is_hidden)

@@ -15,6 +15,7 @@ from typing import Any
 
 from suphx.games.riichi.engine.hanchan import end_kyoku
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.log.replay import compare_results
 from suphx.games.riichi.records.view.game_text import kyoku_name
 from suphx.games.riichi.records.view.kyoku_walk import Decision, KyokuWalk
 from suphx.games.riichi.records.view.recorded_decisions import Opinions
@@ -88,6 +89,9 @@ class _Deal:
             pending = (decision.action, int(walk.table["phase"]))
         if pending is not None:
             self.steps.follow(walk.table, *pending)
+        difference = compare_results(walk.table, log.result, log.is_result_complete)
+        if difference:
+            raise ValueError(f"{walk.place} contradicts the rules ({difference}): see suphx records verify")
         result, wall = viewer_result(walk.table, red), _wall(log, walk.table, red)
         end_kyoku(walk.tables[0])
         return {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from suphx.games.riichi.records.log.record_error import ForeignRecord, RecordError
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.mjai.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjai.mjai_writer import start_event, write_mjai
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW
 from suphx.games.riichi.table.tile import parse_faces
 from tests.games.riichi.builders.random_game import random_game
@@ -62,6 +62,14 @@ def test_a_plain_dialect_without_reasons_and_final_scores_says_the_same(seed: in
     log = parse_mjai(text_of(events), game.id)
     assert log.final_scores == game.final_scores
     assert [int(k.result["result"]) for k in log.kyokus] == [int(k.result["result"]) for k in game.kyokus]
+
+
+@pytest.mark.parametrize(("kyoku_first", "num_winds"), [(0, 2), (4, 1)])
+def test_the_length_of_a_game_is_that_of_other_programs(kyoku_first: int, num_winds: int) -> None:
+    events = events_of(SHORT)
+    events[0] = {"type": "start_game", "names": ["a", "b", "c", "d"], "kyoku_first": kyoku_first, "aka_flag": True}
+    assert parse_mjai(text_of(events), "x").rules.num_winds == num_winds
+    assert start_event(["a", "b", "c", "d"], num_winds) == events[0]
 
 
 def test_unknown_keys_and_blank_lines_do_not_matter() -> None:

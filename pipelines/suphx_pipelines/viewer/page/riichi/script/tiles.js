@@ -20,8 +20,10 @@ function tiles(faces, kind = "") {
 
 function meld(shown) {
   const faces = shown.is_hidden ? [-1, shown.faces[1], shown.faces[2], -1] : [...shown.faces];
-  const added = shown.is_added ? faces.splice(shown.taken ? shown.taken - 1 : 1, 1)[0] : null;
-  const taken = added !== null && shown.taken ? shown.taken - 1 : shown.taken;
+  // Of four tiles, the added one lies on the turned one: the last but one, which is the third place if that is on the right.
+  const isRight = shown.taken === faces.length - 1;
+  const added = shown.is_added ? faces.splice(isRight ? 0 : faces.length - 1, 1)[0] : null;
+  const taken = added !== null && isRight ? shown.taken - 1 : shown.taken;
   const parts = faces.map((face, index) => {
     if (index !== taken) return tile(face);
     return added === null ? tile(face, "turned") : el("span", { class: "stack" }, tile(added, "turned"), tile(face, "turned"));
