@@ -43,6 +43,12 @@ def test_an_agent_against_itself_wins_half_of_the_games_of_every_deck() -> None:
     assert report.outcome == "undecided"
 
 
+def test_few_deals_decide_nothing() -> None:
+    players = GAME.scripted_player("rule"), GAME.scripted_player("random")
+    reports = [play_side_match(GAME, Rules(), *players, num_deals=number, first_seed=9) for number in (5, 40)]
+    assert [report.outcome for report in reports] == ["undecided", "better"]
+
+
 def test_one_deal_has_no_interval() -> None:
     random = GAME.scripted_player("random")
     with pytest.raises(ValueError, match="1 deals have no interval: play at least 2"):

@@ -85,6 +85,15 @@ def test_the_expected_walls_are_those_that_simulations_need() -> None:
     assert test.expected_walls(decided) == 0
 
 
+def test_no_look_that_decides_nothing_expects_an_end_in_the_past() -> None:
+    test = SequentialTest(SCALE, gain=0.1, error=0.01)
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        walls = simulated_walls(NORMAL_WALLS, 0.4, 200, rng)
+        for number in range(FIRST_LOOK, 200, 4):
+            assert test.expected_walls(WallSums().with_walls(walls[:number])) >= 0
+
+
 @pytest.mark.parametrize(("effect", "wrong"), [(0.0, "better"), (0.2, "not_better")])
 def test_errors_stay_within_the_promised_rate(effect: float, wrong: Decision) -> None:
     test = SequentialTest(SCALE, gain=0.2, error=0.05)

@@ -150,6 +150,14 @@ def test_the_sequential_test_promotes_nobody_who_forfeits() -> None:
     assert lost.forfeits.counts == {0: lost.outcome.hanchans}
 
 
+def test_forfeits_on_the_new_walls_are_told_too() -> None:
+    config = SequentialConfig(difference=0.5, error=0.05)
+    setup = MatchSetup("ukeire", QUITTER, seed=3, rules=tonpuu())
+    report = play_sequential_match(setup, config, max_hanchans=160, fresh_hanchans=8, runner=HERE)
+    assert report.fresh is not None
+    assert report.forfeits.counts == {1: 3 * (report.outcome.hanchans + 8)}
+
+
 def test_a_tournament_rates_a_forfeit_as_fourth_place() -> None:
     addresses = {"a": "ukeire", "b": "tsumogiri", "c": QUITTER, "d": "random"}
     players = [Player(digest, address, digest) for digest, address in addresses.items()]

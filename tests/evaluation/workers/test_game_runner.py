@@ -69,6 +69,8 @@ def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
     assert whole[1] == marked
     assert {**whole, 1: first[0]} == play(runner=GameRunner(workers=2))
     assert len(kept) == 3
+    KeptResults(kept.folder / "fresh").write("wall-1", marked)
+    assert len(kept) == 4, "what is stored while it is played"
 
 
 @pytest.mark.parametrize(("channels", "most"), [(8, 512), (640, 64)])

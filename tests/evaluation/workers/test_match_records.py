@@ -8,7 +8,13 @@ from pathlib import Path
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import INDEX_FILE, index_records, indexed_tables, remove_after
+from suphx.evaluation.workers.match_records import (
+    INDEX_FILE,
+    first_seating,
+    index_records,
+    indexed_tables,
+    remove_after,
+)
 from suphx.games.riichi import Quarantine, parse_all
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,11 @@ def nets(tmp_path: Path, text: str) -> Path:
 def registry_of(runs: Path) -> tuple[ModelRegistry, Tracker]:
     store = TrackingStore(runs)
     return ModelRegistry(store, RegistryConfig()), store.start("night", key=f"night-{id(store)}")
+
+
+def claimed(promotion: Promotion) -> dict[str, str]:
+    """Return the tag of a version that a promotion has registered for the alias ``champion``."""
+    return {CLAIM_TAG: f"champion/{promotion.claim}"}
 
 
 def promote(runs: Path, tmp_path: Path, text: str, replaces: str | None, night: str = NIGHT) -> str | None:
@@ -61,6 +67,19 @@ def test_a_second_winner_of_the_night_does_not_move_the_alias(runs: Path, tmp_pa
     assert registry_of(runs)[0].champion() == "2"
 
 
+def test_another_alias_has_promotions_of_its_own(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    store = TrackingStore(runs)
+    registry = ModelRegistry(store, RegistryConfig(alias="points"))
+    store.client.set_registered_model_alias("suphx", "points", "1")
+    with closing(store), store.start("c", key="points") as tracker:
+        promotion = Promotion(digest="c", night="1", replaces="1")
+        assert registry.promote(nets(tmp_path, "c"), tracker, promotion) == "3"
+    assert registry.champion() == "3"
+    assert registry_of(runs)[0].champion() == "2"
+
+
 def test_of_winners_at_once_one_moves_the_alias_and_one_version_stays(runs: Path, tmp_path: Path) -> None:
     promote(runs, tmp_path, "a", None)
     with ThreadPoolExecutor(4) as pool:
@@ -76,7 +95,7 @@ def test_a_kill_between_claim_and_alias_is_mended_by_the_next_call(runs: Path, t
     promote(runs, tmp_path, "a", None)
     registry, tracker = registry_of(runs)
     promotion = Promotion(digest="b", replaces="1", night=NIGHT)
-    registry._register(nets(tmp_path, "b"), tracker, promotion, {CLAIM_TAG: promotion.claim})  # as far as it got
+    registry._register(nets(tmp_path, "b"), tracker, promotion, claimed(promotion))  # as far as it got
     assert promote(runs, tmp_path, "c", "1") is None
     assert registry.champion() == "1"
     assert promote(runs, tmp_path, "b", "1") == "2"
@@ -88,7 +107,7 @@ def test_a_kill_before_the_late_version_is_removed_is_mended_by_the_next_call(ru
     assert promote(runs, tmp_path, "b", "1") == "2"
     registry, tracker = registry_of(runs)
     promotion = Promotion(digest="c", replaces="1", night=NIGHT)
-    registry._register(nets(tmp_path, "c"), tracker, promotion, {CLAIM_TAG: promotion.claim})  # at once, and killed
+    registry._register(nets(tmp_path, "c"), tracker, promotion, claimed(promotion))  # at once, and killed
     got = registry.promote(nets(tmp_path, "c"), tracker, promotion)
     assert got is None
     versions = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
@@ -228,7 +247,7 @@ def test_a_claim_that_was_overtaken_is_told_as_not_promoted(runs: Path, tmp_path
     assert promote(runs, tmp_path, "a", None) == "1"
     registry, tracker = registry_of(runs)
     won = Promotion(digest="b", replaces="1", night="2", description="beat the champion")
-    registry._register(nets(tmp_path, "b"), tracker, won, {CLAIM_TAG: won.claim, NIGHT_TAG: won.night})  # and killed
+    registry._register(nets(tmp_path, "b"), tracker, won, claimed(won) | {NIGHT_TAG: won.night})  # and killed
     assert promote(runs, tmp_path, "c", "1", night="other") == "3"
     assert registry.promote(nets(tmp_path, "b"), tracker, won) is None, "the alias names another version now"
     told = replace(won, description="overtaken")

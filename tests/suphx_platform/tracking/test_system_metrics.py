@@ -12,15 +12,13 @@ import pytest
 from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import TrackingStore
 
-STARTED = time.time() - 100
-
 
 def test_the_machines_metrics_are_points_of_the_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL", "0.05")
     monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_NODE_ID", "head")
     limit = time.monotonic() + 60
     with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
-        with system_metrics(tracker, STARTED):
+        with system_metrics(tracker, time.time() - 100):
             name = "system/head/cpu_utilization_percentage"
             while name not in store.newest_metrics("one"):
                 assert time.monotonic() < limit
@@ -36,6 +34,6 @@ def test_mlflows_own_variable_turns_them_off(runs: Path, monkeypatch: pytest.Mon
     with (
         closing(TrackingStore(runs)) as store,
         store.start("a", key="one") as tracker,
-        system_metrics(tracker, STARTED),
+        system_metrics(tracker, time.time() - 100),
     ):
         assert "system metrics" not in [thread.name for thread in threading.enumerate()]

@@ -12,6 +12,7 @@ from torch import nn
 from suphx.games.doudizhu import Rules
 from suphx.games.registry import candidate_game
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.monte_carlo import round_backend
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
@@ -42,6 +43,30 @@ def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) 
     }
     written = json.loads((tmp_path / "parts" / METRICS_FILE).read_text())
     assert written == {"best_step": progress_2.best_step, "curve": progress_2.history}
+
+
+def test_a_training_that_ends_without_an_evaluation_makes_up_for_it(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=8, evaluate_rounds=7, save_seconds=0)
+    with pytest.raises(StoppedError):
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce())
+    trained, progress = learn_values(replace(config, max_rounds=1), GAME, Rules(), tmp_path)
+    assert [entry["step"] for entry in progress.history] == [progress.step] == [CONFIG.batches]
+    again, progress_2 = learn_values(replace(config, max_rounds=1), GAME, Rules(), tmp_path)
+    assert untimed(progress_2.history) == untimed(progress.history)
+    assert all(torch.equal(a, b) for a, b in zip(trained.nets.parameters(), again.nets.parameters(), strict=True))
+
+
+def test_more_batches_than_samples_are_fewer_batches(tmp_path: Path) -> None:
+    _, progress = learn_values(replace(CONFIG, games=1, batches=200, max_rounds=1), GAME, Rules(), tmp_path)
+    assert progress.step == 200
+    assert progress.history[-1]["loss"] >= 0
+
+
+class StopAtOnce(TrainingWatch):
+    """Wants the training to stop after its first round."""
+
+    def is_stopping(self) -> bool:
+        return True
 
 
 def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,6 +103,17 @@ def test_killed_processes_change_no_number_in_lockstep(
         assert any(line.startswith(f"{part} died and is started again") for line in caplog.messages), caplog.messages
 
 
+def test_a_save_in_lockstep_does_not_count_a_round_that_nobody_has_learned_from(tmp_path: Path, alone: Path) -> None:
+    def look(backend: RayRounds) -> None:
+        learned = backend.dealt
+        backend._work()  # begins the next round
+        assert backend._group.dealt == learned + 1
+        assert backend.dealt == learned
+
+    RayRun(tmp_path, LOCKSTEP).go(look)
+    check_same(tmp_path, alone)
+
+
 def test_a_killed_driver_resumes_with_the_same_numbers(tmp_path: Path, alone: Path) -> None:
     address = ray.get_runtime_context().gcs_address
     driver = subprocess.Popen(
