@@ -21,8 +21,8 @@ def resized_job(job: Object, pods: int) -> Object:
     entrypoint, found = _NUMBER.subn(rf"\g<1>{pods * slots}", spec["entrypoint"])
     if not found:
         raise ClusterError(
-            "this run has no simulators whose number can change: a tournament has as many pods as nightly.workers of the "
-            "chart says"
+            "this run has no simulators whose number can change: a tournament has as many pods as nightly.workers of "
+            "the chart says"
         )
     return {"spec": {"entrypoint": entrypoint, "rayClusterSpec": {**cluster, **resized_group(cluster, pods)}}}
 

@@ -67,7 +67,7 @@ def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kickers", ["false", [], 1, None])
 def test_rules_of_another_kind_are_refused(kickers: object, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="douzero_kickers is .*: use true or false"):
+    with pytest.raises(ValueError, match=r"douzero_kickers is .*: use true or false"):
         Rules(douzero_kickers=kickers)  # type: ignore[arg-type]
     path = tmp_path / "deep.jsonl"
     path.write_text('{"game":"doudizhu","x":' + "[" * 100_000)
