@@ -187,6 +187,23 @@ def test_a_run_of_a_queue_is_deleted_by_stop_and_made_anew_by_resume(
     assert (code, cluster.names("rayjobs")) == (0, [run_id])
 
 
+@pytest.mark.parametrize("is_elastic", [False, True])
+def test_scale_evicts_no_run_from_its_queue(cluster: Cluster, suphx: Command, run_id: str, is_elastic: bool) -> None:
+    job = cluster.objects["rayjobs", run_id]
+    job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "training"
+    if is_elastic:
+        job["metadata"].setdefault("annotations", {})["kueue.x-k8s.io/elastic-job"] = "true"
+    set_status(cluster, run_id, "Running", "RUNNING")
+    before = json.loads(json.dumps(job["spec"]))
+    code, _, err = suphx("scale", run_id, "--simulators", "12")
+    assert code == 0
+    assert ("keeps its pods for now" in err) == (not is_elastic)
+    assert (cluster.objects["rayjobs", run_id]["spec"] == before) == (not is_elastic)
+    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
+    groups = {group["groupName"]: group for group in kept["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
+    assert groups["simulator"]["replicas"] == 12
+
+
 def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
     cluster: Cluster, suphx: Command, run_id: str
 ) -> None:
@@ -221,6 +238,29 @@ def test_logs_are_followed_across_broken_connections(
     cluster.reactions.append(Reaction("GET", "/log", end, after=1))
     assert cli.main(["logs", run_id, "-f"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"line {n}" for n in range(6)]
+
+
+def test_a_followed_pod_that_is_deleted_ends_no_other_log(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_log._PAUSE_SECONDS", 0.05)
+    set_status(cluster, run_id, "Running", "RUNNING")
+    pods = [put_pod(cluster, run_id, "simulator", number) for number in range(2)]
+    for number, pod in enumerate(pods):
+        cluster.logs[pod] = [f"2026-11-21T10:00:0{n}.000000001Z line {n} of {number}" for n in range(2)]
+    cluster.logs[pods[1]].insert(1, "CONNECTION BREAKS")
+
+    def lose() -> None:
+        cluster.objects.pop(("pods", pods[0]))
+
+    def end() -> None:
+        put_pod(cluster, run_id, "simulator", 1, phase="Succeeded")
+        set_status(cluster, run_id, "Complete", "SUCCEEDED")
+
+    cluster.reactions += [Reaction("GET", "/log", lose, after=1), Reaction("GET", "/log", end, after=3)]
+    assert cli.main(["logs", run_id, "-f", "--role", "simulator"]) == 0
+    out, err = capsys.readouterr()
+    assert {f"{pods[1]}: line {n} of 1" for n in range(2)} <= set(out.splitlines()), err
 
 
 def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,6 +62,20 @@ def test_a_run_that_has_ended_is_left_as_it_is(
     assert cluster.found("rayjobs", run_id) == before
 
 
+def test_a_driver_that_works_on_after_its_deadline_is_stopped_like_any_other(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    def save(pod: Object) -> str:
+        return report("saved")
+
+    cluster.pre_stop = save
+    set_status(cluster, run_id, "Failed", "RUNNING", reason="DeadlineExceeded")
+    assert suphx("status", run_id)[1]["state"] == "failed"
+    code, result, err = suphx("stop", run_id)
+    assert (code, result["state"], result["outcome"]) == (0, "stopped", "saved"), err
+    assert cluster.names("pods") == []
+
+
 def test_a_run_that_finishes_while_it_is_stopped_has_succeeded(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:
