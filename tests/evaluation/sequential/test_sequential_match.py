@@ -76,7 +76,7 @@ def test_parts_that_come_in_another_order_change_nothing() -> None:
     assert reports[0].to_json() == reports[1].to_json()
     assert reports[0].outcome == here.outcome
     assert reports[0].fresh is not None
-    assert reports[0].forfeits.counts == {1: (reports[0].outcome.walls + reports[0].fresh.hanchans // 4) // 8}
+    assert reports[0].forfeits.counts == {1: reports[0].outcome.walls // 8 + reports[0].fresh.forfeits.counts[1]}
 
 
 def test_equal_agents_are_not_better_and_play_no_fresh_match() -> None:
