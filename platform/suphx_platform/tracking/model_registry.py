@@ -1,6 +1,6 @@
 """The registered model of MLflow: five nets are one version, and aliases name the champion and the last candidate.
 
-A promotion first registers the winner with a tag, its **claim**: the night, and the version that it replaces. MLflow
+A promotion first registers the winner with a tag, its **claim**: alias, night, and the version that it replaces. MLflow
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
 with the same nets before its own, as after a kill, completes that one. The tag ``outcome`` of a version says whether it

@@ -74,7 +74,7 @@ def test_another_alias_has_promotions_of_its_own(runs: Path, tmp_path: Path) -> 
     registry = ModelRegistry(store, RegistryConfig(alias="points"))
     store.client.set_registered_model_alias("suphx", "points", "1")
     with closing(store), store.start("c", key="points") as tracker:
-        promotion = Promotion(digest="c", night="1", replaces="1")
+        promotion = Promotion(digest="c", night=NIGHT, replaces="1")
         assert registry.promote(nets(tmp_path, "c"), tracker, promotion) == "3"
     assert registry.champion() == "3"
     assert registry_of(runs)[0].champion() == "2"
