@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from suphx.games.riichi import Rules, tenhou
+from suphx.games.riichi import MAX_SEED, Rules, tenhou
 
 Length = Literal["hanchan", "tonpuu"]
 WINDS: dict[Length, int] = {"tonpuu": 1, "hanchan": 2}
@@ -31,6 +31,10 @@ class PlayConfig:
     """Folder of the records of finished games, and of the moves of unfinished ones."""
     continues: bool = True
     """Go on with games of these settings that an earlier command did not finish."""
+
+    def seed_of_game(self, game: int) -> int | None:
+        """Return the seed of the walls of game number ``game`` (from 0 on); None if they are other walls every time."""
+        return None if self.seed is None else (self.seed + game) % MAX_SEED
 
     def rules(self) -> Rules:
         """Return Tenhou's rules for this length."""

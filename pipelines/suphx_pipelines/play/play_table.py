@@ -110,8 +110,10 @@ class PlayTable:
         self._play = asyncio.create_task(self._play_agents())
 
     async def _play_agents(self) -> None:
-        """Play until the person has to decide, or the deal or the game has ended."""
+        """Play until the person has to decide, or the deal or the game has ended; save before and after that."""
         try:
+            if not self.session.is_over:
+                await asyncio.to_thread(self._game.keep)  # slow agents may still think when the command is stopped
             while self.session.is_agents_turn:
                 self._show_steps(await asyncio.to_thread(self.session.play_agent))
             if not self.session.is_over:

@@ -41,7 +41,10 @@ class PlayTables:
         if self._continued is None:
             self._continued = continued_games(self._config, self._loader)
         game = next(self._continued, None) if len(self._tables) < MAX_TABLES else None
-        return self.new_table() if game is None else self._add(game)
+        if game is None:
+            return self.new_table()
+        self._num_games = max(self._num_games, game.number + 1)  # with a seed, the next new game has the next walls
+        return self._add(game)
 
     def new_table(self) -> PlayTable:
         """Return a table at which a new game begins; ValueError if there are too many games."""

@@ -31,11 +31,18 @@ class SeatedGame:
     """
 
     def __init__(
-        self, session: GameSession, agents: SeatedAgents, config: PlayConfig, unfinished: UnfinishedGame | None = None
+        self,
+        session: GameSession,
+        agents: SeatedAgents,
+        config: PlayConfig,
+        number: int,
+        unfinished: UnfinishedGame | None = None,
     ) -> None:
         """``unfinished``: the file of a game that goes on; that of a new one is made when the person has moved."""
         self.session = session
         self.agents = agents
+        self.number = number
+        """Of the game in its command, from 0 on."""
         self._config = config
         self._unfinished = unfinished
         agents.follow(session)
@@ -46,15 +53,16 @@ class SeatedGame:
     ) -> Self:
         """Begin game number ``game`` (from 0 on); ValueError if the agent cannot be loaded."""
         agents = loader.seat()
+        seed = config.seed_of_game(game)
         session = GameSession(
             agents.act,
             seat=config.seat,
-            seed=secrets.randbelow(MAX_SEED) if config.seed is None else (config.seed + game) % MAX_SEED,
+            seed=secrets.randbelow(MAX_SEED) if seed is None else seed,
             rules=config.rules(),
             names=seat_names(config),
             game_id=f"play-{now():%Y%m%d-%H%M%S}-{game + 1}",
         )
-        return cls(session, agents, config)
+        return cls(session, agents, config, game)
 
     @classmethod
     def continued(cls, unfinished: UnfinishedGame, config: PlayConfig, loader: AgentLoader) -> Self:
@@ -74,7 +82,7 @@ class SeatedGame:
         except BaseException:
             agents.leave()
             raise
-        return cls(session, agents, config, unfinished)
+        return cls(session, agents, config, settings.game, unfinished)
 
     def keep(self) -> None:
         """Save the moves of a game in which the person has made one; a warning if that fails."""
@@ -104,7 +112,13 @@ class SeatedGame:
         session, config = self.session, self._config
         name = session.names[session.seat]
         return GameSettings(
-            id=session.id, agent=config.agent, name=name, seat=session.seat, length=config.length, seed=session.seed
+            id=session.id,
+            agent=config.agent,
+            name=name,
+            seat=session.seat,
+            length=config.length,
+            seed=session.seed,
+            game=self.number,
         )
 
 

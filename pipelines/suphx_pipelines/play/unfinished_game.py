@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -35,10 +36,13 @@ class GameSettings:
     seat: int
     length: str
     seed: int
+    """Of the walls."""
+    game: int = 0
+    """Number of the game in the command that began it, from 0 on."""
 
     def fits(self, config: PlayConfig) -> bool:
         """Tell whether a command with this configuration goes on with the game."""
-        has_seed = config.seed is None or config.seed == self.seed
+        has_seed = config.seed is None or config.seed_of_game(self.game) == self.seed
         return has_seed and (self.agent, self.seat, self.length) == (config.agent, config.seat, config.length)
 
 
@@ -86,6 +90,7 @@ class UnfinishedGame:
             self._file.truncate(place)
             self._file.seek(place)
             raise OSError(errno.ENOSPC, f"cannot write {self._path}: free space in {self._path.parent}")
+        os.fsync(self._file.fileno())
         self.actions += new
 
     def remove(self) -> None:
@@ -126,7 +131,7 @@ def _read(path: Path, file: BinaryIO) -> tuple[GameSettings, list[int], int]:
         first, *rest = (json.loads(line) for line in content[:length].splitlines())
         settings = GameSettings(**first)
         is_right = all(_is(getattr(settings, each.name), _KINDS.get(each.name, str)) for each in fields(settings))
-        is_right = is_right and 0 <= settings.seed < MAX_SEED
+        is_right = is_right and 0 <= settings.seed < MAX_SEED and settings.game >= 0
         actions = [action for line in rest for action in line]
         is_right = is_right and settings.id == path.stem and all(_is(action, int) for action in actions)
     except (ValueError, TypeError, RecursionError):
@@ -136,7 +141,7 @@ def _read(path: Path, file: BinaryIO) -> tuple[GameSettings, list[int], int]:
     return settings, actions, length
 
 
-_KINDS: dict[str, type] = {"seat": int, "seed": int}
+_KINDS: dict[str, type] = {"seat": int, "seed": int, "game": int}
 
 
 def _is(value: Any, kind: type) -> bool:

@@ -7,6 +7,7 @@ that cannot be read.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -70,7 +71,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     replayer = Replayer()
     counts = _Counts()
     logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
-    sound = _sound(logs, replayer, quarantine)
+    sound = sound_games(logs, replayer, quarantine)
     config = context.recipe.records
     total = config.max_games or None
     if context.records is None:
@@ -110,14 +111,19 @@ def play_records(context: StageContext[Recipe]) -> Path:
     return folder
 
 
-def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:
-    """Pass on the games that agree with the rules, each once; set the others aside."""
-    seen: set[str] = set()
+def sound_games(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:
+    """Pass on the games that agree with the rules, each once; set the others aside.
+
+    Games are the same if they have the same moves, whatever the names of their files.
+    """
+    seen: dict[bytes, str] = {}
     for log in logs:
-        if log.id in seen:
-            quarantine.add(log.id, "whole game", "the same game was already there", kind=DUPLICATE_RECORD)
+        moves = hashlib.sha256(b"".join(kyoku.moves.tobytes() for kyoku in log.kyokus)).digest()
+        if moves in seen:
+            reason = f"the same game was already there ({seen[moves]})"
+            quarantine.add(log.id, "whole game", reason, kind=DUPLICATE_RECORD)
             continue
-        seen.add(log.id)
+        seen[moves] = log.id
         differences = replayer.replay(log)
         if differences:
             first = differences[0]

@@ -29,7 +29,8 @@ FILES: Mapping[str, str] = {
         "`games` [[seed of the wall, agent at each seat, place of each seat]]"
     ),
     "table.json": (
-        "`walls` (tonight), `earlier_hanchans`, `anchor`, `agents` [{name, is_candidate, is_champion, rating, "
+        "`walls` (tonight), `earlier_hanchans`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
+        "is_candidate, is_champion, rating, "
         "interval [2], hanchans, placements [4 counts], average_placement, stable_rank, stable_rank_interval [2] "
         "or null, against_champion {difference, interval [2]} or null, forfeits (tonight), and one of the "
         "reasons, digest, style {win_rate, deal_in_rate, riichi_rate, call_rate, average_win_turn} (tonight)}], "

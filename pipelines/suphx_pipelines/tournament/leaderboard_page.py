@@ -54,7 +54,7 @@ def pictures(table: Mapping[str, Any]) -> dict[str, bytes]:
     names = short_names([row["name"] for row in rows])
     return files(
         {
-            "leaderboard.svg": ratings_figure(rows, names, table["anchor"]),
+            "leaderboard.svg": ratings_figure(table, names),
             "nights.svg": nights_figure(table, names),
             "pairings.svg": pairings_figure(table, names),
             "style.svg": _style_figure(_styles(rows, names)),
@@ -73,7 +73,7 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
         [(name, row["placements"]) for name, row in zip(names, rows, strict=True)], "Placements of the agents"
     )
     body = report_page.paragraph(text) + report_page.side_by_side(
-        report_page.figure(*ratings_figure(rows, names, table["anchor"])),
+        report_page.figure(*ratings_figure(table, names)),
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
     columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",

@@ -76,6 +76,7 @@ class Leaderboard:
             "walls": len({game.wall for game in self.games}),
             "earlier_hanchans": len(self.earlier.games),
             "anchor": self.anchor,
+            "is_anchored": any(self.anchor_digest in game.seats for game in games),
             "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),
             "nights": [*self.earlier.nights, night_of(self.run_id, self.night, rows)],
         }

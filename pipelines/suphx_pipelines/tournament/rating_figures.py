@@ -19,15 +19,24 @@ MOST_LINES = 6
 _PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
 
 
-def ratings_figure(rows: Sequence[Row], names: Sequence[str], anchor: str, *, clusters: str = "walls") -> Figure:
+def rating_scale(table: Mapping[str, Any]) -> str:
+    """Return who has 1,000 points: the anchor, or without a game of it the mean of all agents."""
+    if table["is_anchored"]:
+        return f"{table['anchor']} has 1,000 points in all nights"
+    return f"the mean of all agents has 1,000 points, because {table['anchor']} has not played"
+
+
+def ratings_figure(table: Mapping[str, Any], names: Sequence[str], *, clusters: str = "walls") -> Figure:
     """Return the ratings with their intervals; ``clusters``: what was drawn for them."""
+    rows: Sequence[Row] = table["agents"]
+    scale = rating_scale(table)
     lines = [
         Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
              colour=_PART_COLOURS[_part(row)], note=f"{number(row['rating'])} ({interval(row['interval'], 0)})")
         for name, row in zip(names, rows, strict=True)
     ]  # fmt: skip
     note = (
-        f"{anchor} has 1,000 points in all nights. 100 points more than another agent: "
+        f"{scale[0].upper() + scale[1:]}. 100 points more than another agent: "
         "comes before it in 64 of 100 games. "
         f"95 % intervals by bootstrap over {clusters}: about 1 in 20 misses the true value."
     )

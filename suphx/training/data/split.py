@@ -51,8 +51,8 @@ class KyokuSplit:
 def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], config: SplitConfig) -> KyokuSplit:
     """Return the sides of all kyokus.
 
-    ``game_ids``: a unique text for each game; ``game_of_kyoku``: index into it for each kyoku. Raises ValueError if
-    there are fewer than three games.
+    ``game_ids``: a text for each game, best a unique one; ``game_of_kyoku``: index into it for each kyoku. Raises
+    ValueError if there are fewer than three games.
     """
     num_games = len(game_ids)
     if num_games < 3:

@@ -189,6 +189,27 @@ def test_games_of_a_server_that_stopped_go_on_in_the_next_one(tmp_path: Path) ->
         assert Path(first.view["record"]).with_name(f"{second.view['id']}.unfinished").exists()
 
 
+def test_after_a_restart_no_walls_of_the_seed_are_dealt_twice(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    with serving(tmp_path) as server, own_table(server) as first, own_table(server) as second:
+        for page in (first, second):
+            page.play(rng)
+        ids = {first.view["id"], second.view["id"]}
+    with serving(tmp_path) as server, PageClient(server) as first, PageClient(server) as second:
+        assert {first.view["id"], second.view["id"]} == ids
+        with PageClient(server) as third:
+            assert third.view["id"].endswith("-4")  # games 1 to 3 were begun before
+
+
+def test_the_move_of_the_person_is_saved_before_agents_think(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = []
+    monkeypatch.setattr(SeatedGame, "keep", lambda game: saved.append(game.session.is_agents_turn))
+    with serving(tmp_path, seat=0) as server, PageClient(server) as page:  # the dealer decides first
+        assert not any(saved)
+        page.play(np.random.default_rng(8))
+    assert any(saved)
+
+
 def test_two_tables_do_not_disturb_each_other(server: LocalServer) -> None:
     rng = np.random.default_rng(3)
     with own_table(server) as one, own_table(server) as two:

@@ -154,6 +154,17 @@ def test_only_a_game_of_the_same_settings_goes_on(
     assert resumable(config, loader) == [path.stem]
 
 
+def test_the_second_game_of_a_seed_goes_on_with_that_seed(config: PlayConfig, loader: AgentLoader) -> None:
+    game = SeatedGame.new(config, loader, 1)
+    play(game.session, 5)
+    game.keep()
+    game.close()
+    assert resumable(replace(config, seed=5), loader) == []  # its walls are those of seed 5, but of another command
+    (again,) = continued_games(config, loader)
+    assert (again.session.seed, again.number) == (5, 1)
+    again.close()
+
+
 def test_a_game_that_another_command_plays_is_left_to_it(config: PlayConfig, loader: AgentLoader) -> None:
     path = broken_off(config, loader)
     (game,) = continued_games(config, loader)
@@ -175,6 +186,7 @@ def test_a_game_that_another_command_plays_is_left_to_it(config: PlayConfig, loa
         '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n7\n',
         '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n[-1]\n',
         '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": -1}\n[]\n',
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4, "game": -1}\n[]\n',
     ],
 )
 def test_a_damaged_file_is_named_and_left(

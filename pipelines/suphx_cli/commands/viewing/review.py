@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from dataclasses import asdict
-from itertools import islice
+from dataclasses import asdict, replace
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,9 +95,11 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     agent: Agent = loaded_agent(args.agent, args.runs, console)
     judge = cost_judge(args, agent)
     reviewed: list[ReviewedGame] = []
+    used: set[str] = set()
     with console.progress("games", len(seated)) as progress:
         for log, seat in seated:
-            reviewed.append(review_game(log, agent, seat, judge, progress.advance))
+            own = replace(log, id=_own_id(log.id, used))
+            reviewed.append(review_game(own, agent, seat, judge, progress.advance))
     decisions = [decision for game in reviewed for decision in game.decisions]
     unit = None if judge is None else judge.unit
     _write(args, reviewed, [seat for _, seat in seated], decisions, unit, held_out)
@@ -118,6 +120,14 @@ def _seat(log: GameLog, player: str | None) -> int | None:
     if player is not None and player in log.names:
         return log.names.index(player)
     return int(player) - 1 if player in ("1", "2", "3", "4") else None
+
+
+def _own_id(game: str, used: set[str]) -> str:
+    """Return the id, with a number behind it if another game has it (files of the same name in different folders)."""
+    numbered = (f"{game} [{number}]" for number in count(2))
+    own = next(each for each in chain((game,), numbered) if each not in used)
+    used.add(own)
+    return own
 
 
 def _write(

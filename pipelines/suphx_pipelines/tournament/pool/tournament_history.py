@@ -81,9 +81,16 @@ def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameC
 def read_games(path: Path, code: GameCode | None = None) -> list[RatedGame]:
     """Return the games of a file; none if they were played by other rules. ValueError if the file is damaged."""
     code = code or riichi_code()
-    values = read_json(path)
+    if not is_of_these_rules(path, code):
+        return []
     with _damage_named(path):
-        return _games(values, code.num_seats) if values["rules"] == code.rules else []
+        return _games(read_json(path), code.num_seats)
+
+
+def is_of_these_rules(path: Path, code: GameCode | None = None) -> bool:
+    """Tell whether the games of a file were played by these rules; ValueError if it is damaged."""
+    with _damage_named(path):
+        return bool(read_json(path)["rules"] == (code or riichi_code()).rules)
 
 
 def is_of_this_engine(path: Path, code: GameCode | None = None) -> bool:
@@ -160,14 +167,18 @@ def earlier_nights(
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
     The order does not depend on where they were found. Nights that were played with another version of the game's code
-    count, and are told. Raises OSError if the storage does not answer.
+    count, and are told; those by other rules do not count. Raises OSError if the storage does not answer.
     """
     games: set[RatedGame] = set()
     nights: list[dict[str, Any]] = []
     others: list[str] = []
+    strangers: list[str] = []
 
     def read(run: str, path: Path) -> None:
         try:
+            if not is_of_these_rules(path, code):
+                strangers.append(run)
+                return
             played, night = read_games(path, code), _night(run, path)
             is_other = not is_of_this_engine(path, code)
         except ValueError as error:
@@ -196,6 +207,9 @@ def earlier_nights(
             "rules or scripted agents have changed since, give the tournament a new name: its ratings start again"
         )
         _logger.info(text, len(others), min(others), max(others))
+    if strangers:
+        text = "%d earlier nights were played by other rules (%s to %s): their games do not count"
+        _logger.info(text, len(strangers), min(strangers), max(strangers))
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
 
 

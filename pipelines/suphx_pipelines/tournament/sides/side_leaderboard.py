@@ -45,7 +45,8 @@ FILES: Mapping[str, str] = {
         "of the deck, agent on each side, place on each side]]"
     ),
     "table.json": (
-        "`decks` (tonight), `earlier_games`, `anchor`, `agents` [{name, digest, rating, interval [2], games, sides "
+        "`decks` (tonight), `earlier_games`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
+        "digest, rating, interval [2], games, sides "
         "{side: {wp (all nights), adp (tonight)}}}], strongest first; `pairings` and `nights` as for riichi"
     ),
     "live.html": "the leaderboard while games come in; it reloads itself until the last game",

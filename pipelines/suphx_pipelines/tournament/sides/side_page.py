@@ -50,7 +50,7 @@ def pictures(table: Mapping[str, Any]) -> dict[str, bytes]:
 
 
 def _ratings(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
-    return ratings_figure(table["agents"], names, table["anchor"], clusters="decks")
+    return ratings_figure(table, names, clusters="decks")
 
 
 def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
+from suphx_pipelines.tournament.rating_figures import rating_scale
 from suphx_pipelines.tournament.sides import side_page
 from suphx_pipelines.tournament.sides.side_pool import SideContext
 from suphx_pipelines.tournament.tournament_report import CSV_NAME, last_sections, write_pages
@@ -53,7 +54,7 @@ def verdict(table: Mapping[str, Any]) -> Verdict:
     if first["name"] == table["anchor"]:
         sentence = f"The highest rating: {first['name']} (always 1,000), then {_rated(second)}."
     else:
-        sentence = f"The highest rating: {_rated(first)}, where {table['anchor']} has 1,000."
+        sentence = f"The highest rating: {_rated(first)}, where {rating_scale(table)}."
     return Verdict(outcome="none", sentence=sentence)
 
 

@@ -57,6 +57,7 @@ class SideBoard:
             "decks": len({game.wall for game in self.games}),
             "earlier_games": len(self.earlier.games),
             "anchor": self.anchor,
+            "is_anchored": any(self.anchor in game.seats for game in games),
             "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),
             "nights": [*self.earlier.nights, night_of(self.run_id, self.night, rows)],
         }

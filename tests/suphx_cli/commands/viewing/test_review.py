@@ -69,6 +69,22 @@ def test_a_review_has_the_probabilities_of_nets_and_links_to_the_games(
     assert sorted(path.name for path in out.glob("*-game*.html")) == ["1-game0.html", "2-game1.html"]
 
 
+def test_games_of_the_same_name_in_two_folders_have_their_own_pages(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        (records / str(number)).mkdir()
+        (records / f"game{number}.mjlog").rename(records / str(number) / "1.mjlog")
+    out = tmp_path / "out"
+    review(capsys, str(records), "--agent", "ukeire", "--out", str(out), "--runs", str(tmp_path))
+    decisions = json.loads((out / "review.json").read_text())["decisions"]
+    assert {one["game"] for one in decisions} == {"1", "1 [2]"}
+    page = (out / "review.html").read_text()
+    pages = sorted(path.name for path in out.glob("[12]-*.html"))
+    assert pages == ["1-1.html", "2-1-2-.html"]
+    assert all(f'href="{name}#' in page for name in pages)
+
+
 def test_one_player_of_one_game_is_reviewed_with_a_scripted_agent(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

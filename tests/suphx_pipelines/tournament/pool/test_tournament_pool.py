@@ -20,6 +20,7 @@ from suphx_pipelines.tournament.pool.tournament_history import (
     LEADERBOARD,
     earlier_nights,
     games_json,
+    riichi_code,
 )
 from suphx_pipelines.tournament.pool.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -96,6 +97,17 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, ca
     caplog.clear()
     assert earlier_nights("nightly", NIGHTS[2], tmp_path / "none", StorageConfig()).games == []
     assert caplog.messages == []
+
+
+def test_a_night_says_that_games_by_other_rules_do_not_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
+    game = RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))
+    path = tmp_path / NIGHTS[0] / LEADERBOARD / GAMES_NAME
+    path.parent.mkdir(parents=True)
+    write_json(path, games_json([game], {}, replace(riichi_code(), rules="0" * 64)))
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig()).games == []
+    (text,) = caplog.messages
+    assert text.endswith(f"({NIGHTS[0]} to {NIGHTS[0]}): their games do not count")
 
 
 def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
