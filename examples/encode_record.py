@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+import suphx
 from suphx.games.riichi import (
     DISCARD_HEAD,
-    Quarantine,
     encode_kyokus,
     find_encoder,
-    iter_records,
     unpack_planes,
     write_store,
 )
@@ -22,7 +21,7 @@ from suphx.games.riichi import (
 if len(sys.argv) != 2:
     sys.exit("usage: python examples/encode_record.py RECORD (a file of tenhou.net or mjai; docs/records.md)")
 with tempfile.TemporaryDirectory() as folder:
-    store = write_store(iter_records([Path(sys.argv[1])], quarantine=Quarantine()), Path(folder))
+    store = write_store(suphx.load_games(sys.argv[1]), Path(folder))
     samples = encode_kyokus(store, np.arange(store.num_kyokus), DISCARD_HEAD, "suphx")
 layout = find_encoder("suphx").layout(DISCARD_HEAD)
 planes = unpack_planes(samples.planes[0], layout.num_planes)  # of the first discard: 0 and 1, [838, 34]

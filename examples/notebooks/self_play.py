@@ -52,14 +52,15 @@ class Learner:
 
 
 # %% [markdown]
-# The return of a decision is what its seat won or lost in the deal, in units of 10,000 points.
+# The return of a decision is what its seat won or lost in the deal, riichi sticks included, in units of 10,000 points.
 
 
 # %%
 def learn(learner, games, first_seed, optimizer):
     rows, masks, actions, seeds, kyokus, seats = (np.concatenate(part) for part in zip(*learner.memory, strict=True))
     learner.memory.clear()
-    deltas = [[log.result["deltas"] for log in game.kyokus] for game in games]
+    scores = [[*(log.scores for log in game.kyokus), game.final_scores] for game in games]
+    deltas = [np.diff(of_game, axis=0) for of_game in scores]  # of each deal and seat
     points = [
         deltas[seed - first_seed][kyoku - 1][seat] for seed, kyoku, seat in zip(seeds, kyokus, seats, strict=True)
     ]

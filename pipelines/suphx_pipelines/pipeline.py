@@ -79,7 +79,8 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def left_out(recipe: Recipe) -> list[str]:
     """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
     notes = []
-    if not recipe.has_self_play and recipe.reinforcement != ReinforcementConfig():
+    is_predictor_only = recipe.reinforcement.start == "random" and recipe.reward_predictor.is_wanted
+    if not recipe.has_self_play and recipe.reinforcement != ReinforcementConfig() and not is_predictor_only:
         limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
         notes.append(f"this run has no self-play, as {limits}")
     if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:
@@ -110,6 +111,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             needs=needs,
             artifacts=(REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
             files=FILES,
+            is_about_run=True,
             is_summary=True,
         ),
     ]

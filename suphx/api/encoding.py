@@ -9,7 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import GameLog, encode_kyokus, find_encoder, head_index, unpack_planes, write_store
+from suphx.games.riichi import (
+    BadDealError,
+    GameLog,
+    encode_kyokus,
+    find_encoder,
+    head_index,
+    unpack_planes,
+    write_store,
+)
 from suphx.kernel.record import I8, U8
 
 
@@ -41,7 +49,13 @@ def encode(games: Iterable[GameLog], head: str = "discard", encoder: str = "mini
     num_planes = find_encoder(encoder).layout(number).num_planes
     with tempfile.TemporaryDirectory(prefix="suphx-encode-") as folder:
         store = write_store(games, Path(folder))
-        samples = encode_kyokus(store, np.arange(store.num_kyokus), number, encoder)
+        try:
+            samples = encode_kyokus(store, np.arange(store.num_kyokus), number, encoder)
+        except BadDealError as error:
+            raise ValueError(
+                f"game {error.game} contradicts the rules in deal {error.deal}: leave it out; `suphx records verify` "
+                "shows what is wrong"
+            ) from error
     planes = np.empty((len(samples.planes), num_planes, 34), np.uint8)
     for i, row in enumerate(samples.planes):
         planes[i] = unpack_planes(row, num_planes)

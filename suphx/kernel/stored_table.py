@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,23 @@ def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) ->
     digest = closure_digest(source.resolve(), [PROJECT_ROOT])[:16]
     path = cache_root() / "tables" / f"{name}-{digest}.npy"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = io.BytesIO()
-        np.save(data, build())
-        write_atomically(path, [data.getbuffer()])
+        table = build()
+        try:
+            _write(path, table)
+        except OSError as error:
+            warnings.warn(
+                f"{error}; tables are computed again in every process; set SUPHX_CACHE to a folder that can be written",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            table.flags.writeable = False
+            return table
     # A plain ndarray view of the map: numba compiles one signature for both.
     return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def _write(path: Path, table: NDArray[Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = io.BytesIO()
+    np.save(data, table)
+    write_atomically(path, [data.getbuffer()])

@@ -95,3 +95,10 @@ def test_an_agent_of_your_own_is_seated_and_reviewed() -> None:
     assert all(row["agrees"] for row in own)
     assert {row["p_played"] for row in own} == {None}
     assert not all(row["agrees"] for row in table.to_pylist())
+
+
+def test_a_game_against_the_rules_is_named_when_it_is_encoded() -> None:
+    good, bad = suphx.simulate("tsumogiri", 2, seed=1)
+    bad.kyokus[1].moves = bad.kyokus[1].moves[:4]
+    with pytest.raises(ValueError, match=f"game {bad.id} contradicts the rules in deal 1: leave it out"):
+        suphx.encode([good, bad])

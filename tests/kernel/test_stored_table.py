@@ -33,6 +33,19 @@ def test_a_table_is_built_once_and_again_when_its_source_changes(
     assert not table.flags.writeable
 
 
+def test_without_a_cache_folder_the_table_is_built_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "file" / "cache"))
+    source = tmp_path / "source.py"
+    source.touch()
+    with pytest.warns(RuntimeWarning, match="set SUPHX_CACHE to a folder that can be written"):
+        table = load_or_build("squares", source, lambda: np.full(3, 4))
+    assert table.tolist() == [4, 4, 4]
+    assert not table.flags.writeable
+
+
 def test_a_table_is_built_again_when_a_module_changes_that_its_source_imports(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -291,7 +291,8 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     for entry in entries:
         delete_run(entry.folder)
     names = [entry.run_id for entry in entries]
-    in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, names, console)
+    own = [entry.run_id for entry in entries if entry.folder.resolve().parent == args.runs.resolve()]  # no copies
+    in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, own, console)
     if console.is_json:
         return {"deleted": names, "freed_bytes": sum(sizes), "deleted_in_mlflow": in_mlflow}
     deleted = count_text(len(entries), "run was", "runs were")

@@ -29,7 +29,7 @@ def digest_files(path: Path) -> dict[str, str]:
     if not files:
         raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
     base = path.parent if path.is_file() else path
-    return {file.relative_to(base).as_posix(): _digest_file(file) for file in files}
+    return {file.relative_to(base).as_posix(): digest_file(file) for file in files}
 
 
 def git_commit() -> str:
@@ -49,6 +49,7 @@ def environment() -> dict[str, str]:
     return facts | {name: version(name) for name in PACKAGES}
 
 
-def _digest_file(path: Path) -> str:
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file as 64 hex digits; OSError if it cannot be read."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

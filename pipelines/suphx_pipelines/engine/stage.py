@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -89,6 +89,10 @@ class Stage(Generic[R]):
     needs: tuple[str, ...] = ()
     """Names of earlier stages whose folders it reads."""
     reads_records: bool = False
+    outside_files: Callable[[R], Sequence[Path]] | None = None
+    """Returns the files outside of the run that it reads, such as nets that the recipe names: they are an input like
+    its keys. Raises ValueError or OSError if they are missing; a result that was made with them is used all the same.
+    """
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -97,6 +101,8 @@ class Stage(Generic[R]):
     check: Callable[[R], None] | None = None
     """Raises ValueError or OSError for what the stage would miss, such as a file that the recipe names. Called before
     the first stage of a run begins, if this one has no result yet."""
+    is_about_run: bool = False
+    """It shows facts of its run, such as the id: the results of other runs are not reused."""
     is_summary: bool = False
     """It only shows results of other stages, in seconds: run again without a question when its code has changed."""
 

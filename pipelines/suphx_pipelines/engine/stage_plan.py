@@ -16,7 +16,7 @@ from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_code import StageCode, changes, stage_code
 from suphx_pipelines.engine.stage_folder import Done, all_finished
 from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.engine.stage_work import CONTINUED, StageWork, local_work
+from suphx_pipelines.engine.stage_work import CONTINUED, FILES, StageWork, local_work
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import duration_text
 from suphx_platform.storage.manifest import CheckpointVersion
@@ -88,7 +88,10 @@ class StagePlanner:
         settings: Callable[[Stage[Any]], dict[str, Any]],
         on_code_change: CodeChange,
     ) -> None:
-        """``folder``: the run's; ``settings``: the inputs of a stage without its code and the stages that it needs."""
+        """``folder``: the run's; ``settings``: the inputs of a stage without its code and the stages that it needs.
+
+        Their entry ``files`` is None if files outside of the run are missing: then it is that of the existing work.
+        """
         self._folder = folder
         self._storage = storage
         self._settings = settings
@@ -110,11 +113,14 @@ class StagePlanner:
         """
         code = stage_code(stage.run)
         digests = {name: planned.digest for name, planned in upstream.items()}
-        inputs = {**self._settings(stage), "upstream": digests, **code.inputs()}
+        settings = self._settings(stage)
+        if FILES in settings and settings[FILES] is None:
+            settings[FILES] = self._files_before(stage.name)
+        inputs = {**settings, "upstream": digests, **code.inputs()}
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
         if work is None:
-            location = self._find_elsewhere(stage, digest, upstream)
+            location = self._find_elsewhere(stage, settings, digest, upstream)
             return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=location)
         if work.is_of(stage.name, digest):
             return PlannedStage(inputs=work.inputs, digest=work.digest, sources=code.sources, work=work)
@@ -147,11 +153,17 @@ class StagePlanner:
             return same or here
         return stored[0] if stored else here
 
-    def _find_elsewhere(self, stage: Stage[Any], digest: str, upstream: Mapping[str, PlannedStage]) -> Path | None:
+    def _files_before(self, name: str) -> object:
+        """Return the digests of the files outside of the run that the existing work of a stage was made with."""
+        works = [local_work(self._folder / name), *self._storage.further_work(name, self._folder / name)]
+        return next((work.inputs[FILES] for work in works if work and work.inputs.get(FILES)), None)
+
+    def _find_elsewhere(
+        self, stage: Stage[Any], settings: Mapping[str, Any], digest: str, upstream: Mapping[str, PlannedStage]
+    ) -> Path | None:
         """Return the folder of another run's result with the same settings if none is of this code."""
         if stage.is_summary:
             return None
-        settings = self._settings(stage)
 
         def is_alike(done: Done) -> bool:
             used = done.inputs.get("upstream") or {}
@@ -175,6 +187,8 @@ def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) ->
     names = [name for name, digest in inputs["upstream"].items() if upstream.get(name) != digest]
     if names:
         parts.append(f"its input has changed: {', '.join(names)}")
+    if FILES in inputs and work.inputs.get(FILES, inputs[FILES]) != inputs[FILES]:
+        parts.append("other content of the files that the recipe names")
     return "; ".join(parts) or "other settings"
 
 
@@ -183,12 +197,12 @@ def check_plan(plan: Mapping[str, PlannedStage], run_id: str, console: Console) 
     lost = [name for name, stage in plan.items() if stage.needs_consent]
     if not lost:
         return
-    console.say(f"run {run_id}: the code has changed since the last attempt")
+    console.say(f"run {run_id}: code or inputs have changed since the last attempt")
     for name, stage in plan.items():
         console.say(f"  {name}: {_existing_text(stage) if stage.needs_consent else stage.action}{stage.reason}")
     names = ", ".join(lost[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")
     raise ValueError(
-        f"the code of run {run_id} has changed since these stages were run: {names}. Nothing was changed. Use "
+        f"code or inputs of run {run_id} have changed since these stages were run: {names}. Nothing was changed. Use "
         "--on-code-change keep to use their results, or --on-code-change redo to replace them"
     )
 
@@ -199,7 +213,7 @@ def show_plan(plan: Mapping[str, PlannedStage], console: Console) -> None:
         if stage.elsewhere:
             console.say(f"{name}: the result in {stage.elsewhere} has the same settings but other code; it is not used")
     if any(stage.change for stage in plan.values()):
-        console.say("the code has changed since the last attempt:")
+        console.say("code or inputs have changed since the last attempt:")
         for name, stage in plan.items():
             console.say(f"  {name}: {stage.action}{stage.reason}")
 

@@ -14,6 +14,8 @@ from suphx_pipelines.engine.stage_warning import WARNINGS_FILE
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import Storage
 
+FILES = "files"
+"""Entry of the inputs of a stage that reads files outside of the run: their digests."""
 CONTINUED = "continued"
 """Entry of the inputs of a stage that was begun by other code: the digest of that attempt."""
 

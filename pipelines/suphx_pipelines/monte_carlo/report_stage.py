@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx_pipelines.charts.line_chart import Curve, line_chart
@@ -49,6 +50,7 @@ def report_stage() -> Stage[MonteCarloRecipe]:
         needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME),
         artifacts=(REPORT_NAME,),
         files=FILES,
+        is_about_run=True,
         is_summary=True,
     )
 
@@ -73,15 +75,26 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
 def verdict(match: Figures) -> Verdict:
     """Return the verdict of a run with this ``match.json``: how the nets did against the last opponent."""
     opponents = list(match["opponents"])
-    sentences = [_sentence(name, match["opponents"][name], match["sides"]) for name in reversed(opponents)]
-    low, high = match["opponents"][opponents[-1]]["share"]["interval"]
-    outcome: Outcome = "better" if low > 0.5 else "worse" if high < 0.5 else "undecided"
-    return Verdict(outcome=outcome, sentence=f"{' '.join(sentences)} {match['decks']:,} decks each, both sides.")
+    sentences = [_sentence(name, match) for name in reversed(opponents)]
+    outcome = _outcome(opponents[-1], match)
+    few = f" Too few to decide: play at least {MIN_CLUSTERS}." if match["decks"] < MIN_CLUSTERS else ""
+    decks = f"{match['decks']:,} decks each, both sides."
+    return Verdict(outcome=outcome, sentence=f"{' '.join(sentences)} {decks}{few}")
 
 
-def _sentence(opponent: str, figures: Figures, sides: Sequence[str]) -> str:
-    low, high = figures["share"]["interval"]
-    word = "beat" if low > 0.5 else "lose to" if high < 0.5 else "play about as well as"
+def _outcome(opponent: str, match: Figures) -> Outcome:
+    low, high = match["opponents"][opponent]["share"]["interval"]
+    if match["decks"] < MIN_CLUSTERS:
+        return "undecided"
+    return "better" if low > 0.5 else "worse" if high < 0.5 else "undecided"
+
+
+def _sentence(opponent: str, match: Figures) -> str:
+    figures, sides = match["opponents"][opponent], match["sides"]
+    words: dict[Outcome, str] = {"better": "beat", "worse": "lose to"}
+    word = words.get(_outcome(opponent, match), "play about as well as")
+    if match["decks"] < MIN_CLUSTERS:
+        word = "played against"
     shares = " and ".join(f"{figures[f'wp_{side}']['mean']:.0%} as {side}" for side in sides)
     return f"The nets {word} {opponent}: they win {shares}."
 

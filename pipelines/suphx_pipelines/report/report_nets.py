@@ -31,7 +31,7 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
         return ""
     if is_played:
         text = (
-            "The nets learned from games that a scripted agent played against itself. Their accuracy is how often they "
+            "The nets learned from games that an agent played against itself. Their accuracy is how often they "
             "make the same decision as that agent, in games that they have not seen. It cannot be compared with the "
             "paper's nets, which learned from strong human players."
         )

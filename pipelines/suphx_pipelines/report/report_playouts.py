@@ -77,7 +77,14 @@ def _gain_figure(result: Result, head: str) -> Figure:
     )
     title = f"Gain of the {head} net (points per decision)"
     picture = line_chart([curve], title, x_title="decisions", levels=(0.0,))
-    return Figure(picture, title, "With 95 % intervals. Above zero: the net became stronger.")
+    return Figure(
+        picture,
+        title,
+        (
+            "With 95 % intervals that take the decisions as independent: those of one deal are not quite, so they are "
+            "a little too narrow. Above zero: the net became stronger."
+        ),
+    )
 
 
 def _distance_chart(result: Result) -> str:

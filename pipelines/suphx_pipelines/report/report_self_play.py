@@ -183,7 +183,8 @@ def _strength_figure(
     curves = [_strength_curve(name, of, place % _COLOURS)
               for place, (name, of) in enumerate(zip(names, matches.values(), strict=True))]  # fmt: skip
     note = (
-        "Average placement of the nets minus the opponent's, with 95 % intervals. Below zero: the nets are stronger. "
+        "Average placement of the nets minus 2.5, that of equal agents, with 95 % intervals. Below zero: the nets are "
+        "stronger. "
         "All checkpoints play on the same walls."
     )
     picture = line_chart(curves, title, x_title="updates", levels=(0.0,))

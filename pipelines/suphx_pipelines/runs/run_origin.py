@@ -53,7 +53,7 @@ def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:
     folder.mkdir(exist_ok=True)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     is_changed = False
-    for name, data in ((RECIPE_FILE, recipe.encode()), (PROVENANCE_FILE, text.encode())):
+    for name, data in ((RECIPE_FILE, recipe.encode()), (PROVENANCE_FILE, text.encode(errors="backslashreplace"))):
         path = folder / name
         if not path.is_file() or path.read_bytes() != data:
             write_atomically(path, [data])

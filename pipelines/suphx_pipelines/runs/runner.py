@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from suphx.atomic_file import write_atomically
-from suphx_pipelines.engine.provenance import digest_files, digest_json, git_commit
+from suphx_pipelines.engine.provenance import digest_file, digest_files, digest_json, git_commit
 from suphx_pipelines.engine.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.engine.stage_folder import (
     Done,
@@ -33,6 +33,7 @@ from suphx_pipelines.engine.stage_folder import (
 from suphx_pipelines.engine.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
+from suphx_pipelines.engine.stage_work import FILES
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.runs.named_run import RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_lock import locked
@@ -137,6 +138,8 @@ class Runner(Generic[R]):
         self._record_files = {} if records is None else self._digest_records(records)
         records_digest = digest_json(self._record_files) if self._record_files else None
         self._records_digest = records_digest or "none given"
+        self._outside: dict[Path, str] = {}
+        """Digests of files outside of the run."""
         self._is_named = run_id is not None
         self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, records_digest])[:10]}"
         self.folder = runs / self.run_id
@@ -241,7 +244,7 @@ class Runner(Generic[R]):
     def _warnings(self, name: str) -> list[str]:
         """Return what is wrong with the result of a stage."""
         change = self._plan[name].change_of_result
-        own = [f"{name}: its result was made by other code ({change})"] if change else []
+        own = [f"{name}: its result was made by other code or from other files ({change})"] if change else []
         return own + read_warnings(self.folder / name)
 
     def _digest_records(self, records: Path) -> dict[str, str]:
@@ -271,7 +274,7 @@ class Runner(Generic[R]):
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
         """Copy the result that another run has made with the same inputs, if there is one."""
-        found = find_finished(self._runs, stage.name, plan.digest)
+        found = None if stage.is_about_run else find_finished(self._runs, stage.name, plan.digest)
         if found is None:
             return None
         source, done = found
@@ -316,7 +319,20 @@ class Runner(Generic[R]):
         }
         if stage.reads_records:
             settings["records"] = self._records_digest
+        if stage.outside_files is not None:
+            settings |= self._outside_digests(stage.outside_files)
         return settings
+
+    def _outside_digests(self, find: Callable[[R], Sequence[Path]]) -> dict[str, Any]:
+        """Return the digests of the files that ``find`` returns, None if any is missing; nothing without files."""
+        try:
+            paths = find(self._recipe)
+            for path in paths:
+                if path not in self._outside:
+                    self._outside[path] = digest_file(path)
+        except (ValueError, OSError):
+            return {FILES: None}
+        return {FILES: [self._outside[path] for path in paths]} if paths else {}
 
 
 def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:

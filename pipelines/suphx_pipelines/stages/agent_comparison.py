@@ -176,6 +176,7 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         needs=reinforcement.needed_stages(with_agent(recipe, agent)),
         artifacts=(METRICS_FILE, *checkpoint_names()),
         files=reinforcement.FILES,
+        outside_files=reinforcement.predictor_files,
         check=reinforcement.check_self_play,
     )
 

@@ -36,6 +36,7 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             needs=reinforcement.needed_stages(recipe),
             artifacts=(METRICS_FILE,),
             files=reinforcement.FILES,
+            outside_files=reinforcement.predictor_files,
             check=reinforcement.check_self_play,
         )
         for alpha in recipe.entropy_study.alphas

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.match import MatchReport, play_match
@@ -16,12 +17,14 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.selfplay.agents.checkpoint_folder import find_nets
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import difference_text
-from suphx_platform.agents.agent_forms import check_agent
+from suphx_platform.agents.agent_forms import check_nets
 from suphx_platform.evaluation.match_workers import match_workers
 
 STAGE_NAME = "evaluation"
@@ -58,13 +61,20 @@ def evaluation_stage() -> Stage[Recipe]:
         needs=tuple(SUPERVISED_STAGES.values()),
         artifacts=("match.json",),
         files=FILES,
+        outside_files=opponent_nets,
         check=check_opponent,
     )
 
 
 def check_opponent(recipe: Recipe) -> None:
-    """Raise ValueError if there is no agent of the name that the recipe gives."""
-    check_agent(recipe.evaluation.opponent)
+    """Raise ValueError if the opponent that the recipe names is neither a scripted agent nor a folder with nets."""
+    if recipe.evaluation.opponent not in SCRIPTED_AGENTS:
+        check_nets(recipe.evaluation.opponent)
+
+
+def opponent_nets(recipe: Recipe) -> list[Path]:
+    """Return the checkpoints of the opponent, none of a scripted agent; ValueError if one is missing."""
+    return find_nets(recipe.evaluation.opponent)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:

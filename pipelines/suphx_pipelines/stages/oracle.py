@@ -65,6 +65,7 @@ def _stage(
         needs=needs,
         artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *checkpoint_names()),
         files=FILES if name == DECAY else reinforcement.FILES,
+        outside_files=reinforcement.predictor_files,
         check=reinforcement.check_self_play,
     )
 

@@ -28,6 +28,7 @@ from suphx.games.riichi import (
     write_records,
 )
 from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
@@ -35,6 +36,8 @@ from suphx_pipelines.recipe.recipe import Recipe
 
 STORE_FOLDER = "store"
 MAX_SHOWN = 50
+_NUM_DEALT = 52
+_COPIES = 4
 
 
 FILES: Mapping[str, str] = {
@@ -55,13 +58,25 @@ FILES: Mapping[str, str] = {
 class _Counts:
     games: int = 0
     kyoku: int = 0
+    decisions: int = 0
 
 
 def records_stage() -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
-        name="records", run=run, recipe_keys=("records",), reads_records=True, artifacts=("*.json*",), files=FILES
+        name="records",
+        run=run,
+        recipe_keys=("records",),
+        reads_records=True,
+        outside_files=player_nets,
+        artifacts=("*.json*",),
+        files=FILES,
     )
+
+
+def player_nets(recipe: Recipe) -> list[Path]:
+    """Return the checkpoints of the player, none of a scripted agent; ValueError if one is missing."""
+    return find_nets(recipe.records.player)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
@@ -84,10 +99,11 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             writer.add(log)
             counts.games += 1
             counts.kyoku += len(log.kyokus)
+            counts.decisions += replayer.last_decisions
     if not counts.games:
         raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
     quarantine.write(context.folder / "quarantine.jsonl")
-    figures = {**asdict(counts), "decisions": replayer.num_decisions, "quarantined": quarantine.count}
+    figures = {**asdict(counts), "quarantined": quarantine.count}
     entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
     write_json(
         context.folder / "summary.json",
@@ -114,23 +130,32 @@ def play_records(context: StageContext[Recipe]) -> Path:
 def sound_games(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:
     """Pass on the games that agree with the rules, each once; set the others aside.
 
-    Games are the same if they have the same moves, whatever the names of their files.
+    Games are the same if their deals have the same tiles and moves, whatever the names of their files.
     """
     seen: dict[bytes, str] = {}
     for log in logs:
-        moves = hashlib.sha256(b"".join(kyoku.moves.tobytes() for kyoku in log.kyokus)).digest()
-        if moves in seen:
-            reason = f"the same game was already there ({seen[moves]})"
-            quarantine.add(log.id, "whole game", reason, kind=DUPLICATE_RECORD)
+        content = _content_digest(log)
+        if content in seen:
+            reason = f"the same game was already there ({seen[content]})"
+            quarantine.add(*log.place("whole game"), reason, kind=DUPLICATE_RECORD)
             continue
-        seen[moves] = log.id
+        seen[content] = ", ".join(filter(None, log.place("")))
         differences = replayer.replay(log)
         if differences:
             first = differences[0]
-            position = f"kyoku {first.kyoku}, step {first.step}"
-            quarantine.add(log.id, position, first.what, kind=ILLEGAL_RECORD)
+            place = log.place(f"kyoku {first.kyoku}, step {first.step}")
+            quarantine.add(*place, first.what, kind=ILLEGAL_RECORD)
         else:
             yield log
+
+
+def _content_digest(log: GameLog) -> bytes:
+    """Return a digest of dealt tiles and moves: the same for a game as mjlog and as mjai, which tells no tile ids."""
+    whole = hashlib.sha256()
+    for kyoku in log.kyokus:
+        whole.update(np.sort(kyoku.wall[:_NUM_DEALT] // _COPIES).tobytes())
+        whole.update(kyoku.moves.tobytes())
+    return whole.digest()
 
 
 def _first_reason(quarantine: Quarantine) -> str:

@@ -76,6 +76,7 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
         needs=needed_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names()),
         files=FILES,
+        outside_files=predictor_files,
         check=check_self_play,
     )
 
@@ -91,6 +92,13 @@ def check_self_play(recipe: Recipe) -> None:
         from suphx_platform.on_ray.topology import local_needs
 
         check_gpus(local_needs(config)["num_gpus"])
+
+
+def predictor_files(recipe: Recipe) -> list[Path]:
+    """Return the file of the reward predictor that the recipe names, if it is read."""
+    config = recipe.reinforcement
+    own = config.global_reward.predictor
+    return [Path(own)] if config.reward == "global_prediction" and own else []
 
 
 def needed_stages(recipe: Recipe) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from suphx_pipelines.recipe.agent_stages import (
 )
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
-from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent
+from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, opponent_nets
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
 from suphx_pipelines.viewer.shown_opinions import shown_opinions
@@ -70,10 +70,11 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
         Stage(
             name=STAGE_NAME,
             run=run,
-            recipe_keys=("evaluation",),
+            recipe_keys=("evaluation", "name"),
             needs=needs,
             artifacts=(PAGE_FILE,),
             files=FILES,
+            outside_files=opponent_nets,
             check=check_opponent,
             is_summary=True,
         )

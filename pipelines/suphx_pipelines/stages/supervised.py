@@ -20,7 +20,7 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
@@ -38,6 +38,7 @@ TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
 _WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
 """Shares of the time that is left."""
 _LEAST_MINUTES = 0.05
+_WORKERS_MARK = "workers.json"
 _TEST_FIGURES = ("accuracy", "majority_accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")
 
 
@@ -56,6 +57,7 @@ FILES: Mapping[str, str] = {
         "`points` [{step, train_loss, learning_rate, samples_per_second, …}] of the training, every "
         "`report_every` steps, at most 1,000"
     ),
+    "workers.json": "`num_workers`, while workers of Ray Train learn (`data_parallel`)",
     "training_state.safetensors": "all that a stopped training needs to continue",
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -85,7 +87,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
 
     ``num_games``: learn from this many training games only; 0 = all.
     """
-    config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head))
+    config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head, num_games))
     name = head if not num_games else f"{head}, {num_games:,} games"
     stop = StopRequest()
     # Ray Train stops its workers itself; they resume from their last checkpoint.
@@ -115,12 +117,16 @@ def _seed(context: StageContext[Recipe]) -> int:
     return (context.seed + context.recipe.supervised.seed) % 2**31
 
 
-def _minutes(context: StageContext[Recipe], head: str) -> float:
-    """Return this net's share of ``total_minutes``, or of what the nets before it have left; 0 = no limit."""
+def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
+    """Return this net's share of ``total_minutes``, or of what the nets before it have left; 0 = no limit.
+
+    A net of the learning curve (``num_games``) has the share of the final net, as if none had left time.
+    """
     config = context.recipe.supervised
-    is_final = (context.folder.parent.name, context.folder.name) == ("supervised", head)  # not a point of a curve
-    if not config.total_minutes or not is_final:
+    if not config.total_minutes:
         return 0.0
+    if num_games:
+        return max(_LEAST_MINUTES, round(config.total_minutes * _WEIGHTS[head] / sum(_WEIGHTS.values()), 4))
     folders = [context.upstream[SUPERVISED_STAGES[other]] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
     taken: float = sum(read_json(folder / METRICS_FILE)["history"][-1]["seconds"] for folder in folders) / 60
     later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
@@ -146,10 +152,19 @@ def _train(
 ) -> dict[str, Any]:
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
+    mark = context.folder / _WORKERS_MARK
     if recipe.data_parallel.needs_ray:
+        write_json(mark, {"num_workers": recipe.data_parallel.num_workers})
         context.keep(0)  # tells another machine, which finds the workers' checkpoints, what they were begun with
         location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
-        return train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
+        metrics = train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
+        mark.unlink()
+        return metrics
+    if mark.exists() and not (context.folder / METRICS_FILE).exists():
+        raise ValueError(
+            f"the {watch.name} net was begun by workers of Ray Train, and only they read their checkpoints: add --set "
+            "data_parallel.on_ray=true to continue with one worker"
+        )
     try:
         return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
     except StoppedError as stopped:

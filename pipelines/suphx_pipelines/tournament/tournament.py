@@ -110,6 +110,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             needs=(POOL, LEADERBOARD, DECISION, PROMOTION, GAME),
             artifacts=pictures,
             files=tournament_report.FILES,
+            is_about_run=True,
             is_summary=True,
         ),
     ]

@@ -189,7 +189,8 @@ def _decision(decision: Mapping[str, Any]) -> str:
         f"{test['verdict'].replace('_', ' ')} after {number(test['hanchans'])} hanchans (log-likelihood ratio "
         f"{decimal(test['log_likelihood_ratio'])}; the match ends at ±{decimal(test['bound'])})."
     )
-    about = f"Candidate minus opponent. Points for first to fourth place: {', '.join(map(str, test['points']))}."
+    points = ", ".join(map(str, test["points"]))
+    about = f"Candidate minus an equal agent at its seat. Points for first to fourth place: {points}."
     columns = ("difference", "always-valid 95 % interval", "on new walls", "95 % interval on new walls")
     shown = columns if match else columns[:2]
     decided = report_page.table(shown, [row[: len(shown)] for row in rows], about=about)

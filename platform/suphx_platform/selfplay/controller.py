@@ -103,7 +103,8 @@ class Controller:
         """
         try:
             self._folder.write_start()
-            if self._play.opponent is not None and self._config.evaluate_every and not self._progress.updates:
+            is_measured = self._progress.updates or self._progress.matches  # the match before may be all that is saved
+            if self._play.opponent is not None and self._config.evaluate_every and not is_measured:
                 self._evaluate()
             with StopRequest() as stop:
                 while not self.is_finished and not stop.is_made:

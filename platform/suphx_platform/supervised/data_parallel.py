@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.worker_group import WorkerGroup
-from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
+from suphx.training.supervised.supervised import STATE_FILE, HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.storage.linked_copy import copy_linked
 from suphx_platform.storage.storage_config import StorageConfig, s3_connection
@@ -78,7 +78,8 @@ def train_on_workers(
     """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
 
     ``folder`` gets the same files at the end, the metrics last. Until then Ray Train's checkpoints lie at ``location``,
-    from which the same call goes on after a kill; with the metrics there, it has nothing to do. The games that ``job``
+    from which the same call goes on after a kill; with the metrics there, it has nothing to do. Without a checkpoint
+    there, it goes on with what ``train_head`` has left in ``folder``. The games that ``job``
     reads must lie at the same path on every worker. Raises what a worker raised once ``max_failures`` is used up.
     """
     if not (folder / METRICS_FILE).is_file():
@@ -96,6 +97,7 @@ def _train(
     location: CheckpointLocation,
     report: Callable[[HeadProgress], None] | None,
 ) -> None:
+    import ray
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
 
@@ -110,7 +112,7 @@ def _train(
         resources = {"CPU": config.cpus_per_worker, "GPU": int(config.use_gpu), **nodes}
         trainer = TorchTrainer(
             _work,
-            train_loop_config={"job": job, "reports": queue},
+            train_loop_config={"job": job, "reports": queue, "start": ray.put(_state_files(folder))},
             torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if config.use_gpu else "gloo"),
             scaling_config=ray.train.ScalingConfig(
                 num_workers=config.num_workers, use_gpu=config.use_gpu, resources_per_worker=resources
@@ -131,6 +133,13 @@ def _train(
         _take(result.checkpoint, folder)
 
 
+def _state_files(folder: Path) -> dict[str, bytes]:
+    """Return the state and the nets that a training in one process has left in ``folder``; empty without a state."""
+    if not (folder / STATE_FILE).is_file():
+        return {}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
+
+
 def _take(checkpoint: Checkpoint, folder: Path) -> None:
     """Put the files of a checkpoint into ``folder``, the metrics last."""
     fetched = folder.with_name(f".{folder.name}.fetched")
@@ -144,6 +153,7 @@ def _take(checkpoint: Checkpoint, folder: Path) -> None:
 
 def _work(config: dict[str, Any]) -> None:
     """Run the plain loop as one worker; the states that it keeps become checkpoints of Ray Train."""
+    import ray
     import ray.train
 
     context = ray.train.get_context()
@@ -153,6 +163,10 @@ def _work(config: dict[str, Any]) -> None:
         last = ray.train.get_checkpoint()
         if last is not None:
             last.to_directory(str(folder))
+        else:
+            folder.mkdir()
+            for file, content in ray.get(config["start"]).items():
+                (folder / file).write_bytes(content)
         checkpoints = _Checkpoints(folder, Path(name, "snapshots"), is_sender=group.is_first)
         reports: Queue | None = config["reports"]
         report = None if reports is None else reports.put

@@ -115,7 +115,7 @@ from .features.layout.planes import (
 from .features.lookahead.lookup import load_lookup as load_lookup
 from .features.oracle import ORACLE as ORACLE
 from .features.oracle_observation import seen_planes as seen_planes
-from .features.samples import Samples as Samples, encode_kyokus as encode_kyokus
+from .features.samples import BadDealError as BadDealError, Samples as Samples, encode_kyokus as encode_kyokus
 from .features.game_progress import (
     NUM_KYOKU as NUM_KYOKU,
     NUM_GAME_PROGRESS_INPUTS as NUM_GAME_PROGRESS_INPUTS,

@@ -7,7 +7,7 @@ from typing import get_args
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.selfplay.agents.choice import ActionSelection
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 WEAK = "weak"
 
@@ -48,6 +48,17 @@ def find_checkpoints(folder: Path, *, is_weak: bool = False) -> list[Path]:
     """Return the path of each head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if one is
     missing."""
     return [find_checkpoint(folder, head, is_weak=is_weak) for head in HEAD_NAMES]
+
+
+def find_nets(address: str) -> list[Path]:
+    """Return the path of each checkpoint of an agent as ``load_agent`` takes it, none of a scripted agent.
+
+    ValueError if one is missing.
+    """
+    if address in SCRIPTED_AGENTS:
+        return []
+    location, words = split_address(address)
+    return find_checkpoints(Path(location), is_weak=WEAK in words)
 
 
 def has_nets(folder: Path) -> bool:

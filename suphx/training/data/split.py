@@ -59,7 +59,7 @@ def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], c
         raise ValueError(f"{num_games} games cannot be split into training, validation and test: give at least 3")
     hashes = np.array([game_hash(game_id) for game_id in game_ids])
     order = np.argsort(hashes, kind="stable")
-    num_test = max(1, int(np.sum(hashes < config.test_fraction)))
+    num_test = min(max(1, int(np.sum(hashes < config.test_fraction))), num_games - 2)
     until_validation = int(np.sum(hashes < config.test_fraction + config.validation_fraction))
     num_validation = min(max(1, until_validation - num_test), num_games - num_test - 1)
     side = np.zeros(num_games, np.int8)

@@ -44,7 +44,8 @@ class SupervisedConfig:
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
     total_minutes: float = 0.0
-    """Stop when all nets of the run together have taken this many minutes; 0 = no limit. A net that is finished early
+    """Stop when the run's five nets together have taken this many minutes; 0 = no limit. A net of a learning curve
+    stops after the share of its final net, which comes on top. A net that is finished early
     leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
     ``min_steps`` steps (or all its passes, if these are fewer), even if that takes longer on a slow machine."""
     shares_statistics: bool = True

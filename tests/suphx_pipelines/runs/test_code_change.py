@@ -169,7 +169,7 @@ def test_a_run_of_changed_code_lists_its_stages_and_changes_nothing(
     assert summary is not None
     assert summary.state == "finished"
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == f"run {first.run_id}: the code has changed since the last attempt"
+    assert lines[0] == f"run {first.run_id}: code or inputs have changed since the last attempt"
     assert lines[1] == "  data: use the result"
     assert lines[2].startswith("  training: finished in 0")
     assert lines[2].endswith(f"(changed: {LOSS})")
@@ -193,7 +193,7 @@ def test_keep_uses_results_of_other_code_with_a_warning(project: Project) -> Non
     result = project.run("keep")
     assert statuses(result) == ["kept", "kept", "kept"]
     assert work(result.folder) == ALL_WORK
-    assert result.warnings == (f"training: its result was made by other code (changed: {LOSS})",)
+    assert result.warnings == (f"training: its result was made by other code or from other files (changed: {LOSS})",)
     with pytest.raises(ValueError, match="--on-code-change keep"):
         project.run()
     project.write(LOSS, "SCALE = 2\n")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
+from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.summary.run_journal import LOG_FILE
@@ -115,6 +116,36 @@ def test_a_stage_is_checked_before_any_begins_unless_it_has_a_result(runs: Path,
     assert {stage.status for stage in reused.stages.values()} == {"reused"}
     with pytest.raises(FileNotFoundError, match="small misses opponent"):
         runner(SmallRecipe(seed=8)).run()
+
+
+def test_files_outside_of_the_run_are_an_input(runs: Path, tmp_path: Path) -> None:
+    nets = tmp_path / "nets"
+
+    def run(recipe: SmallRecipe, on_code_change: CodeChange = "stop") -> list[str]:
+        stages = [
+            replace(stage, outside_files=lambda _: [nets]) if stage.name == "powers" else stage for stage in STAGES
+        ]
+        runner = Runner(recipe, stages, runs=runs, records=None, console=Console(), on_code_change=on_code_change)
+        return [stage.status for stage in runner.run().stages.values()]
+
+    nets.write_text("one")
+    run(SmallRecipe())
+    assert run(SmallRecipe(name="renamed")) == ["reused", "reused", "reused"]
+    nets.write_text("two")
+    with pytest.raises(ValueError, match=r"since these stages were run: powers, total\. Nothing was changed"):
+        run(SmallRecipe())
+    assert run(SmallRecipe(name="another")) == ["reused", "finished", "finished"]
+    assert run(SmallRecipe(), "redo") == ["kept", "reused", "reused"]
+    nets.unlink()
+    assert run(SmallRecipe()) == ["kept", "kept", "kept"]
+
+
+def test_a_stage_about_its_run_is_never_taken_from_another_run(runs: Path) -> None:
+    for name, expected in (("small", "finished"), ("renamed", "reused")):
+        stages = [replace(stage, is_about_run=stage.name == "total") for stage in STAGES]
+        runner = Runner(SmallRecipe(name=name), stages, runs=runs, records=None, console=Console())
+        statuses = [stage.status for stage in runner.run().stages.values()]
+        assert statuses == [expected, expected, "finished"]
 
 
 def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None:

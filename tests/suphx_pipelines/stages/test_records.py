@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from suphx.api.game_list import simulate
 from suphx.games.riichi import Quarantine, Replayer, parse_all
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx_pipelines.stages.records import sound_games
@@ -20,4 +21,12 @@ def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(
     games = list(sound_games(parse_all([tmp_path], 1, quarantine=quarantine), Replayer(), quarantine))
     assert [game.id for game in games] == ["1", "1"]
     (entry,) = quarantine.entries
-    assert (entry.file, entry.reason) == ("copy", "the same game was already there (1)")
+    assert entry.file == str(tmp_path / "c" / "copy.mjlog")
+    assert entry.reason == f"the same game was already there ({tmp_path / 'a' / '1.mjlog'})"
+
+
+def test_games_with_the_same_moves_and_other_tiles_are_not_the_same() -> None:
+    quarantine = Quarantine()
+    games = simulate("tsumogiri", 8, seed=1)
+    assert list(sound_games(games, Replayer(), quarantine)) == games
+    assert not quarantine.count

@@ -116,6 +116,25 @@ def test_a_killed_driver_goes_on_when_it_is_started_again(tmp_path: Path) -> Non
     assert figures(found) == figures(plain)
 
 
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_workers_go_on_with_what_one_process_has_learned(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    half = replace(training(), config=replace(training().config, save_seconds=0))
+
+    def stop(step: int) -> None:
+        if step >= 30:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_head(half, folder, keep=stop)
+    reports: list[HeadProgress] = []
+    metrics = train_on_workers(half, folder, TWO, CheckpointLocation(str(folder)), report=reports.append)
+    assert min(report.step for report in reports) > 30
+    assert metrics["history"][-1]["step"] == 60
+
+
 def test_a_driver_that_was_killed_at_the_end_has_nothing_to_do(tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text('{"head": "discard"}')
     (tmp_path / UNDER_WAY).mkdir()

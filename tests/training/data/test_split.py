@@ -43,6 +43,13 @@ def test_a_few_games_are_enough_for_three_sides(num_games: int) -> None:
     assert len(sides.test) > 0
 
 
+def test_three_games_of_any_ids_are_one_for_each_side() -> None:
+    config = SplitConfig(validation_fraction=0.3, test_fraction=0.2)
+    for number in range(200):
+        sides = split_by_game([f"{number}-{game}" for game in range(3)], np.arange(3), config)
+        assert [len(sides.train), len(sides.validation), len(sides.test)] == [1, 1, 1]
+
+
 def test_fewer_games_are_whole_and_part_of_more() -> None:
     sides, game_of_kyoku = split(300)
     parts = [first_games(sides.train, game_of_kyoku, ids(300), count) for count in (20, 100)]

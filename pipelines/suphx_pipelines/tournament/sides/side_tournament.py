@@ -74,6 +74,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
             needs=(POOL, LEADERBOARD),
             artifacts=(TRACKED_REPORT, *PICTURES),
             files=side_report.FILES,
+            is_about_run=True,
             is_summary=True,
         ),
     ]

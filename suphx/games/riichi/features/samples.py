@@ -53,11 +53,25 @@ class Samples:
     """int8 (n,): the kind that was discarded; 1 = yes, 0 = no for the other heads."""
 
 
+class BadDealError(ValueError):
+    """A deal that cannot be replayed: the id of its ``game``, and its number ``deal`` there, from 0 on."""
+
+    def __init__(self, store: KyokuStore, index: int) -> None:
+        number = int(store.kyokus[index]["game"])
+        is_game = 0 <= number < store.num_games
+        self.game = store.games[number]["id"].decode("utf-8", "replace") if is_game else "unknown"
+        self.deal = index - int(np.flatnonzero(store.kyokus["game"] == number)[0])
+        super().__init__(
+            f"deal {index} of {store.folder} (game {self.game}) contradicts the rules or is damaged: run the records "
+            "stage again"
+        )
+
+
 def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str = "mini") -> Samples:
     """Replay the deals ``kyoku_indices`` of ``store`` and encode all samples of ``head``, in their order.
 
-    ValueError for an index that is no deal, and for a deal that is damaged or contradicts the rules (a store made by
-    the records stage has none).
+    ValueError for an index that is no deal, BadDealError for a deal that is damaged or contradicts the rules (a store
+    made by the records stage has none).
     """
     entry = ENCODERS[encoder]
     lookup = load_lookup()
@@ -70,20 +84,12 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     table = np.zeros(1, TABLE)
     count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
     if count < 0:
-        raise ValueError(_bad_deal(store, int(indices[-count - 1])))
+        raise BadDealError(store, int(indices[-count - 1]))
     rows = np.zeros((count, entry.layout(head).observation_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
     _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
     return Samples(rows, masks, labels)
-
-
-def _bad_deal(store: KyokuStore, index: int) -> str:
-    game = int(store.kyokus[index]["game"])
-    name = store.games[game]["id"].decode("utf-8", "replace") if 0 <= game < store.num_games else "unknown"
-    return (
-        f"deal {index} of {store.folder} (game {name}) contradicts the rules or is damaged: run the records stage again"
-    )
 
 
 @jit

@@ -102,8 +102,11 @@ def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | Quarant
     """Return the game of one text, or why it is set aside."""
     try:
         if raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
-            return parse_mjai(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
-        return parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
+            log = parse_mjai(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
+        else:
+            log = parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
+        log.source, log.source_position = raw.source, raw.position
+        return log
     except RecordError as error:
         place = f"{raw.position}, {error.position}" if raw.position else error.position
         return QuarantinedRecord(raw.source, place, error.reason, error.kind)

@@ -17,8 +17,10 @@ from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
+    UTF_16_MARKS,
     ByteSource,
     Line,
+    Utf8Source,
     decompressed,
     iter_lines,
     read_bounded,
@@ -43,7 +45,6 @@ _KIND_OF_SUFFIX = {
     ".zip": _ZIP,
 }
 _TENHOU_ID = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,}-[0-9a-fx]+(?![\w-])", re.ASCII)
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GAMES, _SEEDS = "games", "seeds"
 _MAX_SEEDS_AHEAD = 50_000
 _MAX_SEED_LINE_BYTES = 4096  # a seed has 3,357 characters
@@ -185,9 +186,9 @@ class _Source:
         if kind == _MJLOG:
             yield from self._record(record_id, "", read_bounded(file))
         elif kind == _MJAI:
-            yield from self._mjai_games(record_id, file)
+            yield from self._mjai_games(record_id, Utf8Source(file))
         elif kind == _TABLE:
-            yield from self._table(file, seeds)
+            yield from self._table(Utf8Source(file), seeds)
         elif kind == _TAR:
             yield from self.members(iter_members(file))
 
@@ -197,7 +198,7 @@ class _Source:
         if data is None:
             self._quarantine.add(self._name, position, _TOO_LONG, kind=TOO_LARGE)
             return
-        encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8"
+        encoding = "utf-16" if data.startswith(UTF_16_MARKS) else "utf-8"
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError as error:
@@ -211,7 +212,7 @@ class _Source:
             seeds = None
             if seeds_path is not None:
                 seed_file = stack.enter_context(seeds_path.open("rb"))
-                seeds = _Seeds(seeds_path, decompressed(seed_file), self._quarantine)
+                seeds = _Seeds(seeds_path, Utf8Source(decompressed(seed_file)), self._quarantine)
             for line in iter_lines(file):
                 self.position = f"line {line.number}"
                 if line.data is None:

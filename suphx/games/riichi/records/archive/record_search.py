@@ -13,15 +13,20 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 def find_record(path: Path, wanted: str = "") -> GameLog:
     """Return one game of ``path`` (files and folders as in archive.py); a game without its end has its finished kyokus.
 
-    ``wanted``: its id, or its number from 1 on in the order of the files; "" for the first. ValueError if there is no
-    such game or it cannot be read.
+    ``wanted``: its id, or if none has it, its number from 1 on in the order of the files; "" for the first. ValueError
+    if there is no such game or it cannot be read.
     """
     quarantine = Quarantine()
     count = 0
+    numbered: RawRecord | None = None
     for raw in iter_texts([path], quarantine=quarantine):
         count += 1
-        if wanted in ("", raw.id, str(count)):
+        if wanted in ("", raw.id):
             return _parsed(raw)
+        if wanted == str(count):
+            numbered = raw
+    if numbered is not None:
+        return _parsed(numbered)
     for entry in quarantine.entries:
         if not count:
             raise ValueError(f"{entry.file} has no game: {entry.reason}; {entry.remedy}")

@@ -5,6 +5,7 @@ Nothing here trusts a size that a file states: a line or a file is given up when
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import lzma
@@ -20,6 +21,8 @@ MAX_UNPACKED_RATIO = 500
 FREE_UNPACKED_BYTES = 64 * 1024 * 1024
 """What any packed file may unpack to before the ratio counts."""
 
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF8_GROWTH = 2  # two bytes of UTF-16 are up to three of UTF-8
 _MAX_SKIPPED_BYTES = 1024 * 1024 * 1024  # of one endless line, before the rest of the file is given up
 _PIECE_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -95,6 +98,43 @@ def iter_lines(file: ByteSource) -> Iterator[Line]:
             held = []
     if size:
         yield Line(number, b"".join(held) if size <= MAX_RECORD_BYTES else None)
+
+
+class Utf8Source:
+    """Consumes: a file. Produces: UTF-8 if its byte order mark says UTF-16, else its bytes as they are.
+
+    What is no UTF-16 becomes a replacement character, and damages its line only.
+    """
+
+    def __init__(self, file: ByteSource) -> None:
+        self._file = file
+        self._start: bytes | None = None
+        self._decoder: codecs.IncrementalDecoder | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes and at least one; none at the end."""
+        if self._start is None:
+            self._start = self._read_start()
+        if self._decoder is None:
+            return self._piece(size)
+        while piece := self._piece(max(1, size // _UTF8_GROWTH)):
+            if text := self._decoder.decode(piece):
+                return text.encode(errors="replace")
+        return self._decoder.decode(b"", final=True).encode(errors="replace")
+
+    def _read_start(self) -> bytes:
+        start = b""
+        while len(start) < len(codecs.BOM_UTF16_LE) and (piece := self._file.read(_PIECE_BYTES)):
+            start += piece
+        if start.startswith(UTF_16_MARKS):
+            self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        return start
+
+    def _piece(self, size: int) -> bytes:
+        if not self._start:
+            return self._file.read(size)
+        piece, self._start = self._start[:size], self._start[size:]
+        return piece
 
 
 class _Counted(io.RawIOBase):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import lzma
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Set
+from itertools import chain, count
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,8 @@ def write_records(
 ) -> int:
     """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
 
-    Folders are created if missing, but not for nothing. A table appears under its name only when it is complete. A game
+    Folders are created if missing, but not for nothing; files of other games that are there stay. A table appears under
+    its name only when it is complete. A game
     that cannot be written (its moves contradict the rules, or it came from mjai and mjlog needs han and yaku) is set
     aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a table of mjai (many lines per
     game), OSError if writing fails.
@@ -49,22 +50,22 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
                 raise
             has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
             kind = ILLEGAL_RECORD if form == "mjai" or has_results else NOT_WRITABLE
-            quarantine.add(log.id, "", f"cannot be written as {form}: {error}", kind=kind)
+            quarantine.add(*log.place(""), f"cannot be written as {form}: {error}", kind=kind)
         else:
             yield log, text
 
 
 def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm) -> int:
-    names: set[str] = set()
+    used: set[Path] = set()
     for log, text in written:
         folder.mkdir(parents=True, exist_ok=True)
-        name = _file_name(log.id, names)
-        if form == "mjlog":
-            # mtime 0: the same games give the same bytes
-            write_atomically(folder / f"{name}.mjlog", [gzip.compress(text.encode(), mtime=0)])
-        else:
-            write_atomically(folder / f"{name}.jsonl", [text.encode()])
-    return len(names)
+        # mtime 0: the same games give the same bytes
+        data = gzip.compress(text.encode(), mtime=0) if form == "mjlog" else text.encode()
+        path = _free_path(folder, log.id, ".mjlog" if form == "mjlog" else ".jsonl", data, used)
+        if not path.exists():
+            write_atomically(path, [data])
+        used.add(path)
+    return len(used)
 
 
 def _write_table(written: Iterable[tuple[GameLog, str]], path: Path) -> int:
@@ -93,12 +94,9 @@ def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.flush()
 
 
-def _file_name(game_id: str, used: set[str]) -> str:
-    """Return a file name for the id of any record: without folders, and not used before."""
+def _free_path(folder: Path, game_id: str, suffix: str, data: bytes, used: Set[Path]) -> Path:
+    """Return the path for a record of any id: not in ``used``, and without a file, or with one of this content."""
     plain = re.sub(r"[^\w-]", "_", game_id)[:100] or "game"
-    name, number = plain, 1
-    while name in used:
-        number += 1
-        name = f"{plain}-{number}"
-    used.add(name)
-    return name
+    numbered = (f"{plain}-{number}" for number in count(2))
+    paths = (folder / f"{name}{suffix}" for name in chain((plain,), numbered))
+    return next(path for path in paths if path not in used and not (path.exists() and path.read_bytes() != data))

@@ -70,6 +70,14 @@ class GameLog:
     """Why the draws are not compared with a shuffle seed; "" if they are."""
     final_scores: tuple[int, int, int, int] | None = None
     """Points at the end, left-over sticks given to the first; None if the record stops earlier."""
+    source: str = field(default="", compare=False)
+    """The file that it was read from, or ``archive.tar/member``; "" if it was read from none."""
+    source_position: str = field(default="", compare=False)
+    """Where in the file: "line 7", or "" for the whole file."""
+
+    def place(self, position: str) -> tuple[str, str]:
+        """Return file and position for what is said of it: those of its source, else its id; then ``position``."""
+        return self.source or self.id, ", ".join(part for part in (self.source_position, position) if part)
 
 
 def empty_result() -> np.void:

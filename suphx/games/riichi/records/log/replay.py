@@ -168,6 +168,8 @@ class Replayer:
         self._table: Any = self._tables[0]
         self._cursor = np.zeros(4, np.int64)
         self.num_decisions = 0
+        self.last_decisions = 0
+        """Decisions of the last game."""
         self.num_draws_checked = 0
         """Draws compared with a wall that came from a shuffle seed."""
         self.num_draws_unchecked = 0
@@ -177,6 +179,7 @@ class Replayer:
         """Return the first difference of every deal of ``game``, and those between deals; empty when all agrees."""
         apply_rules(self._tables, game.rules)
         found: list[Difference] = []
+        before = self.num_decisions
         for index, log in enumerate(game.kyokus):
             what = self._replay_kyoku(log)
             if what is None:
@@ -184,6 +187,7 @@ class Replayer:
                 what = self._compare_end(game, following)
             if what is not None:
                 found.append(Difference(game.id, index, int(self._table["num_decisions"]), what))
+        self.last_decisions = self.num_decisions - before
         return found
 
     def _replay_kyoku(self, log: KyokuLog) -> str | None:

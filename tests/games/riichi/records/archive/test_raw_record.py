@@ -116,6 +116,28 @@ def test_mjai_lines_are_cut_into_games(tmp_path: Path) -> None:
     assert [raw.position for raw in raws] == ["line 1", "line 3", "line 6"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_mjai_and_tables_may_be_utf_16(encoding: str, tmp_path: Path) -> None:
+    name = '{"type":"start_game","names":["ウキ","ア","b","c"]}\n{"type":"end_game"}'
+    for file, text in (
+        ("a.jsonl", f"{name}\n{name}\n"),
+        ("games.tsv", "1\t\t<ア/>\n2\t\t<b/>\n"),
+        ("seeds.tsv", "2\tx\n"),
+    ):
+        (tmp_path / file).write_bytes(f"\ufeff{text}".encode(encoding))
+    raws, quarantine = read(tmp_path)
+    assert [(raw.id, raw.text, raw.seed) for raw in raws] == [
+        ("a", name, None),
+        ("a-2", name, None),
+        ("1", "<ア/>", None),
+        ("2", "<b/>", "x"),
+    ]
+    assert quarantine.count == 0
+    (tmp_path / "a.jsonl").write_bytes(f"\ufeff{name}\n".encode(encoding)[:-1])  # cut off in the middle of a letter
+    raws, _ = read(tmp_path / "a.jsonl")
+    assert [raw.text.splitlines()[0] for raw in raws] == [name.splitlines()[0]]
+
+
 def test_a_long_mjai_game_does_not_touch_its_neighbours(tmp_path: Path) -> None:
     line = b'{"x":"' + b"x" * (MAX_RECORD_BYTES // 2) + b'"}\n'
     start = START.encode() + b"\n"

@@ -62,6 +62,14 @@ def test_ids_of_strangers_stay_inside_the_folder_and_do_not_overwrite(games: lis
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
+def test_another_call_overwrites_no_other_game_and_repeats_none(tmp_path: Path) -> None:
+    first, second = (dataclasses.replace(random_game(seed), id="1-0") for seed in range(2))
+    for game in (first, second, first, second):
+        assert write_records([game], tmp_path, "mjlog") == 1
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["1-0-2.mjlog", "1-0.mjlog"]
+    assert sorted(map(decisions, read(tmp_path))) == sorted(map(decisions, [first, second]))
+
+
 @pytest.mark.records
 def test_a_table_that_fails_half_way_leaves_nothing(games: list[GameLog], tmp_path: Path) -> None:
     def broken() -> Iterator[GameLog]:
