@@ -152,9 +152,18 @@ class SelfPlayMatches:
         self._opponents = ("start", "weak") if has_weak and config.evaluation_weak else ("start",)
         self._open: list[tuple[int, bool, MatchOrder, Future[MatchOutcome]]] = []
 
-    def begin(self, updates: int, *, tell: Tell, is_final: bool = False) -> None:
-        """Have the newest checkpoints in the folder play, those after ``updates`` updates; ``is_final``: at the end."""
+    def begin(
+        self, updates: int, *, tell: Tell, is_final: bool = False, earlier: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Have the newest checkpoints in the folder play, those after ``updates`` updates; ``is_final``: at the end.
+
+        Matches among the ``earlier`` entries are not repeated.
+        """
+        names = ("updates", "opponent", "policy", "is_final")
+        played = {tuple(entry[name] for name in names) for entry in earlier}
         for order in self._orders(is_final=is_final):
+            if (updates, order.opponent, order.policy, is_final) in played:
+                continue
             future = self._player.play_match(order, _progress(order, updates, tell))
             self._open.append((updates, is_final, order, future))
 

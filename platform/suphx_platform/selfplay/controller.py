@@ -103,8 +103,7 @@ class Controller:
         """
         try:
             self._folder.write_start()
-            is_measured = self._progress.updates or self._progress.matches  # the match before may be all that is saved
-            if self._play.opponent is not None and self._config.evaluate_every and not is_measured:
+            if self._play.opponent is not None and self._config.evaluate_every and not self._progress.updates:
                 self._evaluate()
             with StopRequest() as stop:
                 while not self.is_finished and not stop.is_made:
@@ -223,7 +222,8 @@ class Controller:
         if self._measured is not None:
             self._measured.note(self._progress.updates)
         self._times.begin_match()
-        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._show_match)
+        matches = self._progress.matches  # the first ones may be all that a stopped run has done
+        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._show_match, earlier=matches)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
 
     def _add_matches(self, *, waits: bool = False) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -144,6 +145,19 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
     assert line.endswith("Figures on the MLflow server http://localhost:1 are kept.")
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert TrackingStore(runs).names() == ["laptop-2"]
+
+
+def test_deleting_a_copy_elsewhere_keeps_the_figures_of_the_run(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = TrackingStore(runs)
+    with closing(store), store.start("laptop-1", key="laptop-1"):
+        pass
+    copy = tmp_path / "backup" / "laptop-1"
+    shutil.copytree(runs / "laptop-1", copy)
+    assert answer(runs, capsys, "delete", str(copy), "--yes")["deleted_in_mlflow"] == []
+    assert not copy.exists()
+    assert TrackingStore(runs).names() == ["laptop-1"]
 
 
 @pytest.mark.parametrize(

@@ -137,18 +137,25 @@ def test_one_deck_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "outcome", "word"),
-    [(0.6, 0.8, "better", "beat"), (0.2, 0.4, "worse", "lose to"), (0.4, 0.6, "undecided", "play about as well as")],
+    ("low", "high", "decks", "outcome", "word", "end"),
+    [
+        (0.6, 0.8, 500, "better", "beat", "500 decks each, both sides."),
+        (0.2, 0.4, 500, "worse", "lose to", "500 decks each, both sides."),
+        (0.4, 0.6, 500, "undecided", "play about as well as", "500 decks each, both sides."),
+        (1.0, 1.0, 5, "undecided", "played against", "5 decks each, both sides. Too few to decide: play at least 6."),
+    ],
 )
-def test_the_verdict_is_about_the_last_opponent(low: float, high: float, outcome: str, word: str) -> None:
+def test_the_verdict_is_about_the_last_opponent(
+    low: float, high: float, decks: int, outcome: str, word: str, end: str
+) -> None:
     def figures(low: float, high: float) -> dict[str, Any]:
         mean = {"mean": (low + high) / 2, "interval": [low, high]}
         return dict.fromkeys(("share", "wp_landlord", "wp_peasant"), mean)
 
     sides = ["landlord", "peasant"]
     found = verdict(
-        {"decks": 500, "sides": sides, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}}
+        {"decks": decks, "sides": sides, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}}
     )
     assert found.outcome == outcome
     assert found.sentence.startswith(f"The nets {word} rule: they win ")
-    assert found.sentence.endswith("500 decks each, both sides.")
+    assert found.sentence.endswith(end)

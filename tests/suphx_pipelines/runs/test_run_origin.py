@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,15 @@ def test_recipe_and_provenance_are_in_the_folder_the_storage_and_mlflow(
 ) -> None:
     (records := tmp_path / "records").mkdir()
     (records / "game.mjlog").write_bytes(b"a game")
+    (records / os.fsdecode(b"\xe3.mjlog")).write_bytes(b"another")  # of a zip file in Shift-JIS
     storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
     runner = small_runner(runs, records=records, storage=tmp_path / "storage")
     result = runner.run()
     content = json.loads((result.folder / "origin" / "provenance.json").read_text())
-    assert content["records"] == {"game.mjlog": hashlib.sha256(b"a game").hexdigest()}
+    assert content["records"] == {
+        "game.mjlog": hashlib.sha256(b"a game").hexdigest(),
+        "\udce3.mjlog": hashlib.sha256(b"another").hexdigest(),
+    }
     assert content["packages"]["mlflow"] == "3.17.2"
     assert content["environment"]["python"].startswith("3.")
     (version,) = storage.versions(f"{runner.run_id}/origin")

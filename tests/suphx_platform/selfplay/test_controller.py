@@ -3,7 +3,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_backend import run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
 from tests.models.small_predictor import PREDICTION, small_predictor
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
@@ -106,6 +107,23 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(
     assert points[0]["updates"] == 9
     assert numbers(resumed) == numbers(unbroken.metrics)
     np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+
+
+def test_a_run_that_is_stopped_before_its_first_update_does_not_repeat_the_match(tmp_path: Path) -> None:
+    play = replace(new_play(), opponent=small_policy_set(3))
+    config = replace(CONFIG, max_updates=2, weight_sync_interval=1, evaluate_every=2)
+
+    def stop(point: Mapping[str, float]) -> None:
+        if point["updates"] == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def run(report: Callable[[Mapping[str, float]], None] | None) -> Mapping[str, Any]:
+        return Controller(config, play, tmp_path, new_backend=run_backend(config), report=report).run()
+
+    with pytest.raises(KeyboardInterrupt, match="update 0"):
+        run(stop)
+    before = [match["opponent"] for match in run(None)["matches"] if match["updates"] == 0]
+    assert before == ["start", "weak"]
 
 
 GUARDED = replace(
