@@ -54,8 +54,9 @@ data "aws_iam_policy_document" "bucket" {
     actions   = ["s3:ListBucket"]
     resources = [aws_s3_bucket.suphx.arn]
 
+    # A request without a prefix only asks whether the bucket is there, or lists the first names of all folders.
     condition {
-      test     = "StringLike"
+      test     = "StringLikeIfExists"
       variable = "s3:prefix"
       values   = ["${each.value.folder}/*"]
     }

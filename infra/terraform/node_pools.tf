@@ -55,6 +55,7 @@ resource "aws_eks_node_group" "spot" {
   ami_type        = "AL2023_x86_64_STANDARD"
   disk_size       = 100
   labels          = { "suphx/pool" = "spot" }
+  tags            = { (local.disk_tag) = "90Gi" }
   depends_on      = [aws_iam_role_policy_attachment.nodes]
 
   taint {
@@ -74,6 +75,11 @@ resource "aws_eks_node_group" "spot" {
   }
 }
 
+locals {
+  # The autoscaler cannot see the disks of a group without nodes, and every pod of the chart asks for a part of one.
+  disk_tag = "k8s.io/cluster-autoscaler/node-template/resources/ephemeral-storage"
+}
+
 resource "aws_eks_node_group" "gpu" {
   cluster_name    = data.aws_eks_cluster.suphx.name
   node_group_name = "${var.release}-gpu"
@@ -83,6 +89,7 @@ resource "aws_eks_node_group" "gpu" {
   ami_type        = "AL2023_x86_64_NVIDIA"
   disk_size       = 500
   labels          = { "suphx/pool" = "gpu" }
+  tags            = { (local.disk_tag) = "450Gi" }
   depends_on      = [aws_iam_role_policy_attachment.nodes]
 
   taint {

@@ -28,9 +28,22 @@ matchExpressions:
     - {port: 53, protocol: TCP}
 {{- end -}}
 
+{{/* The port of an address such as http://minio.minio.svc:9000. */}}
+{{- define "suphx.port" -}}
+{{- $address := urlParse . -}}
+{{- regexFind ":[0-9]+$" $address.host | trimPrefix ":" | default (ternary "80" "443" (eq $address.scheme "http")) -}}
+{{- end -}}
+
 {{/* Ports of services outside of this release, at any address. */}}
 {{- define "suphx.outside" -}}
-{{- with .Values.networkPolicy.egressPorts }}
+{{- $ports := list -}}
+{{- range .Values.networkPolicy.egressPorts -}}
+{{- $ports = append $ports (toString (int .)) -}}
+{{- end -}}
+{{- range compact (list .Values.storage.endpointUrl .Values.tracking.uri) -}}
+{{- $ports = append $ports (include "suphx.port" .) -}}
+{{- end -}}
+{{- with uniq $ports }}
 - ports:
     {{- range . }}
     - {port: {{ . }}, protocol: TCP}

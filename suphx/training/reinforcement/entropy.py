@@ -43,7 +43,7 @@ class EntropyConfig:
     max_alpha: float = 0.5
     """Alpha is limited to the range from 0 to this value."""
     memory: float = 0.0
-    """Weight of the past in the exponential mean of the entropy that is compared with the target; 0 = no averaging."""
+    """Decay factor of the moving average of the entropy that is compared with the target; 0 = no averaging."""
 
     def __post_init__(self) -> None:
         for name in ("target", "yes_no_target", "first_share", "last_share", "anneal_updates", "alpha", "rate", "gain",

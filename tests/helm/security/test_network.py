@@ -97,6 +97,18 @@ def test_services_elsewhere_are_reached_at_the_ports_that_are_named(network: Cal
     assert not network(HEAD, server, 5432)
 
 
+def test_the_ports_of_the_storage_and_of_mlflow_elsewhere_are_open(render: Render) -> None:
+    storage = {**EVERYTHING["storage"], "endpointUrl": "http://minio.minio.svc:9000"}
+    tracking = {**EVERYTHING["tracking"], "uri": "http://mlflow.example.org"}
+    objects = render({**EVERYTHING, "storage": storage, "tracking": tracking, "mlflow": {"enabled": False}})
+    policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
+    labels = {where: pod["metadata"]["labels"] for where, pod in pods(objects)}
+    server = Peer(namespace="elsewhere", labels={})
+    for port, is_open in ((9000, True), (80, True), (443, True), (9001, False)):
+        assert may_connect(policies, Peer(namespace=HOME, labels=labels[HEAD]), server, port, HOME) == is_open
+    assert not may_connect(policies, Peer(namespace=HOME, labels=labels[SIMULATOR]), server, 9000, HOME)
+
+
 def test_names_of_hosts_are_found(network: Callable[..., bool]) -> None:
     dns = Peer(namespace="kube-system", labels={"k8s-app": "kube-dns"})
     for pod in (HEAD, SIMULATOR, SUBMITTER, NIGHTLY, MLFLOW):
