@@ -26,18 +26,23 @@ START_SECONDS = 300
 """A limit for a process that may first have to compile the kernels."""
 
 
-def kill_in_training(runs: Path, storage: Path) -> None:
-    """Start a run whose nets Ray trains, and kill it when the first net has a checkpoint."""
+def command(runs: Path, storage: Path, *, on_ray: bool) -> list[str]:
+    """Return the command of a run that trains until it is killed."""
     settings = SMALL | {
-        "data_parallel.on_ray": "true",
+        "data_parallel.on_ray": str(on_ray).lower(),
         "storage.address": str(storage),
         "supervised.max_steps": "1000000",
         "learning_curve.games": "[]",
         "ablation.encoders": "[]",
     }
     words = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    command = [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPE), "--runs", str(runs), *words]
-    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPE), "--runs", str(runs), *words]
+
+
+def kill_in_training(runs: Path, storage: Path) -> None:
+    """Start a run whose nets Ray trains, and kill it when the first net has a checkpoint."""
+    begun = command(runs, storage, on_ray=True)
+    driver = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     limit = time.monotonic() + START_SECONDS
     while not list(storage.glob(f"*/{STAGE}/{UNDER_WAY}/checkpoint_*")):
         assert driver.poll() is None, "the run ended before its first checkpoint"
@@ -50,6 +55,11 @@ def kill_in_training(runs: Path, storage: Path) -> None:
 def test_another_machine_learns_what_the_checkpoints_were_begun_with(runs: Path, tmp_path: Path) -> None:
     kill_in_training(runs, tmp_path / "storage")
     (run,) = runs.glob("laptop-*")
+    alone = subprocess.run(
+        command(runs, tmp_path / "storage", on_ray=False), capture_output=True, text=True, check=False
+    )
+    assert alone.returncode == 1
+    assert "add --set data_parallel.on_ray=true to continue with one worker" in alone.stderr
     begun = read_started(run / STAGE)
     assert begun is not None
     shutil.rmtree(run)
