@@ -17,7 +17,12 @@ from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 
 @pytest.mark.slow
 def test_with_a_limit_of_all_nets_a_net_of_the_curve_has_the_share_of_its_final_net(runs: Path) -> None:
-    own = {"supervised.total_minutes": "0.5", "supervised.max_steps": "0", "learning_curve.heads": '["pong"]'}
+    own = {
+        "supervised.total_minutes": "0.5",
+        "supervised.max_steps": "0",
+        "supervised.patience": "0",
+        "learning_curve.heads": '["pong"]',
+    }
     recipe = load_recipe(RECIPE, list((SMALL | own).items()))
     stages = [records_stage(), *curve_stages(recipe)]
     result = Runner(recipe, stages, runs=runs, records=None, console=Console()).run()
