@@ -23,20 +23,22 @@ def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) ->
     """
     digest = closure_digest(source.resolve(), [PROJECT_ROOT])[:16]
     path = cache_root() / "tables" / f"{name}-{digest}.npy"
-    if not path.exists():
-        table = build()
-        try:
+    table = None
+    try:
+        if not path.exists():
+            table = build()
             _write(path, table)
-        except OSError as error:
-            warnings.warn(
-                f"{error}; tables are computed again in every process; set SUPHX_CACHE to a folder that can be written",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-            table.flags.writeable = False
-            return table
-    # A plain ndarray view of the map: numba compiles one signature for both.
-    return np.asarray(np.load(path, mmap_mode="r"))
+        # A plain ndarray view of the map: numba compiles one signature for both.
+        return np.asarray(np.load(path, mmap_mode="r"))
+    except OSError as error:
+        warnings.warn(
+            f"{error}; tables are computed again in every process; set SUPHX_CACHE to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    table = build() if table is None else table
+    table.flags.writeable = False
+    return table
 
 
 def _write(path: Path, table: NDArray[Any]) -> None:

@@ -91,8 +91,8 @@ class Stage(Generic[R]):
     reads_records: bool = False
     outside_files: Callable[[R], Sequence[Path]] | None = None
     """Returns the files outside of the run that it reads, such as nets that the recipe names: they are an input like
-    its keys. Raises ValueError or OSError if they are missing; a result that was made with them is used all the same.
-    """
+    its keys. Not asked if it reads records and the user gave some. Raises ValueError or OSError if files are missing; a
+    result that was made with them is used all the same."""
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -45,10 +45,10 @@ class TerminalGame:
         session = self._session
         self._line("terminal_discard_help")
         while True:
+            self._keep()  # slow agents may still think when the command is stopped
             while session.is_agents_turn:
                 self._show_steps(session.play_agent())
-            if not session.is_over:
-                self._game.keep()
+            self._keep()
             if not session.is_persons_turn:
                 self._show_all([*self._text.table(session.view()), *self._text.result(session.view())])
                 if session.is_over:
@@ -57,6 +57,11 @@ class TerminalGame:
                 session.next_deal(session.number)
             else:
                 self._choose()
+
+    def _keep(self) -> None:
+        """Save the moves so far, of a game that goes on."""
+        if not self._session.is_over:
+            self._game.keep()
 
     def _choose(self) -> None:
         """Ask until the person has made a move."""

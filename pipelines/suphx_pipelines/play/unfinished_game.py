@@ -90,8 +90,8 @@ class UnfinishedGame:
             self._file.truncate(place)
             self._file.seek(place)
             raise OSError(errno.ENOSPC, f"cannot write {self._path}: free space in {self._path.parent}")
-        os.fsync(self._file.fileno())
         self.actions += new
+        os.fsync(self._file.fileno())
 
     def remove(self) -> None:
         """Remove the file: the game is over."""

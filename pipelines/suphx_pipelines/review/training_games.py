@@ -13,10 +13,11 @@ import numpy as np
 
 from suphx.games.riichi import KyokuStore
 from suphx.training.data.split import split_by_game
+from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_pipelines.stages.records import COPIES_FILE, STORE_FOLDER
 
 _RECORDS = "records"
 
@@ -52,5 +53,8 @@ def games_of_run(run: Path) -> TrainingGames:
     store = KyokuStore.open(run / _RECORDS / STORE_FOLDER)
     ids = np.array(store.game_ids)
     split = split_by_game(store.game_ids, np.arange(store.num_games), recipe.split)
-    learned = np.concatenate([split.train, split.validation])
-    return TrainingGames(frozenset(ids[learned].tolist()), frozenset(ids[split.test].tolist()))
+    learned = set(ids[np.concatenate([split.train, split.validation])].tolist())
+    path = run / _RECORDS / COPIES_FILE
+    copies = read_json(path) if path.is_file() else {}  # an earlier version has none
+    learned |= {copy for copy, stored in copies.items() if stored in learned}
+    return TrainingGames(frozenset(learned), frozenset(ids[split.test].tolist()))

@@ -319,7 +319,8 @@ class Runner(Generic[R]):
         }
         if stage.reads_records:
             settings["records"] = self._records_digest
-        if stage.outside_files is not None:
+        is_played = not (stage.reads_records and self._records is not None)  # with records, by no agent
+        if stage.outside_files is not None and is_played:
             settings |= self._outside_digests(stage.outside_files)
         return settings
 

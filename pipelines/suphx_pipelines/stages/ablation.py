@@ -92,7 +92,9 @@ def summarise(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _train(context: StageContext[Recipe], head: str, encoder: EncoderName) -> dict[str, float]:
     config = context.recipe.ablation
-    fixed = replace(context.recipe.supervised, max_steps=config.max_steps, max_epochs=0, max_minutes=0, patience=0)
+    fixed = replace(
+        context.recipe.supervised, max_steps=config.max_steps, max_epochs=0, max_minutes=0, total_minutes=0, patience=0
+    )
     recipe = replace(context.recipe, encoder=encoder, supervised=fixed)
     return train(replace(context, recipe=recipe), head, config.games)
 

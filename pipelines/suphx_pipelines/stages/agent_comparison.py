@@ -176,8 +176,8 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         needs=reinforcement.needed_stages(with_agent(recipe, agent)),
         artifacts=(METRICS_FILE, *checkpoint_names()),
         files=reinforcement.FILES,
-        outside_files=reinforcement.predictor_files,
-        check=reinforcement.check_self_play,
+        outside_files=lambda recipe: reinforcement.predictor_files(with_agent(recipe, agent)),
+        check=lambda recipe: reinforcement.check_self_play(with_agent(recipe, agent)),
     )
 
 

@@ -7,10 +7,9 @@ that cannot be read.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -35,9 +34,8 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 
 STORE_FOLDER = "store"
+COPIES_FILE = "copies.json"
 MAX_SHOWN = 50
-_NUM_DEALT = 52
-_COPIES = 4
 
 
 FILES: Mapping[str, str] = {
@@ -45,6 +43,7 @@ FILES: Mapping[str, str] = {
     "games/games.tsv.xz": (
         "without `--records`: the games that the run played, as mjlog (all four seats have the player's name)"
     ),
+    "copies.json": "ids of games that were left out because the same game is stored: {id: id of the stored game}",
     "quarantine.jsonl": "one line per record that was set aside: file, position, reason",
     "summary.json": (
         '`source` ("given" or "played"), `games`, `kyoku`, `decisions`, `quarantined`, `quarantine` [{file, '
@@ -86,7 +85,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     replayer = Replayer()
     counts = _Counts()
     logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
-    sound = sound_games(logs, replayer, quarantine)
+    copies: dict[str, str] = {}
+    sound = sound_games(logs, replayer, quarantine, copies)
     config = context.recipe.records
     total = config.max_games or None
     if context.records is None:
@@ -103,6 +103,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     if not counts.games:
         raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
     quarantine.write(context.folder / "quarantine.jsonl")
+    write_json(context.folder / COPIES_FILE, copies)
     figures = {**asdict(counts), "quarantined": quarantine.count}
     entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
     write_json(
@@ -127,19 +128,24 @@ def play_records(context: StageContext[Recipe]) -> Path:
     return folder
 
 
-def sound_games(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:
+def sound_games(
+    logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine, copies: dict[str, str]
+) -> Iterator[GameLog]:
     """Pass on the games that agree with the rules, each once; set the others aside.
 
-    Games are the same if their deals have the same tiles and moves, whatever the names of their files.
+    Games are the same if their deals have the same tiles and moves, whatever the names of their files. ``copies`` gets
+    the ids of those that are left out for that: id -> id of the game that was passed on.
     """
-    seen: dict[bytes, str] = {}
+    seen: dict[bytes, GameLog] = {}
     for log in logs:
-        content = _content_digest(log)
+        content = log.content_digest()
         if content in seen:
-            reason = f"the same game was already there ({seen[content]})"
+            copies[log.id] = seen[content].id
+            where = ", ".join(filter(None, seen[content].place("")))
+            reason = f"the same game was already there ({where})"
             quarantine.add(*log.place("whole game"), reason, kind=DUPLICATE_RECORD)
             continue
-        seen[content] = ", ".join(filter(None, log.place("")))
+        seen[content] = replace(log, kyokus=[])  # its name and place
         differences = replayer.replay(log)
         if differences:
             first = differences[0]
@@ -147,15 +153,6 @@ def sound_games(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarant
             quarantine.add(*place, first.what, kind=ILLEGAL_RECORD)
         else:
             yield log
-
-
-def _content_digest(log: GameLog) -> bytes:
-    """Return a digest of dealt tiles and moves: the same for a game as mjlog and as mjai, which tells no tile ids."""
-    whole = hashlib.sha256()
-    for kyoku in log.kyokus:
-        whole.update(np.sort(kyoku.wall[:_NUM_DEALT] // _COPIES).tobytes())
-        whole.update(kyoku.moves.tobytes())
-    return whole.digest()
 
 
 def _first_reason(quarantine: Quarantine) -> str:

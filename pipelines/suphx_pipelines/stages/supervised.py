@@ -18,7 +18,7 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.data.head_data import head_data
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
-from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
+from suphx.training.supervised.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
@@ -152,23 +152,40 @@ def _train(
 ) -> dict[str, Any]:
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
-    mark = context.folder / _WORKERS_MARK
     if recipe.data_parallel.needs_ray:
-        write_json(mark, {"num_workers": recipe.data_parallel.num_workers})
-        context.keep(0)  # tells another machine, which finds the workers' checkpoints, what they were begun with
-        location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
-        metrics = train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
-        mark.unlink()
-        return metrics
-    if mark.exists() and not (context.folder / METRICS_FILE).exists():
-        raise ValueError(
-            f"the {watch.name} net was begun by workers of Ray Train, and only they read their checkpoints: add --set "
-            "data_parallel.on_ray=true to continue with one worker"
-        )
+        return _train_on_workers(context, job, report)
+    _check_for_workers(context, watch.name)
     try:
         return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
     except StoppedError as stopped:
         raise Interrupted(f"step {stopped.step:,} of the {watch.name} net") from stopped
+
+
+def _train_on_workers(
+    context: StageContext[Recipe], job: HeadTraining, report: Callable[[HeadProgress], None]
+) -> dict[str, Any]:
+    """Train on the workers of the recipe. While they learn, a mark says that their checkpoints are the newest."""
+    recipe, mark = context.recipe, context.folder / _WORKERS_MARK
+    location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
+    write_json(mark, {"num_workers": recipe.data_parallel.num_workers})
+    # tells another machine, which finds the workers' checkpoints, what they were begun with
+    context.keep(steps_so_far(context.folder))
+    metrics = train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
+    mark.unlink()
+    return metrics
+
+
+def _check_for_workers(context: StageContext[Recipe], name: str) -> None:
+    """Raise ValueError if workers have checkpoints of the net, which are not read here."""
+    mark = context.folder / _WORKERS_MARK
+    if not mark.exists() or (context.folder / METRICS_FILE).exists():
+        return
+    if checkpoint_location(context.recipe.storage, context.storage_name, context.folder).has_checkpoints():
+        raise ValueError(
+            f"the {name} net was trained by workers of Ray Train, and only they read their checkpoints: add --set "
+            "data_parallel.on_ray=true to continue with one worker"
+        )
+    mark.unlink()  # they never began
 
 
 def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:

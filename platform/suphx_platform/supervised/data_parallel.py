@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ray.util.queue import Queue
 
 _KEPT_CHECKPOINTS = 2
+_CHECKPOINT = "checkpoint_"
+"""How Ray Train's names of checkpoints begin."""
 _MAX_UNSENT = 2
 _SHARE_OF_NODE = 0.001
 """Of ``node_resource``: a worker only has to be on such a node."""
@@ -49,6 +51,15 @@ class CheckpointLocation:
     """pyarrow's, for a bucket."""
     is_stored: bool = False
     """Whether it is in the storage, which removes the checkpoints when it has the result."""
+
+    def has_checkpoints(self) -> bool:
+        """Tell whether there is a checkpoint of workers; OSError if the storage does not answer."""
+        if self.filesystem is None:
+            return any(Path(self.path, UNDER_WAY).glob(f"{_CHECKPOINT}*"))
+        from pyarrow.fs import FileSelector
+
+        found = self.filesystem.get_file_info(FileSelector(f"{self.path}/{UNDER_WAY}", allow_not_found=True))
+        return any(file.base_name.startswith(_CHECKPOINT) for file in found)
 
     def remove(self) -> None:
         """Remove the checkpoints on this machine."""

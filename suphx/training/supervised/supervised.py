@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import PlanesVersion
+from suphx.models.checkpoints.tensor_file import read_header
 from suphx.models.device import compiled, find_device, torch_threads, uses_bf16
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -132,6 +133,12 @@ def train_head(
         trainer.resume()
         trainer.run()
         return trainer.finish() if trainer.group.is_first else {}
+
+
+def steps_so_far(folder: Path) -> int:
+    """Return the steps of the state that a training has left in ``folder``; 0 without one. ValueError if damaged."""
+    path = folder / STATE_FILE
+    return int(read_header(path)["progress"]["step"]) if path.is_file() else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import pytest
 from suphx.games.riichi import KyokuStore, write_store
 from suphx.training.data.head_data import head_data
 from suphx.training.data.split import SplitConfig, game_hash
+from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review.training_games import TrainingGames, games_of_run, run_of_nets
@@ -43,6 +44,12 @@ def test_the_split_is_that_of_the_training(run: Path) -> None:
         True,
         True,
     ]
+
+
+def test_a_copy_of_a_learned_game_under_another_name_is_not_held_out(run: Path) -> None:
+    games = games_of_run(run)
+    write_json(run / "records" / "copies.json", {"one": min(games.learned), "two": min(games.test)})
+    assert [games_of_run(run).is_held_out(name) for name in ("one", "two")] == [False, True]
 
 
 def test_the_run_of_nets_is_the_folder_with_a_recipe(run: Path, tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(
         path.parent.mkdir()
         path.write_text(text, encoding="utf-8")
     quarantine = Quarantine()
-    games = list(sound_games(parse_all([tmp_path], 1, quarantine=quarantine), Replayer(), quarantine))
+    copies: dict[str, str] = {}
+    games = list(sound_games(parse_all([tmp_path], 1, quarantine=quarantine), Replayer(), quarantine, copies))
+    assert copies == {"copy": "1"}
     assert [game.id for game in games] == ["1", "1"]
     (entry,) = quarantine.entries
     assert entry.file == str(tmp_path / "c" / "copy.mjlog")
@@ -28,5 +30,5 @@ def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(
 def test_games_with_the_same_moves_and_other_tiles_are_not_the_same() -> None:
     quarantine = Quarantine()
     games = simulate("tsumogiri", 8, seed=1)
-    assert list(sound_games(games, Replayer(), quarantine)) == games
+    assert list(sound_games(games, Replayer(), quarantine, {})) == games
     assert not quarantine.count

@@ -43,5 +43,7 @@ def test_checkpoints_go_to_a_bucket_and_stay_until_the_storage_has_the_result(se
     assert any(key.startswith("runs/run-1/discard/workers/checkpoint_") for key in seen)
     place = {"Bucket": "checkpoints", "Prefix": "runs/run-1/discard/workers/checkpoint"}
     assert client.list_objects_v2(**place)["Contents"]
+    assert location.has_checkpoints()
     Storage(storage).delete_under_way("run-1/discard")
+    assert not location.has_checkpoints()
     assert "Contents" not in client.list_objects_v2(**place)

@@ -56,15 +56,13 @@ class Samples:
 class BadDealError(ValueError):
     """A deal that cannot be replayed: the id of its ``game``, and its number ``deal`` there, from 0 on."""
 
-    def __init__(self, store: KyokuStore, index: int) -> None:
-        number = int(store.kyokus[index]["game"])
-        is_game = 0 <= number < store.num_games
-        self.game = store.games[number]["id"].decode("utf-8", "replace") if is_game else "unknown"
-        self.deal = index - int(np.flatnonzero(store.kyokus["game"] == number)[0])
-        super().__init__(
-            f"deal {index} of {store.folder} (game {self.game}) contradicts the rules or is damaged: run the records "
-            "stage again"
-        )
+    def __init__(self, text: str, game: str, deal: int) -> None:
+        super().__init__(text, game, deal)  # all of them: it travels between processes
+        self.game = game
+        self.deal = deal
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str = "mini") -> Samples:
@@ -84,12 +82,21 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     table = np.zeros(1, TABLE)
     count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
     if count < 0:
-        raise BadDealError(store, int(indices[-count - 1]))
+        raise _bad_deal(store, int(indices[-count - 1]))
     rows = np.zeros((count, entry.layout(head).observation_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
     _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
     return Samples(rows, masks, labels)
+
+
+def _bad_deal(store: KyokuStore, index: int) -> BadDealError:
+    number = int(store.kyokus[index]["game"])
+    game = store.games[number]["id"].decode("utf-8", "replace") if 0 <= number < store.num_games else "unknown"
+    text = (
+        f"deal {index} of {store.folder} (game {game}) contradicts the rules or is damaged: run the records stage again"
+    )
+    return BadDealError(text, game, index - int(np.flatnonzero(store.kyokus["game"] == number)[0]))
 
 
 @jit

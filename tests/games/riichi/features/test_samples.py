@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.features.samples import Samples, encode_kyokus
+from suphx.games.riichi.features.samples import BadDealError, Samples, encode_kyokus
 from suphx.games.riichi.records.archive.store import KYOKU, KyokuStore, StoreWriter
 from suphx.games.riichi.records.log.gamelog import GameLog, move
 from suphx.games.riichi.table.action import ANKAN, CHI, LEAVE, PON, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
@@ -188,8 +189,10 @@ def test_a_deal_that_contradicts_the_rules_is_refused_by_name(tmp_path: Path) ->
     game = random_game(0)
     bad = dataclasses.replace(game.kyokus[1], moves=game.kyokus[1].moves[:4])
     store = store_games(tmp_path, [dataclasses.replace(game, kyokus=[game.kyokus[0], bad])])
-    with pytest.raises(ValueError, match=r"deal 1 of .* \(game game-0\) contradicts the rules"):
+    with pytest.raises(BadDealError, match=r"deal 1 of .* \(game game-0\) contradicts the rules") as caught:
         encode(store, DISCARD_HEAD)
+    again = pickle.loads(pickle.dumps(caught.value))  # as from an encoder process
+    assert (str(again), again.game, again.deal) == (str(caught.value), "game-0", 1)
 
 
 def test_a_deal_that_is_damaged_or_not_there_is_refused(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 def find_record(path: Path, wanted: str = "") -> GameLog:
     """Return one game of ``path`` (files and folders as in archive.py); a game without its end has its finished kyokus.
 
-    ``wanted``: its id, or if none has it, its number from 1 on in the order of the files; "" for the first. ValueError
-    if there is no such game or it cannot be read.
+    ``wanted``: its id, or its number from 1 on in the order of the files; "" for the first. If a file of the folder
+    ``path`` has that name, the id comes first. ValueError if there is no such game or it cannot be read.
     """
+    is_name = wanted.isdigit() and path.is_dir() and any(path.rglob(f"{wanted}.*"))
     quarantine = Quarantine()
     count = 0
     numbered: RawRecord | None = None
@@ -25,6 +26,8 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
             return _parsed(raw)
         if wanted == str(count):
             numbered = raw
+            if not is_name:
+                break
     if numbered is not None:
         return _parsed(numbered)
     for entry in quarantine.entries:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.atomic_file import write_atomically
+from suphx.games.riichi.records.archive.archive import iter_records
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import ILLEGAL_RECORD, NOT_WRITABLE
@@ -25,11 +26,10 @@ def write_records(
 ) -> int:
     """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
 
-    Folders are created if missing, but not for nothing; files of other games that are there stay. A table appears under
-    its name only when it is complete. A game
-    that cannot be written (its moves contradict the rules, or it came from mjai and mjlog needs han and yaku) is set
-    aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a table of mjai (many lines per
-    game), OSError if writing fails.
+    Folders are created if missing, but not for nothing; a file of the same game is replaced, and files of other games
+    stay. A table appears under its name only when it is complete. A game that cannot be written (its moves contradict
+    the rules, or it came from mjai and mjlog needs han and yaku) is set aside in ``quarantine``; without one it is a
+    ValueError. Raises ValueError also for a table of mjai (many lines per game), OSError if writing fails.
     """
     written = _written(logs, form, quarantine)
     if not target.name.endswith((".tsv", ".tsv.xz")):
@@ -61,9 +61,8 @@ def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: Re
         folder.mkdir(parents=True, exist_ok=True)
         # mtime 0: the same games give the same bytes
         data = gzip.compress(text.encode(), mtime=0) if form == "mjlog" else text.encode()
-        path = _free_path(folder, log.id, ".mjlog" if form == "mjlog" else ".jsonl", data, used)
-        if not path.exists():
-            write_atomically(path, [data])
+        path = _own_path(folder, log, ".mjlog" if form == "mjlog" else ".jsonl", used)
+        write_atomically(path, [data])
         used.add(path)
     return len(used)
 
@@ -94,9 +93,14 @@ def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.flush()
 
 
-def _free_path(folder: Path, game_id: str, suffix: str, data: bytes, used: Set[Path]) -> Path:
-    """Return the path for a record of any id: not in ``used``, and without a file, or with one of this content."""
-    plain = re.sub(r"[^\w-]", "_", game_id)[:100] or "game"
+def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path]) -> Path:
+    """Return the path for a record of any id: not in ``used``, and without a file, or with one of the same game."""
+    plain = re.sub(r"[^\w-]", "_", log.id)[:100] or "game"
     numbered = (f"{plain}-{number}" for number in count(2))
     paths = (folder / f"{name}{suffix}" for name in chain((plain,), numbered))
-    return next(path for path in paths if path not in used and not (path.exists() and path.read_bytes() != data))
+    return next(path for path in paths if path not in used and (not path.exists() or _has_game(path, log)))
+
+
+def _has_game(path: Path, log: GameLog) -> bool:
+    there = next(iter_records([path], quarantine=Quarantine()), None)
+    return there is not None and there.content_digest() == log.content_digest()

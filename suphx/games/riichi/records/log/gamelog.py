@@ -6,6 +6,7 @@ and has no move passed (or was overruled, see replay.py).
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,8 @@ from suphx.games.riichi.table.table import RESULT
 from suphx.kernel.record import U8, U16
 
 ACTION_BITS = 7
+_NUM_DEALT = 52
+_COPIES = 4
 NO_SEED = "no seed in the record"
 MAX_ID_BYTES = 48
 """Of the id of a game that is stored (store.py)."""
@@ -74,6 +77,14 @@ class GameLog:
     """The file that it was read from, or ``archive.tar/member``; "" if it was read from none."""
     source_position: str = field(default="", compare=False)
     """Where in the file: "line 7", or "" for the whole file."""
+
+    def content_digest(self) -> bytes:
+        """Return a digest of dealt tiles and moves: the same for a game as mjlog and as mjai, which has no tile ids."""
+        whole = hashlib.sha256()
+        for kyoku in self.kyokus:
+            whole.update(np.sort(kyoku.wall[:_NUM_DEALT] // _COPIES).tobytes())
+            whole.update(kyoku.moves.tobytes())
+        return whole.digest()
 
     def place(self, position: str) -> tuple[str, str]:
         """Return file and position for what is said of it: those of its source, else its id; then ``position``."""
