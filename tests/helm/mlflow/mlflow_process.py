@@ -50,10 +50,13 @@ def options(container: dict[str, Any]) -> dict[str, str]:
 
 
 def environment(container: dict[str, Any], secrets: Mapping[str, Mapping[str, str]] = SECRETS) -> dict[str, str]:
-    """Return the variables of a container, with those of secrets."""
+    """Return the variables of a container, with those of secrets, without those that only a pod has."""
     found = {}
     for one in container["env"]:
-        reference = one.get("valueFrom", {}).get("secretKeyRef")
+        source = one.get("valueFrom", {})
+        if "fieldRef" in source:
+            continue  # only a cluster knows it
+        reference = source.get("secretKeyRef")
         found[one["name"]] = one["value"] if reference is None else secrets[reference["name"]][reference["key"]]
     return found
 
