@@ -89,7 +89,7 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     )  # fmt: skip
     stages = [*pipeline_stages(recipe), *pipeline_stages(agents)]
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
-    settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
+    settings = set(Recipe.__dataclass_fields__) - {"seed"}
     settings -= set(Recipe(name="all").free_keys)
     assert used == settings
 
