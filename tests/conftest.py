@@ -23,9 +23,15 @@ from tests.repository import REPOSITORY
 from tests.short_games import one_deal_games
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server, missing_programs, s3_server
 
+_OF_OTHERS = ("MLFLOW_TRACKING_", "RAY_ADDRESS", "SUPHX_CRON_JOB", "AWS_ENDPOINT_URL")
+"""How the variables begin that name the tracking server, cluster or bucket of whoever runs the tests."""
+
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in the background)."""
+    """Keep tests away from services of others; let Ctrl-C reach the programs that tests start, also where the shell
+    ignores it (a job in the background)."""
+    for name in [name for name in os.environ if name.startswith(_OF_OTHERS)]:
+        del os.environ[name]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -69,8 +69,7 @@ def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "m
     """Write games as records of the form mjlog or mjai, each into a file of the folder ``path``; return how many.
 
     A file that is there with another game stays: the new one gets a number behind its name. If the path ends in .tsv or
-    .tsv.xz, one table of mjlog is written instead. ValueError for a game that the form
-    cannot represent.
+    .tsv.xz, one table of mjlog is written instead. ValueError for a game that the form cannot represent.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -251,8 +251,8 @@ def _data(records: Mapping[str, Any]) -> str:
         return ""
     is_given = records.get("source") == "given"
     origin = "The nets learned from the game records that were given to the run." if is_given else (
-        "No records were given, so the agent records.player played games against itself, and the nets learned from "
-        "these."
+        "No records were given, so an agent (records.player in the recipe) played games against itself, and the nets "
+        "learned from these."
     )  # fmt: skip
     names = {"games": "games", "kyoku": "deals", "decisions": "decisions", "quarantined": "records set aside"}
     body = report_page.paragraph(origin)

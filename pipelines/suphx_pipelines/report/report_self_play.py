@@ -184,8 +184,7 @@ def _strength_figure(
               for place, (name, of) in enumerate(zip(names, matches.values(), strict=True))]  # fmt: skip
     note = (
         "Average placement of the nets minus 2.5, that of equal agents, with 95 % intervals. Below zero: the nets are "
-        "stronger. "
-        "All checkpoints play on the same walls."
+        "stronger. All checkpoints play on the same walls."
     )
     picture = line_chart(curves, title, x_title="updates", levels=(0.0,))
     if picture:

@@ -84,9 +84,9 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
 def check_self_play(recipe: Recipe) -> None:
     """Raise FileNotFoundError without the reward predictor that the recipe names, ValueError without enough GPUs."""
     config = recipe.reinforcement
-    predictor = config.global_reward.predictor
-    if config.reward == "global_prediction" and predictor and not Path(predictor).is_file():
-        raise FileNotFoundError(f"there is no file {predictor}: check reinforcement.global_reward.predictor")
+    for path in predictor_files(recipe):
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no file {path}: check reinforcement.global_reward.predictor")
     if config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
         from suphx_platform.on_ray.ray_session import check_gpus
         from suphx_platform.on_ray.topology import local_needs

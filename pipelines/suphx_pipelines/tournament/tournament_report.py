@@ -190,7 +190,7 @@ def _decision(decision: Mapping[str, Any]) -> str:
         f"{decimal(test['log_likelihood_ratio'])}; the match ends at ±{decimal(test['bound'])})."
     )
     points = ", ".join(map(str, test["points"]))
-    about = f"Candidate minus an equal agent at its seat. Points for first to fourth place: {points}."
+    about = f"Candidate minus what an equal agent would reach. Points for first to fourth place: {points}."
     columns = ("difference", "always-valid 95 % interval", "on new walls", "95 % interval on new walls")
     shown = columns if match else columns[:2]
     decided = report_page.table(shown, [row[: len(shown)] for row in rows], about=about)

@@ -90,8 +90,8 @@ def train_on_workers(
 
     ``folder`` gets the same files at the end, the metrics last. Until then Ray Train's checkpoints lie at ``location``,
     from which the same call goes on after a kill; with the metrics there, it has nothing to do. Without a checkpoint
-    there, it goes on with what ``train_head`` has left in ``folder``. The games that ``job``
-    reads must lie at the same path on every worker. Raises what a worker raised once ``max_failures`` is used up.
+    there, it goes on with what ``train_head`` has left in ``folder``. The games that ``job`` reads must lie at the same
+    path on every worker. Raises what a worker raised once ``max_failures`` is used up.
     """
     if not (folder / METRICS_FILE).is_file():
         _train(job, folder, config, location, report)

@@ -43,8 +43,9 @@ def test_the_nets_of_douzero_give_the_same_values_as_ours() -> None:
 @pytest.mark.slow
 def test_both_trainers_learn_for_the_same_time_and_play_each_other(tmp_path: Path) -> None:
     found = main(["--minutes", "0.5", "--decks", "20", "--folder", str(tmp_path), "--cores", "1"])
-    assert found["moves_learned_from"]["ours"] > 0
-    assert found["moves_learned_from"]["douzero"] >= 0  # its first batch of 3,200 moves may take longer than this
+    learned = found["moves_learned_from"]
+    assert learned.keys() == {"ours", "douzero"}  # its first batch of 3,200 moves may take longer than this
+    assert learned["ours"] > 0
     matches = {name: figures for name, figures in found.items() if "_against_" in name}
     assert set(matches) == {
         "ours_against_douzero",
