@@ -120,9 +120,8 @@ ALL_SIMULATORS = ("simulator 0", "simulator 1")
     ],
     ids=lambda value: " and ".join(value) if isinstance(value, tuple) else "",
 )
-@pytest.mark.parametrize("turn", ["first", "again"])
 def test_training_goes_on_when_a_process_is_killed(
-    tmp_path: Path, parts: tuple[str, ...], fault: dict[str, int], turn: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, parts: tuple[str, ...], fault: dict[str, int], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "suphx_platform")
 

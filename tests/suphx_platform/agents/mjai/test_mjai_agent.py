@@ -162,8 +162,8 @@ def test_two_outside_programs_play_each_other_at_one_table() -> None:
     assert not report.forfeits.counts
 
 
-def long_match(candidate: str, opponent: str = "ukeire") -> MatchReport:
-    return play_match(candidate, opponent, num_hanchans=100, seed=2, rules=tenhou(), load=load_any_agent)
+def long_match(candidate: str, opponent: str, num_hanchans: int) -> MatchReport:
+    return play_match(candidate, opponent, num_hanchans=num_hanchans, seed=2, rules=tenhou(), load=load_any_agent)
 
 
 @pytest.mark.slow
@@ -173,18 +173,18 @@ def test_100_hanchans_end_and_tell_who_failed(way: str, transport: str, monkeypa
     monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 2.0)
     with serving(way) as server:
         address = bot(way, seconds_of(way)) if transport == "pipes" else server.agent(seconds_of(way))
-        report = long_match(address)
+        report = long_match(address, "ukeire", 100)
     assert report.forfeits.counts == {0: 100}
     assert report.statistics.placements == (0, 0, 0, 100)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["pipes", "tcp"])
-def test_100_hanchans_of_two_honest_programs_at_one_table(transport: str) -> None:
+def test_20_hanchans_of_two_honest_programs_at_one_table(transport: str) -> None:
     with serving("lowest") as server:
-        report = long_match(bot("tsumogiri"), bot("lowest") if transport == "pipes" else server.agent())
+        report = long_match(bot("tsumogiri"), bot("lowest") if transport == "pipes" else server.agent(), 20)
     assert not report.forfeits.counts
-    assert (report.statistics.games, report.opponent_statistics.games) == (100, 300)
+    assert (report.statistics.games, report.opponent_statistics.games) == (20, 60)
 
 
 def test_no_program_outlives_its_games() -> None:
