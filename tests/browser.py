@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 import tempfile
 import time
@@ -49,7 +50,12 @@ class Browser:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
         command = [find_chromium(), *_OPTIONS, f"--user-data-dir={self._folder.name}", "about:blank"]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": self._folder.name},  # what Chromium leaves goes with it
+        )
         self._port = self._find_port(Path(self._folder.name) / "DevToolsActivePort")
         self._pages: list[Page] = []
 

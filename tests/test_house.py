@@ -17,7 +17,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-from tests.repository import REPOSITORY
+from tests.repository import REPOSITORY, tracked_files
 
 CODE_FOLDERS = ("suphx", "platform", "pipelines", "tests")
 SOURCES = [path for folder in CODE_FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
@@ -259,9 +259,6 @@ def test_the_installed_version_is_that_of_the_project_and_the_changelog() -> Non
 def test_nothing_committed_names_a_machine() -> None:
     # Built from pieces, so that this file does not name one itself.
     machine_paths = ("/".join(("", "work", "")), "." + "library/")
-    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
-        path = REPOSITORY / name
-        if path.is_file():
-            text = path.read_text(encoding="utf-8", errors="ignore")
-            assert not [part for part in machine_paths if part in text], f"{name} names a path of one machine"
+    for path in tracked_files():
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        assert not [part for part in machine_paths if part in text], f"{path} names a path of one machine"

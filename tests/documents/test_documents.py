@@ -18,11 +18,9 @@ from suphx_pipelines.recipe.recipe_file import flatten, to_table
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.pictures.system_picture import pictures
-from tests.repository import REPOSITORY
+from tests.repository import REPOSITORY, tracked_files
 
-DOCUMENTS = sorted(
-    path for path in REPOSITORY.rglob("*.md") if not path.relative_to(REPOSITORY).parts[0].startswith(".")
-)
+DOCUMENTS = tracked_files("*.md")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^\$? ?|`)((?:\.venv/bin/)?suphx [a-z][^`\n]*)", re.MULTILINE)
 EVERY_RECIPE = (

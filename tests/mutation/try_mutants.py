@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.mutation.mutant import Mutant, load_mutants
-from tests.repository import REPOSITORY
+from tests.repository import REPOSITORY, tracked_files
 
 _PASSED, _FAILED = 0, 1
 
@@ -36,12 +36,10 @@ def main(words: Sequence[str]) -> int:
 
 def _copy(folder: Path) -> Path:
     """Copy the files that git knows, as they are now."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    for name in listed.stdout.split("\0"):
-        source, target = REPOSITORY / name, folder / name
-        if source.is_file():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(source.read_bytes())
+    for source in tracked_files():
+        target = folder / source.relative_to(REPOSITORY)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(source.read_bytes())
     return folder
 
 

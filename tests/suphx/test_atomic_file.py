@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from suphx.atomic_file import write_atomically
+from tests.disk_calls import trace_disk
 from tests.full_disk import files_limited_to
 
 
@@ -41,3 +42,15 @@ def test_a_part_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path) -> N
 def test_a_missing_folder_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"create the folder .*missing"):
         write_atomically(tmp_path / "missing" / "a.bin", [b"x"])
+
+
+def test_the_disk_has_the_content_before_the_name_and_then_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a"
+    calls = trace_disk(monkeypatch)
+    write_atomically(path, [b"new"])
+    temporary = calls[0].path
+    assert temporary.parent == tmp_path
+    assert temporary != path
+    assert calls == [("fsync", temporary), ("rename", path), ("fsync", tmp_path)]

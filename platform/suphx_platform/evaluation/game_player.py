@@ -64,7 +64,8 @@ class GamePlayer:
         self._has_room = False
         self._error: Exception | None = None
         self._is_closed = False
-        threading.Thread(target=self._run, daemon=True, name="games").start()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="games")
+        self._thread.start()
 
     def exchange(self, tasks: Sequence[NumberedTask], *, is_last: bool, seconds: float) -> Exchange:
         """Take ``tasks`` and return what is finished, at the latest after ``seconds``.
@@ -86,7 +87,7 @@ class GamePlayer:
             return Exchange(finished, self._has_room)
 
     def close(self) -> None:
-        """End the thread, which must have no task."""
+        """End the thread, which must have no task; it removes its folder."""
         with self._changed:
             self._is_closed = True
             self._waiting.append(None)
@@ -103,6 +104,9 @@ class GamePlayer:
             with self._changed:
                 self._error = error
                 self._changed.notify_all()
+        finally:
+            if self._records is not None:
+                self._records.cleanup()
 
     def _play(self, tasks: Iterator[NumberedTask]) -> None:
         for index, summary in self._plan.play_tasks(self._agents, tasks, lambda games: None):

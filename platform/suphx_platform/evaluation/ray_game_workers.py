@@ -35,6 +35,8 @@ _MAX_LOST_STARTS = 5
 _EXCHANGE_SECONDS = 5.0
 """A worker answers at least so often, also if nothing is finished."""
 _LOOK_SECONDS = 1.0
+_END_SECONDS = 10.0
+"""An actor that has not ended by itself after so long is killed."""
 _SAY_SECONDS = 30.0
 Say = Callable[[str], None]
 Result = tuple[int, Summary]
@@ -90,7 +92,10 @@ class RayGameWorkers:
             raise pool.failure
 
     def close(self) -> None:
-        """End the actors that wait for tasks."""
+        """End the actors that wait for tasks; they remove their temporary files before."""
+        if self.idle:
+            ended = [actor.__ray_terminate__.remote() for actor in self.idle]
+            ray.wait(ended, num_returns=len(ended), timeout=_END_SECONDS)
         while self.idle:
             ray.kill(self.idle.pop())
 

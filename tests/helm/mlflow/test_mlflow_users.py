@@ -30,6 +30,17 @@ def variables(render: Render, role: str) -> dict[str, str]:
     return environment(found[0]["spec"]["containers"][0])
 
 
+def test_only_the_tournament_logs_in_as_its_user(render: Render) -> None:
+    users = {
+        (pod["metadata"]["labels"].get("suphx/role"), environment(container).get(USERS[0]))
+        for _, pod in pods(render(VALUES))
+        for container in pod["spec"]["containers"]
+        if "env" in container
+    }
+    assert {role for role, user in users if user == "tournament"} == {"nightly"}
+    assert {role for role, user in users if user == "runs"} == {"head", "test-mlflow"}
+
+
 def run_job(render: Render, address: str, secrets: Mapping[str, Mapping[str, str]]) -> subprocess.CompletedProcess[str]:
     """Run the Job that Helm creates after an install or upgrade."""
     job = find(render(VALUES), "Job", "suphx-mlflow-users")

@@ -18,6 +18,7 @@ from suphx_pipelines.engine.stage_folder import (
     read_done,
     write_done,
 )
+from tests.disk_calls import trace_disk
 
 
 def done(digest: str) -> Done:
@@ -94,3 +95,19 @@ def test_a_mark_with_damaged_values_is_named(tmp_path: Path, name: str, value: o
     write_json(tmp_path / DONE, asdict(done("one")) | {name: value})
     with pytest.raises(ValueError, match=rf"{DONE} is damaged \({name}\): remove it and run again"):
         read_done(tmp_path, "one")
+
+
+def test_the_marks_go_before_the_files_that_they_vouch_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill in between leaves nothing that looks finished."""
+    old, source = tmp_path / "old", tmp_path / "source"
+    for folder in (old, source):
+        folder.mkdir()
+        for name in (DONE, STARTED, "result"):
+            (folder / name).write_text("{}")
+    calls = trace_disk(monkeypatch)
+    copy_result(source, old)
+    assert [call for call in calls if call.name in ("unlink", "rmtree") and call.path.parent in (old, tmp_path)] == [
+        ("unlink", old / DONE),
+        ("unlink", old / STARTED),
+        ("rmtree", old),
+    ]

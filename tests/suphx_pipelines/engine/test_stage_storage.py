@@ -13,7 +13,7 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED, UNDER_WAY
+from suphx_platform.storage.stored_versions import BEST, FINISHED, UNDER_WAY
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_trace import work
 from tests.suphx_pipelines.runs.small_run import SmallRecipe, small_runner
@@ -164,3 +164,18 @@ def test_files_of_work_under_way_go_with_its_end_and_when_it_is_done_again(ends:
         storage.remove("a")
     assert not left.exists()
     assert stays.exists()
+
+
+def test_a_stage_that_is_done_again_leaves_no_version_of_before(tmp_path: Path) -> None:
+    """Neither of its state nor of its best nets, which a later run could take for its own."""
+    kept = Storage(StorageConfig(address=str(tmp_path / "s"), keep_best=1))
+    storage = StageStorage(kept, "run-1", Console())
+    with storage.uploads():
+        for stage in ("a", "b"):
+            folder = stage_folder(tmp_path / stage, "step 90")
+            storage.keep(stage, folder, 90)
+            storage.keep_best(stage, 90, folder, 0.5)
+    names = [storage.name("a"), f"{storage.name('a')}/{BEST}", storage.name("b"), f"{storage.name('b')}/{BEST}"]
+    assert [len(kept.versions(name)) for name in names] == [1, 1, 1, 1]
+    storage.remove("a")
+    assert [len(kept.versions(name)) for name in names] == [0, 0, 1, 1]

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
+from tests.disk_calls import trace_disk
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 
@@ -27,3 +29,17 @@ def test_a_running_run_is_refused(tmp_path: Path) -> None:
     with running(folder) as process, pytest.raises(ValueError, match=f"is being run by process {process}"):
         delete_run(folder)
     assert (folder / "evaluation" / "done.json").is_file()
+
+
+def test_the_marks_of_finished_stages_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill in between leaves no stage that another run would take for finished."""
+    run = tmp_path / "run-1"
+    marks = [run / stage / DONE for stage in ("records", "supervised")]
+    for mark in marks:
+        mark.parent.mkdir(parents=True)
+        mark.write_text("{}")
+        (mark.parent / "result").write_text("x")
+    calls = trace_disk(monkeypatch)
+    delete_run(run)
+    assert sorted(calls[:2]) == [("unlink", mark) for mark in marks]
+    assert calls.index(("rmtree", run)) > 1

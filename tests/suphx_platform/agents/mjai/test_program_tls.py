@@ -145,7 +145,7 @@ def test_a_silent_program_does_not_hold_the_match(stack: ExitStack, authority: A
     began = time.monotonic()
     with pytest.raises(ValueError, match=r"no connection to 127\.0\.0\.1:\d+ in 0\.3 s: check the address"):
         connect(stack, port, seconds=0.3)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # half of how long the program is silent
 
 
 @pytest.mark.parametrize(("content", "told"), [(None, "No such file"), ("no certificate", "it has no certificates")])

@@ -1,0 +1,50 @@
+"""What a piece of code asks of the disk, in order: whether its files would survive a power cut or a kill in between.
+
+>>> calls = trace_disk(monkeypatch)
+>>> write_atomically(path, [b"new"])
+>>> calls
+[Call("fsync", temporary), Call("rename", path), Call("fsync", path.parent)]
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+
+class Call(NamedTuple):
+    """One call that the disk must see in its place."""
+
+    name: str
+    """``fsync``, ``rename``, ``link``, ``unlink`` or ``rmtree``."""
+    path: Path
+    """The file or folder; of ``rename`` and ``link``, the new name."""
+
+
+def trace_disk(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
+    """Return a list that grows with each call that succeeds, until the test ends; the calls are really made."""
+    calls: list[Call] = []
+
+    def watch(module: Any, function: str, name: str, argument: int) -> None:
+        real = getattr(module, function)
+
+        def called(*arguments: Any, **options: Any) -> Any:
+            target = arguments[argument]
+            path = Path(os.readlink(f"/proc/self/fd/{target}") if isinstance(target, int) else target)
+            result = real(*arguments, **options)
+            calls.append(Call(name, path))
+            return result
+
+        monkeypatch.setattr(module, function, called)
+
+    watch(os, "fsync", "fsync", 0)
+    watch(os, "rename", "rename", 1)
+    watch(os, "replace", "rename", 1)
+    watch(os, "link", "link", 1)
+    watch(os, "unlink", "unlink", 0)
+    watch(shutil, "rmtree", "rmtree", 0)
+    return calls
