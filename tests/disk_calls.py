@@ -34,7 +34,7 @@ def trace_disk(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
 
         def called(*arguments: Any, **options: Any) -> Any:
             target = arguments[argument]
-            path = Path(os.readlink(f"/proc/self/fd/{target}") if isinstance(target, int) else target)
+            path = Path(f"/proc/self/fd/{target}").readlink() if isinstance(target, int) else Path(target)
             result = real(*arguments, **options)
             calls.append(Call(name, path))
             return result

@@ -7,7 +7,7 @@ import pytest
 
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
-from tests.disk_calls import trace_disk
+from tests.disk_calls import Call, trace_disk
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 
@@ -42,4 +42,4 @@ def test_the_marks_of_finished_stages_go_first(tmp_path: Path, monkeypatch: pyte
     calls = trace_disk(monkeypatch)
     delete_run(run)
     assert sorted(calls[:2]) == [("unlink", mark) for mark in marks]
-    assert calls.index(("rmtree", run)) > 1
+    assert calls.index(Call("rmtree", run)) > 1

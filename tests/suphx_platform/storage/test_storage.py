@@ -18,7 +18,6 @@ from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES,
 from suphx_platform.storage.storage import DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED
-from tests.disk_calls import trace_disk
 from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/supervised/discard"
@@ -476,35 +475,3 @@ def test_a_config_that_makes_no_sense_is_refused(fields: dict[str, object], mess
 def test_a_storage_without_an_address_is_refused() -> None:
     with pytest.raises(ValueError, match=r"storage\.address is empty"):
         Storage(StorageConfig())
-
-
-def test_the_disk_has_every_file_of_a_version_before_its_manifest_and_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A power cut leaves a version that is whole, or none."""
-    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
-    calls = trace_disk(monkeypatch)
-    version = storage.save(NAME, fill(tmp_path / "a", "new"), number=1)
-    manifest = calls.index(("link", tmp_path / "storage" / version.path / MANIFEST))
-    assert calls[manifest - 1].name == "fsync", "the manifest's content"
-    for name in version.files:
-        file = tmp_path / "storage" / version.key(name)
-        renamed = calls.index(("rename", file))
-        assert calls[renamed - 1].name == "fsync", "the content"
-        assert calls[renamed - 1].path.parent == file.parent
-        assert ("fsync", file.parent) in calls[renamed:manifest], "the name"
-    assert ("fsync", tmp_path / "storage" / version.path) in calls[manifest:]
-    assert version.files
-
-
-def test_the_disk_has_a_folder_that_was_fetched_before_it_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
-    version = storage.save(NAME, fill(tmp_path / "a", "new"), number=1)
-    calls = trace_disk(monkeypatch)
-    storage.load(version, tmp_path / "b")
-    renamed = calls.index(("rename", tmp_path / "b"))
-    synced = {call.path.name for call in calls[:renamed] if call.name == "fsync"}
-    assert synced >= {Path(name).name for name in version.files}
-    assert ("fsync", tmp_path) in calls[renamed:]
