@@ -104,7 +104,9 @@ class BranchCollector:
             points = [play_out_scripted(part) for part in tables]
         parts: dict[int, list[Branches]] = {}
         for trial, own in zip(trials, points, strict=True):
-            parts.setdefault(trial.head, []).append(Branches(trial.planes, trial.masks, trial.choices, own))
+            parts.setdefault(trial.head, []).append(
+                Branches(trial.planes, trial.masks, trial.choices, own, trial.tables.deals())
+            )
         return {head: join(parts[head]) for head in sorted(parts)}
 
     def state(self) -> dict[str, np.ndarray]:

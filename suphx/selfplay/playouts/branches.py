@@ -29,6 +29,8 @@ class Branches:
     """int16 [n, k]: the actions that were tried, the most probable first; NO_BRANCH: none."""
     points: F32
     """float32 [n, k]: what the deciding seat won or lost until the end of the deal after each of them."""
+    deals: I64
+    """int64 [n]: a number for the deal of each decision; decisions of one deal share its tiles."""
 
     def __len__(self) -> int:
         return len(self.planes)

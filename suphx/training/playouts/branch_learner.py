@@ -8,14 +8,18 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from suphx.kernel.record import I64
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.playouts.branches import Branches
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer
 from suphx.training.playouts.branch_loss import branch_loss
 from suphx.training.playouts.playout_config import PlayoutConfig
+
+F64 = NDArray[np.float64]
 
 
 @dataclass(slots=True)
@@ -24,17 +28,31 @@ class BranchSums:
 
     count: int = 0
     gain: float = 0.0
-    gain_square: float = 0.0
     divergence: float = 0.0
     loss: float = 0.0
+    deals: float = 0.0
+    """How many deals; this and the next three are sums over deals of a round."""
+    deal_gain_square: float = 0.0
+    """Of the squares of the gain of a deal: the sum over its decisions."""
+    deal_gain_count: float = 0.0
+    """Of the products of this gain and the number of decisions."""
+    deal_count_square: float = 0.0
 
-    def add(self, gains: Tensor, divergences: Tensor, loss: float) -> None:
+    def add(self, divergences: Tensor, loss: float) -> None:
         """Count a batch; arguments as in ``BranchLoss``."""
-        self.count += len(gains)
-        self.gain += float(gains.sum())
-        self.gain_square += float(gains.double().square().sum())
+        self.count += len(divergences)
         self.divergence += float(divergences.sum())
-        self.loss += loss * len(gains)
+        self.loss += loss * len(divergences)
+
+    def add_gains(self, gains: F64, deals: I64) -> None:
+        """Count the gains float64 [n] of all decisions of a round, and their deals int64 [n]."""
+        _, owners = np.unique(deals, return_inverse=True)
+        sums, counts = np.bincount(owners, weights=gains), np.bincount(owners).astype(np.float64)
+        self.gain += float(gains.sum())
+        self.deals += len(sums)
+        self.deal_gain_square += float(sums @ sums)
+        self.deal_gain_count += float(sums @ counts)
+        self.deal_count_square += float(counts @ counts)
 
     def add_all(self, other: BranchSums) -> None:
         """Count all that ``other`` has counted."""
@@ -44,16 +62,18 @@ class BranchSums:
     def means(self) -> dict[str, float]:
         """Return ``decisions``, ``gain`` (points a decision), its standard error, ``kl_to_start`` and ``loss``.
 
-        Empty if nothing was counted.
+        The standard error takes deals as independent, and not the decisions of one deal, which share its tiles
+        (cluster-robust: Liang and Zeger 1986). Empty if nothing was counted.
         """
         if not self.count:
             return {}
         gain = self.gain / self.count
-        variance = max(0.0, self.gain_square / self.count - gain * gain)
+        spread = self.deal_gain_square - 2 * gain * self.deal_gain_count + gain * gain * self.deal_count_square
+        variance = max(0.0, spread) * (self.deals / (self.deals - 1) if self.deals > 1 else 1.0)
         return {
             "decisions": float(self.count),
             "gain": gain,
-            "gain_error": (variance / self.count) ** 0.5,
+            "gain_error": variance**0.5 / self.count,
             "kl_to_start": self.divergence / self.count,
             "loss": self.loss / self.count,
         }
@@ -79,11 +99,15 @@ class BranchLearner:
         if self._config.permute_points:
             branches = branches.permuted(generator)
         count = max(1, round(len(branches) / self._config.batch_size))
+        gains = np.zeros(len(branches))
         for part in np.array_split(generator.permutation(len(branches)), count):
             if part.size:
-                self._step(branches.take(np.sort(part)), rate_share, sums)
+                rows = np.sort(part)
+                gains[rows] = self._step(branches.take(rows), rate_share, sums)
+        sums.add_gains(gains, branches.deals)
 
-    def _step(self, branches: Branches, rate_share: float, sums: BranchSums) -> None:
+    def _step(self, branches: Branches, rate_share: float, sums: BranchSums) -> F64:
+        """Return the gains [n] before the step."""
         config = self._config
         rows, masks, choices, points = (
             torch.from_numpy(column).to(self._device)
@@ -104,12 +128,14 @@ class BranchLearner:
                 f"the loss of step {self.steps + 1} is {value:g} with a gradient of norm {float(norm):g}: "
                 "use a smaller playouts.learning_rate"
             )
-        sums.add(loss.gains, loss.divergences, value)
+        sums.add(loss.divergences, value)
         rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * rising * rate_share
         self.optimizer.step()
         self.steps += 1
+        gains: F64 = loss.gains.double().cpu().numpy()
+        return gains
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of all tensors that ``restore`` needs."""

@@ -23,8 +23,6 @@ class BranchLoss:
     """0-d."""
     gains: Tensor
     """Expected points of the policy minus those of the initial one, over the actions that were tried."""
-    argmax_gains: Tensor
-    """The same of the most probable action of both; 0 where one of them was not tried."""
     divergences: Tensor
     """KL(initial policy || policy), nats."""
 
@@ -56,10 +54,7 @@ def branch_loss(
     loss = -(tried * advantages).sum(dim=1).mean() / unit + kl_coeff * divergences.mean()
     initial = _normalised(start.gather(1, actions).exp() * is_tried)
     gains = ((policy - initial) * points).sum(dim=1)
-    argmax_gains = _points_of_best(log_probs, actions, is_tried, points) - _points_of_best(
-        start, actions, is_tried, points
-    )
-    return BranchLoss(loss, gains, torch.nan_to_num(argmax_gains.detach()), divergences.detach())
+    return BranchLoss(loss, gains, divergences.detach())
 
 
 def _normalised(weights: Tensor) -> Tensor:
@@ -71,10 +66,3 @@ def _divergence(start: Tensor, log_probs: Tensor) -> Tensor:
     is_legal = start > -torch.inf
     difference = torch.where(is_legal, start, 0.0) - log_probs.masked_fill(~is_legal, 0.0)
     return (start.exp() * difference).sum(dim=1)
-
-
-def _points_of_best(log_probs: Tensor, actions: Tensor, is_tried: Tensor, points: Tensor) -> Tensor:
-    """Return the points [n] of the most probable action; no number where it was not tried."""
-    is_best = (actions == log_probs.argmax(dim=1, keepdim=True)) & is_tried
-    found = (points * is_best).sum(dim=1)
-    return torch.where(is_best.any(dim=1), found, torch.nan)

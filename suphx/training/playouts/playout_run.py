@@ -29,7 +29,7 @@ from suphx.training.playouts.playout_config import FREE_KEYS, PlayoutConfig
 from suphx.training.playouts.playout_training import PlayoutTraining
 
 STATE_FILE = "playout_state.safetensors"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ def collector(**changes: object) -> BranchCollector:
 def assert_equal(first: Mapping[int, Branches], second: Mapping[int, Branches]) -> None:
     assert first.keys() == second.keys()
     for head, branches in first.items():
-        for name in ("planes", "masks", "choices", "points"):
+        for name in ("planes", "masks", "choices", "points", "deals"):
             np.testing.assert_array_equal(getattr(branches, name), getattr(second[head], name))
 
 
@@ -45,6 +45,15 @@ def test_decisions_come_with_the_points_of_their_actions() -> None:
     for head in (CHOW_HEAD, PONG_HEAD):
         assert found[head].masks.shape[1] == 0
         assert set(found[head].choices.ravel().tolist()) == {0, 1}
+
+
+def test_decisions_of_one_deal_have_its_number() -> None:
+    branches = collector().collect(NETS, 600)
+    deals = {head: set(found.deals.tolist()) for head, found in branches.items()}
+    assert 1 < len(deals[DISCARD_HEAD]) < len(branches[DISCARD_HEAD]) / 3
+    assert deals[CHOW_HEAD] & deals[DISCARD_HEAD]
+    counts = np.unique(branches[DISCARD_HEAD].deals, return_counts=True)[1]
+    assert counts.max() < 100, "a deal has about 70 discards at most"
 
 
 def test_it_goes_on_from_a_state_with_the_same_numbers() -> None:

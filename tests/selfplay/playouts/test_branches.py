@@ -36,11 +36,13 @@ def test_rows_are_taken_and_joined() -> None:
         np.zeros((4, 0), np.uint8),
         np.tile(np.array([[1, 0]], np.int16), (4, 1)),
         np.arange(8, dtype=np.float32).reshape(4, 2),
+        np.array([5, 5, 6, 6]),
     )
     both = join([part.take(np.array([0, 1])), part.take(np.array([2, 3]))])
     assert len(both) == 4
     np.testing.assert_array_equal(both.points, part.points)
     np.testing.assert_array_equal(both.planes, part.planes)
+    np.testing.assert_array_equal(both.deals, part.deals)
 
 
 def test_permuted_points_stay_in_their_row_and_with_answers_that_were_tried() -> None:
@@ -48,7 +50,9 @@ def test_permuted_points_stay_in_their_row_and_with_answers_that_were_tried() ->
     choices = np.tile(np.array([[5, 2, 7], [3, 1, -1]], np.int16), (50, 1))
     points = rng.integers(1, 90, (100, 3)).astype(np.float32)
     points[1::2, 2] = 0
-    part = Branches(np.zeros((100, 1), np.uint8), np.zeros((100, 0), np.uint8), choices, points)
+    part = Branches(
+        np.zeros((100, 1), np.uint8), np.zeros((100, 0), np.uint8), choices, points, np.zeros(100, np.int64)
+    )
     mixed = part.permuted(rng)
     np.testing.assert_array_equal(np.sort(mixed.points, axis=1), np.sort(points, axis=1))
     assert (mixed.points[1::2, 2] == 0).all()

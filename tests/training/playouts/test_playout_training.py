@@ -141,7 +141,9 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
     before = learner.state()
     rows = np.zeros((4, START.nets[CHOW_HEAD].observation_bytes), np.uint8)
     points = np.full((4, 2), np.inf, np.float32)
-    broken = Branches(rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points)
+    broken = Branches(
+        rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points, np.arange(4)
+    )
     with pytest.raises(DivergedError, match=r"the loss of step 1 is nan .*: use a smaller playouts.learning_rate"):
         learner.learn(broken, 1.0, np.random.default_rng(0), BranchSums())
     assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())

@@ -50,6 +50,12 @@ class BranchTables:
     num_decisions: int
     num_choices: int
 
+    def deals(self) -> I64:
+        """Return a number for the deal of each decision, int64 [n]: the same for two decisions of one deal only."""
+        found = np.zeros(self.num_decisions, np.int64)
+        found[self.positions // self.num_choices] = self.tables["wall_seed"] << 12 | self.tables["num_kyoku"]
+        return found
+
     def points(self, ends: Records) -> F32:
         """Return what the deciding seat won or lost on the way to ``ends`` TABLE [m], the same tables after the deal.
 
