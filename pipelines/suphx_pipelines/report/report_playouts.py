@@ -81,8 +81,8 @@ def _gain_figure(result: Result, head: str) -> Figure:
         picture,
         title,
         (
-            "With 95 % intervals that take deals as independent, not the decisions of one deal. Above zero: the net "
-            "became stronger."
+            "With 95 % intervals, computed over deals, because decisions of one deal share its tiles. Above zero: the "
+            "net became stronger."
         ),
     )
 

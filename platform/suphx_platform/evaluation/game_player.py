@@ -87,11 +87,14 @@ class GamePlayer:
             return Exchange(finished, self._has_room)
 
     def close(self) -> None:
-        """End the thread, which must have no task; it removes its folder."""
+        """End the thread, which must have no task, and remove its folder."""
         with self._changed:
             self._is_closed = True
             self._waiting.append(None)
             self._changed.notify_all()
+        self._thread.join()
+        if self._records is not None:
+            self._records.cleanup()
 
     def _run(self) -> None:
         torch.set_num_threads(1)  # of this thread: small batches gain little from more
@@ -104,9 +107,6 @@ class GamePlayer:
             with self._changed:
                 self._error = error
                 self._changed.notify_all()
-        finally:
-            if self._records is not None:
-                self._records.cleanup()
 
     def _play(self, tasks: Iterator[NumberedTask]) -> None:
         for index, summary in self._plan.play_tasks(self._agents, tasks, lambda games: None):

@@ -30,22 +30,23 @@ class BranchSums:
     gain: float = 0.0
     divergence: float = 0.0
     loss: float = 0.0
-    deals: float = 0.0
-    """How many deals; this and the next three are sums over deals of a round."""
+    deals: int = 0
+    """Deals; one that goes on in the next round counts again."""
     deal_gain_square: float = 0.0
-    """Of the squares of the gain of a deal: the sum over its decisions."""
+    """The sum over deals of g * g, with g the gains of all decisions of a deal together."""
     deal_gain_count: float = 0.0
-    """Of the products of this gain and the number of decisions."""
+    """The sum over deals of g * n, with n the number of decisions of a deal."""
     deal_count_square: float = 0.0
+    """The sum over deals of n * n."""
 
     def add(self, divergences: Tensor, loss: float) -> None:
-        """Count a batch; arguments as in ``BranchLoss``."""
+        """Count a batch, without its gains: a deal has decisions in several batches. Arguments as in ``BranchLoss``."""
         self.count += len(divergences)
         self.divergence += float(divergences.sum())
         self.loss += loss * len(divergences)
 
     def add_gains(self, gains: F64, deals: I64) -> None:
-        """Count the gains float64 [n] of all decisions of a round, and their deals int64 [n]."""
+        """Count the gains, points float64 [n], of all decisions of a round, and their deals int64 [n]."""
         _, owners = np.unique(deals, return_inverse=True)
         sums, counts = np.bincount(owners, weights=gains), np.bincount(owners).astype(np.float64)
         self.gain += float(gains.sum())
@@ -63,13 +64,13 @@ class BranchSums:
         """Return ``decisions``, ``gain`` (points a decision), its standard error, ``kl_to_start`` and ``loss``.
 
         The standard error takes deals as independent, and not the decisions of one deal, which share its tiles
-        (cluster-robust: Liang and Zeger 1986). Empty if nothing was counted.
+        (cluster-robust: Liang and Zeger 1986). Empty for fewer than two deals: one says nothing of how they vary.
         """
-        if not self.count:
+        if self.deals < 2:
             return {}
         gain = self.gain / self.count
         spread = self.deal_gain_square - 2 * gain * self.deal_gain_count + gain * gain * self.deal_count_square
-        variance = max(0.0, spread) * (self.deals / (self.deals - 1) if self.deals > 1 else 1.0)
+        variance = max(0.0, spread) * self.deals / (self.deals - 1)
         return {
             "decisions": float(self.count),
             "gain": gain,

@@ -74,7 +74,6 @@ def test_records_come_with_the_task_and_leave_nothing_behind(tmp_path: Path) -> 
     folder = Path(player._records.name)
     assert not list(folder.iterdir())
     player.close()
-    player._thread.join(LONG)
     assert not folder.exists()
 
 

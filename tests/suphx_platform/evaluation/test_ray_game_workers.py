@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -74,11 +75,18 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return found
 
 
+def folders_of_records() -> set[Path]:
+    """Return the temporary folders of the processes that play."""
+    return set(Path(tempfile.gettempdir()).glob("suphx-records-*"))
+
+
 @pytest.mark.parametrize("number", [1, 4])
 def test_results_are_those_of_one_process(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
+    before = folders_of_records()
     with ray_game_workers(number, say=print) as workers:
         assert play(tmp_path, workers, load=load_agent) == expected
     assert all_end()
+    assert folders_of_records() <= before
 
 
 def test_a_process_is_used_again(tmp_path: Path, expected: dict[str, bytes]) -> None:

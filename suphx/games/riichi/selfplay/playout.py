@@ -51,7 +51,10 @@ class BranchTables:
     num_choices: int
 
     def deals(self) -> I64:
-        """Return a number for the deal of each decision, int64 [n]: the same for two decisions of one deal only."""
+        """Return a number for the deal of each decision, int64 [n]: equal numbers are the same deal.
+
+        That holds for games whose seeds differ in their low 52 bits, as those of one training do.
+        """
         found = np.zeros(self.num_decisions, np.int64)
         found[self.positions // self.num_choices] = self.tables["wall_seed"] << 12 | self.tables["num_kyoku"]
         return found
