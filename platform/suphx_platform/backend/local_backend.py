@@ -76,6 +76,7 @@ class LocalBackend:
         self._put()
         batch = self._buffer.take(self._server.latest)
         if batch is None:
+            self._put()  # stale decisions may have made room
             if self._held is not None:
                 needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
                 raise full_error(needed)

@@ -39,15 +39,16 @@ class Prediction:
 
 
 class GlobalReward:
-    """Consumes: deals that ended, those of a table in order, each game from its start. Produces: rewards.
+    """Consumes: deals that ended, those of a table in order. Produces: rewards.
 
-    It keeps the predictor's units for the game of each table.
+    It keeps the predictor's units for the game of each table. A game whose first deals are missing begins with the scores
+    before the first deal that is there.
     """
 
     def __init__(self, prediction: Prediction, num_tables: int) -> None:
         self._prediction = prediction
         self._units = np.zeros((num_tables, 4, NUM_LAYERS, prediction.weights.num_units), np.float32)
-        self._expected = np.zeros((num_tables, 4), np.float32)
+        self._expected = np.full((num_tables, 4), np.nan, np.float32)  # nan: no deal of this table yet
 
     def __call__(self, ends: KyokuEnds) -> F32:
         """Return float32 [n, 4]: what the deal changed for each seat, in points of a game."""
@@ -109,7 +110,7 @@ def _fill_changes(
         table = tables[n]
         for seat in range(4):
             own = units[table, seat]
-            if is_first[n]:
+            if is_first[n] or np.isnan(expected[table, seat]):
                 own[:] = 0
                 expected[table, seat] = predict_next(weights, starts[n, seat], own)
             now = predict_next(weights, lines[n, seat], own)

@@ -115,7 +115,7 @@ def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Ren
     assert (str(played.recipe), recipe.on_ray, recipe.workers) == ("/recipes/recipe.toml", True, 30)
     assert recipe.storage.address == "s3://bucket/runs"
     assert job["backoffLimit"] == 3
-    assert job["activeDeadlineSeconds"] > spec["activeDeadlineSeconds"] == 21600
+    assert job["activeDeadlineSeconds"] > spec["activeDeadlineSeconds"] == 12 * 3600
     (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
     assert [group[key] for key in ("minReplicas", "replicas", "maxReplicas")] == [5, 5, 5]
     assert group["template"]["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "6"

@@ -98,6 +98,13 @@ def test_a_restored_reward_goes_on_as_the_unbroken_one() -> None:
         np.testing.assert_array_equal(first(ends), second(ends))
 
 
+def test_a_game_whose_first_deal_is_missing_begins_with_the_scores_before_the_second() -> None:
+    deal = DEALS[next(n for n, ends in enumerate(DEALS) if len(ends.numbers) and (ends.numbers > 0).all())]
+    as_first = replace(deal, numbers=np.zeros_like(deal.numbers))
+    changes = GlobalReward(PREDICTION, NUM_TABLES)(deal)
+    np.testing.assert_array_equal(changes, GlobalReward(PREDICTION, NUM_TABLES)(as_first))
+
+
 def test_rewards_turn_with_the_table() -> None:
     everything = joined(DEALS)
     own = np.flatnonzero(everything.numbers == 0)[:1]

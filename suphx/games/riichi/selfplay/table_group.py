@@ -178,7 +178,7 @@ class TableGroup:
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal group."""
-        self._tables = np.ascontiguousarray(state["tables"]).reshape(-1).view(TABLE)
+        self._tables = np.array(state["tables"]).reshape(-1).view(TABLE)
         self._seating = state["seating"].copy()
         self._start_scores = state["start_scores"].copy()
         self._start_sticks = state["start_sticks"].copy()
