@@ -193,7 +193,7 @@ class _Parser(argparse.ArgumentParser):
         for text in args:
             if not text.startswith("-") or text == "--":
                 return
-            if text not in self._option_string_actions:
+            if text.partition("=")[0] not in self._option_string_actions:
                 self._refuse(text)
 
     def _refuse(self, text: str) -> NoReturn:

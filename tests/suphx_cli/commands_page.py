@@ -34,7 +34,7 @@ Every command also has these options, before or after its name:
 | `-h`, `--help` | explain the command |
 | `-q`, `--quiet` | print only warnings, errors and the result |
 | `-v`, `--verbose` | print all details |
-| `--json` | print one JSON object as the last line on stdout (none after an error); the rest goes to stderr |
+| `--json` | print one JSON object as the last line on stdout (none after most errors); the rest goes to stderr |
 | `--debug` | print the traceback of an error |
 
 `suphx --version` prints the version. `suphx --install-completion` lets the Tab key complete commands, options,

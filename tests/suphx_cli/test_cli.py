@@ -48,6 +48,7 @@ def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_p
     ("arguments", "code", "message"),
     [
         ("--verison", 2, "unknown option --verison: did you mean '--version'?"),
+        ("--version=1", 2, "ignored explicit argument '1'"),
         ("rnu laptop", 2, "there is no command 'rnu': did you mean 'run'?"),
         ("records verfy x", 2, "there is no command 'verfy': did you mean 'verify'?"),
         ("run laptop --recrods x", 2, "unknown option --recrods: did you mean '--records'?"),

@@ -190,7 +190,7 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
     from suphx_pipelines.runs.run_list import find_run, headlines
     from suphx_platform.console.table_text import text_table, value_text
 
-    entries = [find_run(args.runs, name) for name in dict.fromkeys(args.runs_compared)]
+    entries = _different([find_run(args.runs, name) for name in args.runs_compared])
     if len(entries) < 2:
         raise ValueError("one run cannot be compared: name two or more different runs")
     settings = _side_by_side([entry.settings() for entry in entries], keeps_equal=False)
@@ -277,7 +277,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     from suphx_pipelines.runs.run_list import find_run
     from suphx_platform.console.table_text import bytes_text, count_text
 
-    entries = [find_run(args.runs, name) for name in dict.fromkeys(args.runs_deleted)]
+    entries = _different([find_run(args.runs, name) for name in args.runs_deleted])
     for entry in entries:
         if entry.state == "running":
             raise ValueError(
@@ -288,16 +288,25 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
         console.say(f"{entry.folder}: {entry.state}, started {_local(entry.started)}, {bytes_text(size)}")
     if not args.yes and not _is_confirmed(len(entries)):
         raise ValueError("nothing was deleted")
-    for entry in entries:
-        delete_run(entry.folder)
+    own: list[str] = []
+    try:
+        for entry in entries:
+            is_copy = entry.folder.resolve().parent != args.runs.resolve()
+            delete_run(entry.folder)
+            own += [] if is_copy else [entry.run_id]
+    finally:
+        in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, own, console)
     names = [entry.run_id for entry in entries]
-    own = [entry.run_id for entry in entries if entry.folder.resolve().parent == args.runs.resolve()]  # no copies
-    in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, own, console)
     if console.is_json:
         return {"deleted": names, "freed_bytes": sum(sizes), "deleted_in_mlflow": in_mlflow}
     deleted = count_text(len(entries), "run was", "runs were")
     console.line(f"{deleted} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
     return None
+
+
+def _different(entries: Sequence[RunEntry]) -> list[RunEntry]:
+    """Return the runs without those that were named twice, as by name and by folder."""
+    return list({entry.folder.resolve(): entry for entry in entries}.values())
 
 
 def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:

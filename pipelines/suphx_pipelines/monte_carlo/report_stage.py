@@ -22,7 +22,6 @@ from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, duration, interval, number, percent
-from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 
 STAGE_NAME = "report"
@@ -60,8 +59,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     recipe, folders = context.recipe, context.upstream
     match = read_json(folders[match_stage.STAGE_NAME] / MATCH_FILE)
     learned = read_json(folders[learning_stage.STAGE_NAME] / METRICS_FILE)
-    head = report_summary.verdict_card(verdict(match))
-    head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
+    head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
     sections = [
         ("Match", _match(match)),
         ("Learning", _learning(learned, recipe.learning, match["sides"])),

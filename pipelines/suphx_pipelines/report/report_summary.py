@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.charts.figure import Figure
@@ -34,6 +35,12 @@ def verdict_card(verdict: Verdict) -> str:
     picture = verdict_figure(verdict).picture
     bar = f"<div>{picture}</div>" if picture else ""
     return f'<div class="verdict {verdict.outcome}">{text}{bar}</div>\n'
+
+
+def run_head(folder: Path, machine: Mapping[str, str]) -> str:
+    """Return what the stages of the run in ``folder`` warned of, and the facts of the run."""
+    summary = RunSummary.read(folder)
+    return report_page.flags("Needs attention", summary.warnings if summary else []) + run_facts(summary, machine)
 
 
 def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:

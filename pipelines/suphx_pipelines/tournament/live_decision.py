@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from suphx.evaluation.match_config import MeasureName
+from suphx.evaluation.match_config import MeasureName, chosen_seatings
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import MIN_HANCHANS, SequentialConfig
 from suphx.evaluation.statistics import Interval
@@ -99,8 +99,9 @@ def match_section(
     text = f"{number(math.floor(played))} of at most {number(config.hanchans)} hanchans have been played. "
     body = report_page.paragraph(text + words_of_test(config.test, outcome, is_over=is_over))
     if outcome is not None and outcome.decision == "better":
+        num_fresh = config.fresh_hanchans * len(chosen_seatings(config.test.seating))
         text = (
-            f"{number(math.floor(fresh))} of {number(config.fresh_hanchans)} hanchans have been played on new walls. "
+            f"{number(math.floor(fresh))} of {number(num_fresh)} hanchans have been played on new walls. "
             "Their figures are those of the report."
         )
         body += report_page.paragraph(text)

@@ -210,8 +210,11 @@ def _evidence(match: Mapping[str, Any], test: Mapping[str, Any], opponent: str, 
     found, points = match["paired_difference"], match["points_difference"]
     low, high = found["interval"]
     unit = "places" if test["decides"] == "placement" else "points per hanchan"
+    seating = match.get("seating", "1v3")
+    whom = _named(opponent, version)
+    against = f"three {whom}" if seating == "1v3" else f"{whom} ({seating})"
     return (
-        f"Average placement {match['average_placement']:.3f} against three {_named(opponent, version)}, lower by "
+        f"Average placement {match['average_placement']:.3f} against {against}, lower by "
         f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), and "
         f"{points['per_hanchan']:+.1f} points per hanchan, over {match['hanchans']:,} hanchans on new walls. Before, "
         f"a sequential test had decided after {test['hanchans']:,} other hanchans that it is better "

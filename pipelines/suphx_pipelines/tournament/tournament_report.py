@@ -22,7 +22,6 @@ from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_game, report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
-from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, night_game
 from suphx_pipelines.tournament.decision_games import write_decision_games
@@ -60,7 +59,7 @@ def run(context: Context) -> dict[str, float]:
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
     games = write_decision_games(context, decision)
     head = report_summary.verdict_card(verdict(decision, promotion))
-    head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
+    head += report_summary.run_head(context.folder.parent, environment())
     has_game = _copy_game(context)
 
     def sections(has_links: bool) -> Sections:

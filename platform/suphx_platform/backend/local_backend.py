@@ -53,8 +53,7 @@ class LocalBackend:
                 self._simulator.restore(state.simulators[0])
                 self._buffer.restore(*state.buffers[0])
                 self._held = state.held[0] or None
-            else:
-                self._buffer.counts = state.counts
+            self._buffer.counts = state.counts
 
     @property
     def version(self) -> int:

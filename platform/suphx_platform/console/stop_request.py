@@ -26,6 +26,9 @@ class StopRequest:
     A second SIGTERM or SIGHUP does not: Ray's job API and the hook of a pod both send SIGTERM, and when a terminal
     closes, its shell and the kernel both send SIGHUP. A process that ignores SIGHUP (nohup) goes on ignoring it.
 
+    Inside a TwoStepStop, a request that came too late for the block is passed on: at the end of the block it raises
+    KeyboardInterrupt, if nothing else is raised.
+
     In another thread than the main one, which gets no signals, nothing is ever kept.
     """
 
@@ -44,6 +47,8 @@ class StopRequest:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _restore(self._handlers)
+        if kind is None and self.is_made and isinstance(self._outer, TwoStepStop):
+            raise KeyboardInterrupt
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
         if self._is_second(number):

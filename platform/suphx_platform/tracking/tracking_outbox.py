@@ -107,7 +107,7 @@ class Outbox:
         if self._calls.is_ended and self._files.is_ended:
             for log in self._logs:
                 log.close()
-            if not left and not self._num_refused:
+            if not left and not (self._folder / _REFUSED).exists():
                 shutil.rmtree(self._folder, ignore_errors=True)
                 with suppress(OSError):  # it holds a run's results
                     self._folder.parent.rmdir()

@@ -41,8 +41,8 @@ class Prediction:
 class GlobalReward:
     """Consumes: deals that ended, those of a table in order. Produces: rewards.
 
-    It keeps the predictor's units for the game of each table. A game whose first deals are missing begins with the scores
-    before the first deal that is there.
+    It keeps the predictor's units for the game of each table. A game whose first deals are missing begins with the
+    scores before the first deal that is there.
     """
 
     def __init__(self, prediction: Prediction, num_tables: int) -> None:

@@ -119,8 +119,9 @@ def test_what_only_one_run_has_is_counted(runs: Path, capsys: pytest.CaptureFixt
     assert len(lines(runs, capsys, "compare", "laptop-1", "night-1", "--verbose")) > 70
 
 
-def test_one_run_cannot_be_compared(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["runs", "compare", "laptop-1", "laptop-1", "--runs", str(runs)]) == 1
+@pytest.mark.parametrize("again", ["laptop-1", "laptop-1/"])
+def test_one_run_cannot_be_compared(runs: Path, again: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["runs", "compare", "laptop-1", again, "--runs", str(runs)]) == 1
     assert "name two or more different runs" in capsys.readouterr().err
 
 
@@ -145,6 +146,12 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
     assert line.endswith("Figures on the MLflow server http://localhost:1 are kept.")
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     assert TrackingStore(runs).names() == ["laptop-2"]
+
+
+def test_a_run_that_is_named_twice_is_deleted_once(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = answer(runs, capsys, "delete", "laptop-1", "laptop-1/", str(runs / "laptop-1"), "--yes")
+    assert result["deleted"] == ["laptop-1"]
+    assert [folder.name for folder in runs.iterdir()] == ["laptop-2"]
 
 
 def test_deleting_a_copy_elsewhere_keeps_the_figures_of_the_run(

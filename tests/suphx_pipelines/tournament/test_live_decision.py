@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,8 @@ def test_a_decision_is_said_in_words_and_then_the_games_on_new_walls_count() -> 
     text = shown(better, fresh=37.6)
     assert f"Decided after {better.hanchans} hanchans: the candidate is better" in text
     assert "37 of 100 hanchans have been played on new walls" in text
+    all_seatings = replace(CONFIG, test=replace(CONFIG.test, seating="all"))
+    assert "37 of 300 hanchans" in match_section(all_seatings, better, played=400, fresh=37.6)
     check_without_mean(better)
     worse = outcome_of(*(12 * BAD))
     assert worse.decision == "not_better"

@@ -20,11 +20,14 @@ try:
             with StopRequest() as stop:
                 os.kill(os.getpid(), number)
                 assert stop.is_made
+                raise EOFError("saved")
         else:
             os.kill(os.getpid(), number)
 except KeyboardInterrupt:
     print("unwound")
     sys.exit(3)
+except EOFError:
+    pass
 try:
     with TwoStepStop("Continue with: suphx run laptop"):
         try:
@@ -64,6 +67,29 @@ def test_the_first_signal_raises_without_a_request() -> None:
     with pytest.raises(KeyboardInterrupt), TwoStepStop():
         os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_block_that_ends_in_spite_of_a_request_passes_it_on() -> None:
+    ended: list[bool] = []
+
+    def work() -> None:
+        with TwoStepStop(), StopRequest():
+            os.kill(os.getpid(), signal.SIGTERM)
+            ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert ended
+
+
+def test_an_error_in_the_block_is_not_replaced_by_a_request() -> None:
+    def work() -> None:
+        with TwoStepStop(), StopRequest():
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        work()
 
 
 @pytest.mark.parametrize("place", ["inside", "after"])

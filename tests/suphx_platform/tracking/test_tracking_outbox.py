@@ -169,6 +169,8 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(
     refused = [json.loads(line) for line in (folder / "refused.jsonl").read_text().splitlines()]
     assert [(each["number"], each["error"]) for each in refused] == [(2, "no such metric"), (7, "no such metric")]
     assert caplog.text.count("MLflow has refused metrics of run: no such metric (kept in") == 2
+    Outbox(folder, send=place.take).close()
+    assert (folder / "refused.jsonl").is_file(), "it is kept, also when the run goes on and ends"
 
 
 def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place, folder: Path) -> None:

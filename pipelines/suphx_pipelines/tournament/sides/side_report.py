@@ -12,7 +12,6 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.report import report_summary
 from suphx_pipelines.report.report_number import interval, number
-from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
@@ -35,8 +34,7 @@ def run(context: SideContext) -> dict[str, float]:
     """Write the page, the pictures and the table into the stage's folder."""
     pool = read_json(context.upstream["pool"] / POOL_NAME)
     table = read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
-    head = report_summary.verdict_card(verdict(table))
-    head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
+    head = report_summary.verdict_card(verdict(table)) + report_summary.run_head(context.folder.parent, environment())
 
     def sections(has_links: bool) -> Sections:
         return [*side_page.sections(table, has_links=has_links), *last_sections(context, pool["left_out"])]

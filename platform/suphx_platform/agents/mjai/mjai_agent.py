@@ -146,6 +146,6 @@ def _answer(program: MjaiProgram, table: Table) -> int:
     """Return the action that a program answers; ValueError if it is late, or the answer cannot be played."""
     reply = program.receive()
     try:
-        return action_of_reply(reply, table["legal"], int(table["drawn"]))  # type: ignore[index]
+        return action_of_reply(reply, table["legal"], int(table["drawn"]), int(table["claimed_face"]))  # type: ignore[index]
     except ValueError as error:
         raise program.refuse(error) from error

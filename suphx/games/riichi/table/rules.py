@@ -213,15 +213,12 @@ def apply_rules(records: Records | np.void, rules: Rules) -> None:
         records[name] = getattr(rules, name)
 
 
-def refuse_untold_rules(rules: Rules, game_id: str) -> None:
-    """Raise ValueError for rules that game records (mjlog, mjai) cannot say: they would be read back as Tenhou's."""
-    tellable = Rules(
-        num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=rules.tenpai_ends_game
-    )
+def refuse_untold_rules(rules: Rules, read_back: Rules, game_id: str) -> None:
+    """Raise ValueError if a game of ``rules`` would be ``read_back`` from its record (mjlog, mjai) as one of others."""
     untold = [
         f"{field.name} = {getattr(rules, field.name)!r}"
         for field in fields(Rules)
-        if getattr(rules, field.name) != getattr(tellable, field.name)
+        if getattr(rules, field.name) != getattr(read_back, field.name)
     ]
     if untold:
         raise ValueError(

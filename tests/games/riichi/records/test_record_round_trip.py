@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,14 +23,15 @@ from tests.games.riichi.builders.same_game import assert_same_game
 
 WITHOUT_DETAILS = ("result", "num_wins", "win_seat", "win_loser", "win_face", "win_deltas", "tenpai", "deltas")
 
+ANY_SWITCH = st.booleans()
 names = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 absences = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 60), st.integers(0, 20)), max_size=2)
 
 
 @st.composite
-def games(draw: st.DrawFn) -> GameLog:
+def games(draw: st.DrawFn, open_tanyao: st.SearchStrategy[bool] = ANY_SWITCH) -> GameLog:
     """Draw a game of the scripted agents under some rules, with names, grades, and seats that come and go."""
-    rules = Rules(num_winds=draw(st.integers(1, 2)), open_tanyao=draw(st.booleans()))
+    rules = Rules(num_winds=draw(st.integers(1, 2)), open_tanyao=draw(open_tanyao))
     seating = np.array([draw(st.lists(st.integers(0, 1), min_size=4, max_size=4))])
     agents = [ScriptedAgent("random"), ScriptedAgent("ukeire")]
     (game,) = play_games(agents, seating, [draw(st.integers(0, 2**62 - 1))], rules)
@@ -73,7 +75,7 @@ def test_a_game_survives_mjlog(game: GameLog) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(games())
+@given(games(st.just(True)))
 def test_a_game_survives_mjai_but_for_what_that_does_not_tell(game: GameLog) -> None:
     read = parse_mjai(write_mjai(game), game.id)
     assert (read.names, read.rules.num_winds, read.final_scores) == (
@@ -86,3 +88,19 @@ def test_a_game_survives_mjai_but_for_what_that_does_not_tell(game: GameLog) -> 
         for name in WITHOUT_DETAILS:
             assert np.array_equal(theirs.result[name], ours.result[name]), name
     assert_same_game(parse_mjai(write_mjai(read), game.id), read)
+
+
+def test_a_game_without_open_tanyao_is_not_written_to_mjai() -> None:
+    rules = Rules(num_winds=1, open_tanyao=False)
+    (game,) = play_games([ScriptedAgent("ukeire")], np.zeros((1, 4), np.int64), [1], rules)
+    with pytest.raises(ValueError, match="was played with open_tanyao = False, which a record cannot say"):
+        write_mjai(game)
+
+
+def test_a_game_that_goes_on_after_tenpai_is_written_only_under_the_id_of_such_a_game() -> None:
+    rules = Rules(num_winds=1, tenpai_ends_game=False)
+    (game,) = play_games([ScriptedAgent("ukeire")], np.zeros((1, 4), np.int64), [1], rules)
+    for write in (write_mjai, write_mjlog):
+        with pytest.raises(ValueError, match="was played with tenpai_ends_game = False, which a record cannot say"):
+            write(game)
+        assert write(dataclasses.replace(game, id="2009010100gm-0009-0000-00000000"))

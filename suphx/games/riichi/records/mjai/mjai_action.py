@@ -30,18 +30,24 @@ from suphx.kernel.record import U8
 
 Reply = Mapping[str, Any]
 
+_CLAIMS = ("chi", "pon", "daiminkan")
 
-def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int) -> int:
+
+def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int, claimed: int) -> int:
     """Return the action (0-119) that ``reply`` means; ``legal`` [120] is not 0 where one is legal.
 
-    ``drawn`` is the face of the tile just drawn, or -1. Naming that tile without ``tsumogiri`` discards it where the
-    hand has no other. ValueError for an answer that is none, or that is not legal.
+    ``drawn`` is the face of the tile just drawn, ``claimed`` that of the tile that may be claimed, or -1. Naming the
+    drawn tile without ``tsumogiri`` discards it where the hand has no other. ValueError for an answer that is none, or
+    that is not legal.
     """
     action = (TSUMO if legal[TSUMO] else RON) if reply.get("type") == "hora" else action_of_event(reply)
     if action < TSUMOGIRI and not legal[action] and action == drawn:
         action = TSUMOGIRI
     if action == TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
         raise ValueError(f"it discards {reply.get('pai')} as drawn, but drew {TILE_NAMES[drawn]}")
+    is_call = claimed >= 0 and reply.get("type") in _CLAIMS and "pai" in reply
+    if is_call and kind_of_face(face_of_name(reply["pai"])) != kind_of_face(claimed):
+        raise ValueError(f"it calls {reply['pai']}, but {TILE_NAMES[claimed]} was discarded")
     if not legal[action]:
         allowed = ", ".join(action_name(a) for a in range(len(legal)) if legal[a])
         raise ValueError(f"{action_name(action)} is not legal: {allowed} are")
@@ -69,7 +75,10 @@ def action_of_event(reply: Reply) -> int:
             return KAKAN + kind_of_face(face_of_name(reply.get("pai")))
         case "chi":
             called = kind_of_face(face_of_name(reply.get("pai")))
-            position = sum(kind_of_face(face) < called for face in _consumed(reply))
+            own = [kind_of_face(face) for face in _consumed(reply)]
+            if sorted([*own, called]) != list(range(min(*own, called), min(*own, called) + 3)):
+                raise ValueError(f"it calls {reply.get('pai')} with {reply.get('consumed')}, which is no run")
+            position = sum(kind < called for kind in own)
             return (CHI_RED if _has_red(reply) else CHI) + position
     raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")
 

@@ -13,6 +13,8 @@ what came of it, because the engine draws the next tile at once, and that tile i
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -114,6 +116,7 @@ class MjaiTable:
         if "scores" in event:
             table["scores"] = event["scores"]
         table["num_kyoku"] += 1
+        table["wall_seed"] = zlib.crc32(json.dumps(event, sort_keys=True).encode())  # agents that draw lots use it
         table["wall"] = 0
         table["wall"][DORA_POSITIONS[0]] = _id(face_of_name(event["dora_marker"]))
         dealer = int(table["kyoku"]) % 4

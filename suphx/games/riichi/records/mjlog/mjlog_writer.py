@@ -28,6 +28,7 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     play_kyoku,
 )
 from suphx.games.riichi.records.log.mjlog_meld import encode_meld
+from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.records.mjlog.mjlog import (
     DORA_YAKU,
     DRAW_TYPES,
@@ -38,7 +39,7 @@ from suphx.games.riichi.records.mjlog.mjlog import (
     URA_YAKU,
 )
 from suphx.games.riichi.table.placement import places_of_scores
-from suphx.games.riichi.table.rules import refuse_untold_rules
+from suphx.games.riichi.table.rules import Rules, refuse_untold_rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     EXHAUSTIVE_DRAW,
@@ -68,10 +69,14 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
     ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han and yaku (read from
     mjai), or if points are no multiples of 100.
     """
-    refuse_untold_rules(log.rules, log.id)
+    rules = log.rules
+    read_back = Rules(
+        num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=does_tenpai_end_game(log)
+    )
+    refuse_untold_rules(rules, read_back, log.id)
     tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>']
     kind = _PLAYED_BY_HUMANS | _ROOM_BITS[log.room]
-    kind |= (HANCHAN if log.rules.num_winds == 2 else 0) | (0 if log.rules.open_tanyao else NO_OPEN_TANYAO)
+    kind |= (HANCHAN if rules.num_winds == 2 else 0) | (0 if rules.open_tanyao else NO_OPEN_TANYAO)
     tags += [f'<GO type="{kind}" lobby="0"/>', _players(log), '<TAIKYOKU oya="0"/>']
     absent: list[int] = []
     for index, kyoku in enumerate(log.kyokus):

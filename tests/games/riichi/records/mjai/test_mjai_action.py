@@ -52,14 +52,16 @@ def test_the_events_of_a_running_kyoku_grow_and_name_the_actions() -> None:
             table = tables[waiting[i]]
             is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)
             known = events_until(recorder, waiting[i], int(table["actor"]), is_own_turn=is_own_turn)
-            before.append((int(table["actor"]), int(table["drawn"]), table["legal"].copy(), known))
+            before.append(
+                (int(table["actor"]), int(table["drawn"]), int(table["claimed_face"]), table["legal"].copy(), known)
+            )
         recorder.advance(waiting, actions)
-        for i, (actor, drawn, mask, known) in zip(looked_at, before, strict=True):
+        for i, (actor, drawn, claimed, mask, known) in zip(looked_at, before, strict=True):
             now = events_until(recorder, waiting[i], 0, is_own_turn=False)
             assert now[: len(known)] == known[: len(now)]
             for event in now[len(known) :]:
                 if event["type"] in _KINDS and event["actor"] == actor:
-                    assert action_of_reply(event, mask, drawn) == actions[i]
+                    assert action_of_reply(event, mask, drawn, claimed) == actions[i]
                     seen.setdefault(event["type"], set()).add(int(actions[i]))
         ended = np.flatnonzero(tables["phase"] == KYOKU_END)
         if ended.size:
@@ -81,14 +83,14 @@ def test_a_seat_does_not_see_what_others_hold_and_draw() -> None:
 
 
 def test_naming_the_only_such_tile_discards_it_even_if_it_was_just_drawn() -> None:
-    assert action_of_reply({"type": "dahai", "pai": "5mr"}, legal(TSUMOGIRI, 3), drawn=34) == TSUMOGIRI
+    assert action_of_reply({"type": "dahai", "pai": "5mr"}, legal(TSUMOGIRI, 3), drawn=34, claimed=-1) == TSUMOGIRI
 
 
 @pytest.mark.parametrize(
     ("name", "action"), [("hora", TSUMO), ("hora", RON), ("none", PASS), ("ryukyoku", NINE_TERMINALS)]
 )
 def test_words_without_tiles_are_actions_too(name: str, action: int) -> None:
-    assert action_of_reply({"type": name}, legal(TSUMOGIRI, action), drawn=0) == action
+    assert action_of_reply({"type": name}, legal(TSUMOGIRI, action), drawn=0, claimed=-1) == action
 
 
 @pytest.mark.parametrize(
@@ -100,8 +102,10 @@ def test_words_without_tiles_are_actions_too(name: str, action: int) -> None:
         ({"type": "dahai", "pai": "9m"}, "discard 9m is not legal: discard 3m, tsumogiri are"),
         ({"type": "chi", "pai": "9m", "consumed": "7m8m"}, "consumed is not a list"),
         ({"type": "hora"}, "ron is not legal"),
+        ({"type": "pon", "pai": "8m", "consumed": ["8m", "8m"]}, "it calls 8m, but 5m was discarded"),
+        ({"type": "chi", "pai": "5m", "consumed": ["1m", "9m"]}, r"it calls 5m with \['1m', '9m'\], which is no run"),
     ],
 )
 def test_what_cannot_be_played_is_refused(reply: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        action_of_reply(reply, legal(2, TSUMOGIRI), drawn=0)
+        action_of_reply(reply, legal(2, TSUMOGIRI), drawn=0, claimed=4)

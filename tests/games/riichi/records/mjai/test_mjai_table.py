@@ -96,7 +96,8 @@ def test_a_seat_sees_the_same_and_its_answers_mean_the_same() -> None:
             assert_same_sight(known[0], table)
             for action in np.flatnonzero(table["legal"]).tolist():
                 reply = reply_of_action(known[0], action)
-                assert action_of_reply(reply, table["legal"], int(table["drawn"])) == action, action_name(action)
+                found = action_of_reply(reply, table["legal"], int(table["drawn"]), int(table["claimed_face"]))
+                assert found == action, action_name(action)
             if rng.random() < 0.05:
                 assert planes(known) == planes(game.simulator.tables)
             game.play(MINKAN if table["legal"][MINKAN] else choose_hastily(table, rng))
@@ -117,6 +118,16 @@ def seated(*events: dict[str, Any]) -> MjaiTable:
     for event in ({"type": "start_game"}, *events):
         table.see(event)
     return table
+
+
+def test_each_deal_has_its_own_seed_for_agents_that_draw_lots() -> None:
+    discard = {"type": "dahai", "actor": 0, "pai": "P", "tsumogiri": True}
+    seeds = []
+    for deal in (DEAL, DEAL, DEAL | {"honba": 1}):
+        decision = seated(deal, DRAWN, discard).decision()
+        assert decision is not None
+        seeds.append(int(decision["wall_seed"][0]))
+    assert seeds[0] == seeds[1] != seeds[2]
 
 
 def test_a_discard_is_a_decision_until_something_else_happens() -> None:
