@@ -53,7 +53,7 @@ class WriterLease:
         """
         taken, mine = self._taken(name), self._key(name, self._epochs[name])
         is_last = mine in taken and max(map(_epoch, taken)) == self._epochs[name]
-        if not is_last or self._store.get(mine) != self._mine[name]:
+        if not is_last or self._content(mine) != self._mine[name]:
             raise FileExistsError(
                 f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
             )
@@ -63,6 +63,13 @@ class WriterLease:
         self._store.delete(self._taken(name))
         self._epochs.pop(name, None)
         self._mine.pop(name, None)
+
+    def _content(self, key: str) -> bytes | None:
+        """Return what is in a mark; None if a later writer has just removed it."""
+        try:
+            return self._store.get(key)
+        except FileNotFoundError:
+            return None
 
     def _key(self, name: str, epoch: int) -> str:
         return f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}"

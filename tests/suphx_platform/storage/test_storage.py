@@ -395,6 +395,20 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
     assert left == owned, "the loser's files are still there"
 
 
+def test_a_mark_that_is_removed_while_it_is_checked_means_another_writer(
+    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Storage(config)
+    first.save(NAME, fill(tmp_path / "a", "the first's"), number=1)
+    list_keys = first._store.keys
+    seen = list_keys(f"{NAME}/.writers/")
+    assert len(seen) == 1
+    Storage(config).save(NAME, fill(tmp_path / "b", "the second's"), number=2)
+    monkeypatch.setattr(first._store, "keys", lambda prefix: seen if "/.writers/" in prefix else list_keys(prefix))
+    with pytest.raises(FileExistsError, match="has another writer since this one began"):
+        first.save(NAME, fill(tmp_path / "c", "too late"), number=3)
+
+
 def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:
     def save(writer: int) -> str:
         try:
