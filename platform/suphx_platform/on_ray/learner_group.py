@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class LearnersLostError(Exception):
-    """A learner died or does not answer, and all were ended with it, or Ray has no room for so many.
+    """A learner died or does not answer, and all were ended with it.
 
     Make a new Learner and restore the last state.
     """
@@ -58,18 +58,15 @@ class RLlibWorkers:
 
         For several learners: ``resources`` are what Ray reserves for each, such as ``{"CPU": 1, "GPU": 1}`` (None: a
         CPU for each thread); a learner that does not answer within ``timeout_seconds`` is lost. Raises ValueError if
-        this process is not connected to Ray, or device is cuda without GPUs; LearnersLostError if Ray has no room in
-        time.
+        this process is not connected to Ray, or device is cuda without GPUs; TimeoutError if Ray has no room in time;
+        LearnersLostError if one dies while they start.
         """
         if config.num_learners > 1 and not ray.is_initialized():
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
         self._config = config
         self._timeout_seconds = timeout_seconds
         self._handles: list[ray.actor.ActorHandle[Any] | None] = []
-        try:
-            self._group = _new_group(config, nets, teachers, resources, timeout_seconds)
-        except TimeoutError as error:
-            raise LearnersLostError(str(error)) from error
+        self._group = _new_group(config, nets, teachers, resources, timeout_seconds)
         self._handles = self._on_each(_own_handle)
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
@@ -135,10 +132,14 @@ class RLlibWorkers:
             if handle is not None:
                 ray.kill(handle)  # RLlib's shutdown would wait for one that hangs
         self.close()
-        why = str(errors[0]).strip().splitlines()[-1] if errors else f"no answer in {self._timeout_seconds:g} s"
+        why = _last_line(errors[0]) if errors else f"no answer in {self._timeout_seconds:g} s"
         error = LearnersLostError(f"one of {self._config.num_learners} learners is lost: {why}")
         error.__cause__ = errors[0] if errors else None
         return error
+
+
+def _last_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
 
 
 def _guarded(act: Callable[[PolicyGradientLearner], T]) -> Callable[[PolicyGradientLearner], T | Exception]:
@@ -171,7 +172,7 @@ def _new_group(
     """Return RLlib's group: one learner in this process, or several Ray actors with ``resources`` each.
 
     Several are on GPUs if ``resources`` has some. Raises ValueError if the device is cuda and ``resources`` has no
-    GPU, TimeoutError if Ray cannot place them within ``timeout_seconds``.
+    GPU, TimeoutError if Ray cannot place them within ``timeout_seconds``, LearnersLostError if one dies meanwhile.
     """
     is_remote = config.num_learners > 1
     needs = dict(resources or {"CPU": max(1, config.threads)})
@@ -202,7 +203,13 @@ def _new_group(
     modules = MultiRLModuleSpec(rl_module_specs=specs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # RLlib passes the placement group in a deprecated way
-        return LearnerGroup(config=settings, module_spec=modules, placement_group=room)
+        try:
+            return LearnerGroup(config=settings, module_spec=modules, placement_group=room)
+        except ray.exceptions.RayActorError as error:
+            if room is not None:
+                remove_placement_group(room)  # the others end with it
+            message = f"one of {config.num_learners} learners is lost while they start: {_last_line(error)}"
+            raise LearnersLostError(message) from error
 
 
 def _room(needs: Mapping[str, float], num_learners: int, timeout_seconds: float) -> PlacementGroup:

@@ -251,16 +251,18 @@ class LearnerActor(RayActor):
         self._report_every = config.report_every
         start, _, *teachers = _policy_sets(ray.get_actor(server_name))
         nets = [start.nets[head] for head in config.head_numbers]
-        self._learner = Learner(
-            config.learner,
-            nets,
-            teachers=[teacher.nets[head] for teacher in teachers for head in config.head_numbers],
-            new_workers=partial(
-                RLlibWorkers,
-                resources=learner_resources(config.cluster),
-                timeout_seconds=config.cluster.start_seconds,
-            ),
+        new_workers = partial(
+            RLlibWorkers,
+            resources=learner_resources(config.cluster),
+            timeout_seconds=config.cluster.start_seconds,
         )
+        with _dying_with_learners():
+            self._learner = Learner(
+                config.learner,
+                nets,
+                teachers=[teacher.nets[head] for teacher in teachers for head in config.head_numbers],
+                new_workers=new_workers,
+            )
 
     def learn(self, parts: Mapping[int, Decisions], staleness: float) -> Any:
         """Make one update: ``backend.Learned``."""

@@ -114,13 +114,13 @@ class SimulatorGroup:
             self.next_number, self._past = state.next_simulator, state.counts
             if (len(state.simulators), len(state.buffers)) == (len(self._handles), len(self.shards)):
                 simulators, buffers, held = list(state.simulators), list(state.buffers), state.held
-                self._past = BufferCounts()
         begun = [
             shard.actor.begin.remote(shard.incarnation, part) for shard, part in zip(self.shards, buffers, strict=True)
         ]
         if any(part is not None for part in buffers):
             for shard, status in zip(self.shards, begun, strict=True):
                 shard.status = self._supervisor.answer(shard.part, status)
+                self._past = self._past.minus(shard.status.counts)  # leaves what went through dead shards
         for handle, games, fragment in zip(self._handles, simulators, held, strict=True):
             if fragment:
                 handle.pending.append(ray.put(fragment))

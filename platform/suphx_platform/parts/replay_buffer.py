@@ -39,6 +39,12 @@ class BufferCounts:
             **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
         )
 
+    def minus(self, other: BufferCounts) -> BufferCounts:
+        """Return the differences."""
+        return BufferCounts(
+            **{field.name: getattr(self, field.name) - getattr(other, field.name) for field in fields(self)}
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class BufferStatus:

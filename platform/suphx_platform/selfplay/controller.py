@@ -174,8 +174,13 @@ class Controller:
         progress.waiting_seconds += played.waited_seconds
 
     def _count_update(self, learned: Learned) -> None:
-        """Add the update to the counters; report and evaluate when they are due."""
+        """Add the update to the counters; report and evaluate when they are due.
+
+        An update that takes the place of one that was counted and then lost with a learner's machine is not counted.
+        """
         progress, config = self._progress, self._config
+        if learned.number <= progress.updates:
+            return
         progress.updates = learned.number
         progress.learning_seconds += learned.seconds
         shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_decisions}

@@ -23,6 +23,7 @@ from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx_platform.on_ray.learner_group import LearnersLostError, RLlibWorkers
 from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner
 from suphx_platform.parts.learner import Learner
 from suphx_platform.parts.parameter_server import Weights
 from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, PLAIN, decisions, small_net
@@ -220,6 +221,18 @@ def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
 
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
+def test_a_learner_that_dies_while_it_starts_is_lost_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dying(PolicyGradientLearner):
+        def build(self) -> None:
+            os._exit(1)
+
+    monkeypatch.setattr("suphx_platform.on_ray.learner_group.PolicyGradientLearner", Dying)
+    with pytest.raises(LearnersLostError, match="one of 2 learners is lost while they start"):
+        rllib_learner(TWO)
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
 def test_learners_on_gpus_must_get_some() -> None:
     with pytest.raises(ValueError, match="device is cuda, but the learners get no GPUs"):
         rllib_learner(replace(TWO, device="cuda"))
@@ -228,7 +241,7 @@ def test_learners_on_gpus_must_get_some() -> None:
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
 def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
-    with pytest.raises(LearnersLostError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
+    with pytest.raises(TimeoutError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
         rllib_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
 
 

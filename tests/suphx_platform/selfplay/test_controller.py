@@ -25,7 +25,7 @@ from suphx.training.reinforcement.policy_gradient_config import PolicyGradientCo
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
-from suphx_platform.backend.backend import SelfPlay
+from suphx_platform.backend.backend import Event, Learned, SelfPlay
 from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
@@ -75,6 +75,20 @@ def test_a_run_leaves_an_agent_curves_and_matches(unbroken: Run) -> None:
     counts = metrics["decisions_of_buffer"]
     assert 12 * 200 <= counts["learned"] < 12 * 230
     assert counts["added"] >= counts["learned"] + counts["stale"]
+
+
+def test_updates_that_take_the_place_of_lost_ones_are_not_counted_again(unbroken: Run, tmp_path: Path) -> None:
+    """A learner that lost its machine answers numbers that were counted before."""
+
+    class Repeating(LocalBackend):
+        def advance(self) -> list[Event]:
+            events = super().advance()
+            updates = [event for event in events if isinstance(event, Learned)]
+            return [*events, *(replace(update, number=update.number - n) for update in updates for n in (1, 0))]
+
+    metrics = Controller(CONFIG, new_play(), tmp_path, new_backend=Repeating).run()
+    assert metrics["updates"] == 12
+    assert numbers(metrics) == numbers(unbroken.metrics)
 
 
 def test_the_same_seed_gives_the_same_numbers(unbroken: Run, tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from suphx.games.riichi.hand.ukeire import find_waits
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Win
 from suphx.games.riichi.records.log.mjlog_meld import Meld
@@ -40,7 +43,7 @@ from suphx.games.riichi.table.table import (
     PON_MELD,
     TRIPLE_RON_DRAW,
 )
-from suphx.games.riichi.table.tile import EAST, NORTH, NUM_TILES
+from suphx.games.riichi.table.tile import EAST, NORTH, NUM_KINDS, NUM_TILES
 
 TILE_NAMES: tuple[str, ...] = (
     *(f"{number}{suit}" for suit in "mps" for number in range(1, 10)),
@@ -292,13 +295,22 @@ class _KyokuReader:
         result = REASONS.get(str(event.get("reason")))
         if result is None:
             result = self._drawn_result(deltas)
-        tenpai = [int(delta > 0) for delta in deltas]
-        if isinstance(event.get("tenpais"), list):
-            tenpai = [int(value is True) for value in event["tenpais"]]
-            if len(tenpai) != 4:
-                raise ValueError(f"tenpais has {len(tenpai)} values instead of 4")
         has_tenpai = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
-        self.builder.end_in_draw(result, deltas, tenpai if has_tenpai else (0, 0, 0, 0))
+        tenpai = self._tenpai(event, result, deltas) if has_tenpai else (0, 0, 0, 0)
+        self.builder.end_in_draw(result, deltas, tenpai)
+
+    def _tenpai(self, event: JsonObject, result: int, deltas: Sequence[int]) -> Sequence[int]:
+        """Return which seats are tenpai: as the event says, or as they are paid, or by what they hold."""
+        if isinstance(event.get("tenpais"), list):
+            if len(event["tenpais"]) != 4:
+                raise ValueError(f"tenpais has {len(event['tenpais'])} values instead of 4")
+            return [int(value is True) for value in event["tenpais"]]
+        if result == EXHAUSTIVE_DRAW and any(deltas):
+            return [int(delta > 0) for delta in deltas]
+        hands = [self.builder.hand(seat) for seat in range(4)]
+        counts = [np.bincount([tile >> 2 for tile in hand], minlength=NUM_KINDS) for hand in hands]
+        waits = find_waits(counts, [(13 - len(hand)) // 3 for hand in hands])
+        return [int(kinds.any()) for kinds in waits]
 
     def _drawn_result(self, deltas: Sequence[int]) -> int:
         """Return why the kyoku is drawn, derived from what was played."""

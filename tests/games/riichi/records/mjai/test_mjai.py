@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import ForeignRecord, RecordError
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.mjai.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
@@ -31,6 +32,10 @@ def events_of(text: str) -> list[Event]:
 
 def text_of(events: list[Event]) -> str:
     return "\n".join(json.dumps(event) for event in events)
+
+
+def tenpai_of(log: GameLog) -> list[list[int]]:
+    return [kyoku.result["tenpai"].tolist() for kyoku in log.kyokus]
 
 
 def first(events: list[Event], kind: str) -> Event:
@@ -62,6 +67,22 @@ def test_a_plain_dialect_without_reasons_and_final_scores_says_the_same(seed: in
     log = parse_mjai(text_of(events), game.id)
     assert log.final_scores == game.final_scores
     assert [int(k.result["result"]) for k in log.kyokus] == [int(k.result["result"]) for k in game.kyokus]
+    assert tenpai_of(log) == tenpai_of(game)
+
+
+def test_random_games_have_a_draw_in_which_all_four_are_tenpai() -> None:
+    """In the dialect without ``tenpais`` nobody is paid then: only the hands tell."""
+    assert [1, 1, 1, 1] in tenpai_of(random_game(5))
+
+
+def test_who_is_tenpai_at_a_nagashi_mangan_follows_from_the_hands() -> None:
+    game = random_game(1)
+    assert tenpai_of(game)[0] == [0, 1, 0, 1]
+    events = events_of(write_mjai(game))
+    end = events.index(first(events, "ryukyoku"))
+    events[end] = {"type": "ryukyoku", "reason": "nagashimangan", "deltas": [8000, -4000, -2000, -2000]}
+    log = parse_mjai(text_of([*events[: end + 1], {"type": "end_kyoku"}]), "x", is_fragment_allowed=True)
+    assert tenpai_of(log) == [[0, 1, 0, 1]]
 
 
 @pytest.mark.parametrize(("kyoku_first", "num_winds"), [(0, 2), (4, 1)])
