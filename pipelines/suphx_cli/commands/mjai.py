@@ -98,6 +98,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     check_agent(args.agent)
     if args.pack is not None and args.pack.suffix != ".zip":
         raise ValueError(f"--pack is {args.pack}: name a file that ends in .zip")
+    if args.pack is not None and args.seat is not None:
+        raise ValueError(f"SEAT is {args.seat}, and --pack plays nothing: leave it out, the arena seats the bot")
     with _fetched(args, console) as address:
         if args.pack is not None:
             from suphx_platform.agents.bot.bot_archive import write_bot

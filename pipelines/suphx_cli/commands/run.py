@@ -57,7 +57,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run-id",
         type=run_id,
-        metavar="ID",
+        metavar="RUN_ID",
         help="name of the run (default: derived from its settings); an existing run must have the same settings",
     )
     add_code_change(parser)

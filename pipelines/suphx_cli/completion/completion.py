@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -54,14 +55,16 @@ def recipes(prefix: str, **_: object) -> list[str]:
 
 
 def recipe_keys(parsed_args: argparse.Namespace, **_: object) -> list[str]:
-    """Return ``key=`` for each key of a recipe, or of a tournament's recipe."""
+    """Return ``key=`` for each key of the recipe that is named, or of any recipe of the command."""
     from suphx_cli.commands import tournament
-    from suphx_pipelines.recipe.recipe import Recipe
-    from suphx_pipelines.recipe.recipe_file import flatten, to_table
-    from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+    from suphx_pipelines.recipe.recipe_file import flatten, read_table, to_table
+    from suphx_pipelines.recipe.recipe_kind import recipe_class
 
     is_tournament = getattr(parsed_args.execute, "__module__", "") == tournament.__name__
-    config = TournamentRecipe(name="-") if is_tournament else Recipe(name="-")
+    table = {}
+    with suppress(ValueError, OSError):  # it is not named yet, or is none
+        table = read_table(parsed_args.recipe) if parsed_args.recipe else {}
+    config = recipe_class("tournament" if is_tournament else "run", table)(name="-")
     return [f"{key}=" for key in flatten(to_table(config))]
 
 
@@ -91,7 +94,6 @@ COMPLETERS: Mapping[str, Completer] = MappingProxyType(
         "KEY=VALUE": recipe_keys,
         "RUN": runs,
         "RUN_ID": runs,
-        "ID": runs,
         "AGENT": agents,
         "DIR": DirectoriesCompleter(),
         "FOLDER": DirectoriesCompleter(),

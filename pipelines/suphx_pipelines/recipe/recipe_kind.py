@@ -35,6 +35,11 @@ def is_of_another_game(table: Table) -> bool:
     return GAME_KEY in table
 
 
+def recipe_class(command: Command, table: Table) -> type[Any]:
+    """Return the dataclass of recipes of ``command``, for the game of the tables of a recipe."""
+    return (_RECIPES_OF_OTHER_GAMES if is_of_another_game(table) else _RECIPES)[command]
+
+
 def command_of(table: Table) -> Command:
     """Return which command the tables of a recipe are for."""
     return "tournament" if _foreign_keys(table, "run", "tournament") else "run"

@@ -50,6 +50,11 @@ class Progress:
             self.state.done = self.state.done_before = done
             self._started = time.monotonic()
 
+    def expect(self, count: float) -> None:
+        """Set the total: ``count`` more units are to do, whatever it was before."""
+        with self._lock:
+            self.state.total = self.state.done + count
+
     def count(self, items: Iterable[T]) -> Iterator[T]:
         """Return an iterator over ``items`` that counts each."""
         for item in items:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numpy as np
 import ray
-from ray.util.placement_group import PlacementGroup, get_placement_group, placement_group, remove_placement_group
+from ray.util.placement_group import remove_placement_group
 from torch import Tensor
 
 with warnings.catch_warnings():
@@ -28,6 +27,7 @@ from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reinforcement.update.step_state import load_step_tensors, step_tensors
+from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner, module_spec
 from suphx_platform.parts.learner import KlColumns
 from suphx_platform.parts.parameter_server import Weights
@@ -53,20 +53,21 @@ class RLlibWorkers:
         *,
         resources: Mapping[str, float] | None = None,
         timeout_seconds: float = 600.0,
+        room: str = "",
     ) -> None:
         """``nets`` and ``teachers``: as for ``Learner``.
 
         For several learners: ``resources`` are what Ray reserves for each, such as ``{"CPU": 1, "GPU": 1}`` (None: a
-        CPU for each thread); a learner that does not answer within ``timeout_seconds`` is lost. Raises ValueError if
-        this process is not connected to Ray, or device is cuda without GPUs; TimeoutError if Ray has no room in time;
-        LearnersLostError if one dies while they start.
+        CPU for each thread), under the name ``room`` (learner_room.py); a learner that does not answer within
+        ``timeout_seconds`` is lost. Raises ValueError if this process is not connected to Ray, or device is cuda
+        without GPUs; TimeoutError if Ray has no room in time; LearnersLostError if one dies while they start.
         """
         if config.num_learners > 1 and not ray.is_initialized():
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
         self._config = config
         self._timeout_seconds = timeout_seconds
         self._handles: list[ray.actor.ActorHandle[Any] | None] = []
-        self._group = _new_group(config, nets, teachers, resources, timeout_seconds)
+        self._group = _new_group(config, nets, teachers, resources, timeout_seconds, room)
         self._handles = self._on_each(_own_handle)
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
@@ -168,6 +169,7 @@ def _new_group(
     teachers: Sequence[PolicyNet],
     resources: Mapping[str, float] | None,
     timeout_seconds: float,
+    room_name: str,
 ) -> LearnerGroup:
     """Return RLlib's group: one learner in this process, or several Ray actors with ``resources`` each.
 
@@ -180,7 +182,7 @@ def _new_group(
         needs.pop("GPU", None)
     if is_remote and config.device == "cuda" and not needs.get("GPU"):
         raise ValueError("device is cuda, but the learners get no GPUs: set gpus_per_learner, or use auto")
-    room = _room(needs, config.num_learners, timeout_seconds) if is_remote else None
+    room = reserve_room(needs, config.num_learners, timeout_seconds, name=room_name) if is_remote else None
     num_cpus, num_gpus = needs.pop("CPU", 0), needs.pop("GPU", 0)
     settings = (
         AlgorithmConfig()
@@ -210,25 +212,3 @@ def _new_group(
                 remove_placement_group(room)  # the others end with it
             message = f"one of {config.num_learners} learners is lost while they start: {_last_line(error)}"
             raise LearnersLostError(message) from error
-
-
-def _room(needs: Mapping[str, float], num_learners: int, timeout_seconds: float) -> PlacementGroup:
-    """Return a reservation of ``needs`` for every learner; RLlib's group gives it back when it ends.
-
-    Ray keeps that of an actor that died until the end of the job. An actor that was started again needs the place, so
-    it removes the one that its former life has left.
-    """
-    bundle = {name: amount for name, amount in needs.items() if amount}
-    actor = ray.get_runtime_context().get_actor_id()  # the same after a restart; None in a driver
-    name = f"learners of {actor}" if actor else ""
-    if name:
-        with suppress(ValueError):  # there is none
-            remove_placement_group(get_placement_group(name))
-    room: PlacementGroup = placement_group([bundle] * num_learners, name=name)
-    if not room.wait(timeout_seconds):
-        remove_placement_group(room)
-        raise TimeoutError(
-            f"Ray cannot place {num_learners} learners of {bundle} each within {timeout_seconds:g} s: it has "
-            f"{ray.available_resources()} left; lower num_learners, or add nodes"
-        )
-    return room

@@ -242,7 +242,7 @@ class ParameterServerActor(RayActor):
 class LearnerActor(RayActor):
     """The learner; it learns once it has been told from where."""
 
-    def __init__(self, config: ReinforcementConfig, server_name: str) -> None:
+    def __init__(self, config: ReinforcementConfig, server_name: str, room: str) -> None:
         from suphx_platform.on_ray.learner_group import RLlibWorkers
         from suphx_platform.parts.learner import Learner
 
@@ -255,6 +255,7 @@ class LearnerActor(RayActor):
             RLlibWorkers,
             resources=learner_resources(config.cluster),
             timeout_seconds=config.cluster.start_seconds,
+            room=room,
         )
         with _dying_with_learners():
             self._learner = Learner(

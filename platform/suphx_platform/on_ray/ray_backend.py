@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from contextlib import ExitStack
 
-import ray
-
 from suphx_platform.backend.backend import BackendState, Event, SelfPlay
 from suphx_platform.backend.backend_steps import full_error, new_context
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
@@ -130,7 +128,7 @@ class RayBackend:
         self._is_lockstep = self._config.cluster.pace == "lockstep"
         self._stack.enter_context(ray_session(**local_needs(self._config)))
         self._topology = Topology(self._config, new_context(self._config, play, 0))
-        self._stack.callback(self._end)
+        self._stack.callback(self._topology.close)
         parts = self._topology.parts()
         self._supervisor = ActorSupervisor(self._config.cluster, parts)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
@@ -138,10 +136,6 @@ class RayBackend:
         self._missing = MissingParts(parts, _logger.info, remedy="reduce the numbers in [reinforcement.cluster]")
         self._learner_driver.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
         self._simulators.begin(state)
-
-    def _end(self) -> None:
-        for actor in self._topology.parts().values():
-            ray.kill(actor)
 
     def _work(self, *, may_learn: bool, may_play: bool = True) -> None:
         """Give the parts something to do, as far as they may, and handle one answer."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from suphx_platform.on_ray.actor.ray_actor import BESIDE, PLACE, RayActor
+from suphx_platform.on_ray.learner_room import free_room
 from suphx_platform.on_ray.ray_actors import (
     InferenceEngineActor,
     LearnerActor,
@@ -41,6 +42,7 @@ class Topology:
     def __init__(self, config: ReinforcementConfig, context: SimulatorContext) -> None:
         """``context``: what is the same for all simulators. Nobody does anything until the server has begun."""
         self._run = f"suphx-{uuid.uuid4().hex[:8]}"
+        self._room = self._name("learners")
         cluster = config.cluster
         # Buffers and versions are kept near the learner and reserve almost none of its resource.
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
@@ -54,7 +56,7 @@ class Topology:
             self._new(f"buffer {number}", ReplayBufferActor, beside, config.buffer, heads)
             for number in range(cluster.num_buffers)
         ]
-        self.learner = self._new("learner", LearnerActor, _learner_options(config), config, server)
+        self.learner = self._new("learner", LearnerActor, _learner_options(config), config, server, self._room)
         self.engines = [
             self._new(
                 f"engine {number}",
@@ -89,6 +91,12 @@ class Topology:
         for role in ("engine", "buffer", "simulator"):
             named |= {f"{role} {number}": actor for number, actor in enumerate(getattr(self, f"{role}s"))}
         return named
+
+    def close(self) -> None:
+        """End all actors, and give back what several learners had reserved."""
+        for actor in self.parts().values():
+            ray.kill(actor)
+        free_room(self._room)
 
 
 def new_ray_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:

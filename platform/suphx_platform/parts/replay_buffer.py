@@ -7,8 +7,9 @@ order. Decisions that are too stale are dropped when they would be learned from,
 
 from __future__ import annotations
 
+import operator
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -35,15 +36,15 @@ class BufferCounts:
 
     def plus(self, other: BufferCounts) -> BufferCounts:
         """Return the sums."""
-        return BufferCounts(
-            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
-        )
+        return self._with(other, operator.add)
 
     def minus(self, other: BufferCounts) -> BufferCounts:
         """Return the differences."""
-        return BufferCounts(
-            **{field.name: getattr(self, field.name) - getattr(other, field.name) for field in fields(self)}
-        )
+        return self._with(other, operator.sub)
+
+    def _with(self, other: BufferCounts, act: Callable[[int, int], int]) -> BufferCounts:
+        names = [field.name for field in fields(self)]
+        return BufferCounts(**{name: act(getattr(self, name), getattr(other, name)) for name in names})
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from suphx_platform.tracking.client.mlflow_call import (
     FILES,
     FIRST,
+    QUIET,
     USUAL,
     Patience,
     TrackingError,
     mlflow_call,
     patient,
-    quiet_environment,
     server_address,
 )
 from suphx_platform.tracking.client.mlflow_client import quiet_client
@@ -198,7 +198,7 @@ class MlflowStore:
 
     def download(self, uri: str, folder: Path) -> None:
         """Copy the files below an artifact's address into the new ``folder``; OSError if that fails."""
-        os.environ.update(quiet_environment())
+        os.environ.update(QUIET)
         from mlflow.artifacts import download_artifacts
         from mlflow.exceptions import MlflowException
 

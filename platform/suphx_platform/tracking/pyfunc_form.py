@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from suphx_platform.tracking.client.mlflow_call import quiet_environment
+from suphx_platform.tracking.client.mlflow_call import QUIET
 from suphx_platform.tracking.net_digests import differences, net_digests
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ EXAMPLE = (
 
 def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> None:
     """Write the model with the files of ``nets`` into the new ``folder``; the ids are those of MLflow's model."""
-    os.environ.update(quiet_environment())
+    os.environ.update(QUIET)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about MLflow's own types, at its import
         import mlflow.pyfunc

@@ -16,7 +16,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from suphx_platform.tracking.client.mlflow_call import SERVER, quiet_environment
+from suphx_platform.tracking.client.mlflow_call import QUIET, SERVER
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -48,7 +48,7 @@ def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     ]  # not a line for each request
     command = [sys.executable, "-m", "mlflow", "ui", *options]
     # In its own session: Ctrl-C reaches only this process, which then ends the server without tracebacks.
-    environment = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING", **quiet_environment()}
+    environment = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING", **os.environ, **QUIET}
     process = subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE)
     assert process.stderr is not None
     printer = threading.Thread(target=_print_errors, args=(process.stderr,), daemon=True, name="mlflow errors")

@@ -18,6 +18,7 @@ from suphx_cli.commands.mjai import tcp_address, websocket_address
         (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?"),
         (["--agent", "mjai:python bot.py"], "is a program that speaks mjai itself: start it without suphx"),
         (["--agent", "ukeire", "--pack", "bot"], "--pack is bot: name a file that ends in .zip"),
+        (["--agent", "ukeire", "2", "--pack", "bot.zip"], "SEAT is 2, and --pack plays nothing: leave it out"),
     ],
 )
 def test_a_mistake_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,6 +57,7 @@ def suggestions(script: Path, line: str, folder: Path = REPOSITORY) -> list[str]
         ("suphx run laptop --on-code-change r", "redo"),
         ("suphx run laptop --set net.siz", "net.size="),
         ("suphx tournament nightly --set leaderboard.anc", "leaderboard.anchor="),
+        ("suphx run doudizhu --set learning.imit", "learning.imitates="),
         ("suphx evaluate --candidate uke", "ukeire"),
         ("suphx evaluate --hanch", "--hanchans"),
         ("suphx run docs/../pipelines/recipes/lap", "docs/../pipelines/recipes/laptop.toml"),

@@ -18,6 +18,8 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 from suphx_platform.backend.carried_state import load_learner_state
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.on_ray.topology import local_needs
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
@@ -128,6 +130,14 @@ def test_a_killed_one_of_several_learners_is_made_up_for(tmp_path: Path) -> None
     assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12, 15, 18, 21, 24]
     versions = [point["version"] for point in metrics["history"]]
     assert versions == sorted(versions)
+
+
+def test_the_next_run_in_an_open_ray_session_has_room_for_its_learners(tmp_path: Path) -> None:
+    cluster = RayLayoutConfig(on_ray=True, start_seconds=60.0)
+    config = replace(ALONE, max_updates=3, learner=replace(ALONE.learner, num_learners=2), cluster=cluster)
+    with ray_session(**local_needs(config)):
+        for name in "ab":
+            assert new_controller(tmp_path / name, config).run()["updates"] == 3
 
 
 def descendants(process: int, name: str) -> list[int]:

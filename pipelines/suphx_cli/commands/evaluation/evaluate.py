@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from suphx.evaluation.match_config import PHOENIX_POINTS, MeasureName, SeatingChoice
+from suphx.evaluation.match_config import MeasureName, SeatingChoice
 from suphx.games.registry import GAMES
 from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_negative, positive
 from suphx_cli.commands.evaluation import riichi_evaluation
@@ -131,21 +131,19 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--error",
         type=float,
-        default=0.01,
         metavar="P",
         help="with --sequential: share of wrong decisions of each kind, at most (default: 0.01)",
     )
     parser.add_argument(
         "--decides",
         choices=get_args(MeasureName),
-        default="placement",
-        help="with --sequential: unit of DIFFERENCE, average placement or points per hanchan; both are reported",
+        help="with --sequential: unit of DIFFERENCE, average placement (the default) or points per hanchan; both are "
+        "reported",
     )
     parser.add_argument(
         "--points",
         type=int,
         nargs=4,
-        default=PHOENIX_POINTS,
         metavar="P",
         help="points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan)",
     )

@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             with _fetched(args, source) as agents, console.progress("hanchans", riichi_match.num_games(args)) as bar:
                 setup = MatchSetup(*agents, seed=args.seed, has_draw_lanes=not args.no_draw_lanes)
                 runner = GameRunner(workers=workers, load=load_any_agent, records=args.keep_games, progress=bar.advance)
-                report = riichi_match.play(args, setup, runner, tell=lambda outcome: bar.advance(0, outcome.note()))
+                report = riichi_match.play(args, setup, runner, tell=partial(riichi_match.note_look, args, bar))
             seconds = round(time.perf_counter() - started, 1)
     except KeyboardInterrupt:
         first = f"remove {args.keep_games}, and " if args.keep_games is not None and args.keep_games.exists() else ""

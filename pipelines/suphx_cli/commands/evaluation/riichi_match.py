@@ -15,7 +15,8 @@ from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx.evaluation.statistics import Interval
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx_cli.commands.evaluation.riichi_options import sequential_config
+from suphx_cli.commands.evaluation.riichi_options import points_of_places, sequential_config
+from suphx_platform.console.progress import Progress
 from suphx_platform.console.table_text import label, value_text
 
 _FRESH_HANCHANS = 1000
@@ -42,6 +43,13 @@ def num_games(args: argparse.Namespace) -> int:
     return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
 
 
+def note_look(args: argparse.Namespace, bar: Progress, outcome: SequentialOutcome) -> None:
+    """Show a look at a sequential match; after a pass there are games on new walls instead of what is left."""
+    bar.advance(0, outcome.note())
+    if outcome.decision == "better":
+        bar.expect(_FRESH_HANCHANS * len(chosen_seatings(args.seating)))
+
+
 def play(
     args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, tell: Callable[[SequentialOutcome], None]
 ) -> Report:
@@ -49,7 +57,7 @@ def play(
     if args.deals is not None:
         return play_deal_match(setup, args.deals, runner=runner)
     if args.sequential is None:
-        return play_seatings(setup, args.hanchans, args.seating, points=tuple(args.points), runner=runner)
+        return play_seatings(setup, args.hanchans, args.seating, points=points_of_places(args), runner=runner)
     return play_sequential_match(
         setup,
         sequential_config(args),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
+from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, check_hanchans
 from suphx_cli.arguments.record_path import check_new_folder
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
     from suphx.evaluation.sequential.sequential_config import SequentialConfig
+
+_OF_SEQUENTIAL = ("error", "decides")
+"""Options without a meaning in other matches."""
 
 
 def check_options(args: argparse.Namespace) -> None:
@@ -30,13 +33,13 @@ def sequential_config(args: argparse.Namespace) -> SequentialConfig:
     """Return what decides a sequential match. ValueError for a wrong option."""
     from suphx.evaluation.sequential.sequential_config import SequentialConfig
 
-    return SequentialConfig(
-        difference=args.sequential,
-        error=args.error,
-        decides=args.decides,
-        points=tuple(args.points),
-        seating=args.seating,
-    )
+    given = {name: getattr(args, name) for name in _OF_SEQUENTIAL if getattr(args, name) is not None}
+    return SequentialConfig(difference=args.sequential, points=points_of_places(args), seating=args.seating, **given)
+
+
+def points_of_places(args: argparse.Namespace) -> tuple[int, ...]:
+    """Return what first to fourth place are worth."""
+    return PHOENIX_POINTS if args.points is None else tuple(args.points)
 
 
 def _check_sequential(args: argparse.Namespace) -> None:
@@ -44,7 +47,9 @@ def _check_sequential(args: argparse.Namespace) -> None:
     from suphx.evaluation.sequential.sequential_config import check_budget
     from suphx.evaluation.wall_difference import points_measure
 
-    points_measure(tuple(args.points))
+    points_measure(points_of_places(args))
+    if args.deals is not None and args.points is not None:
+        raise ValueError("--points are for the places of whole games: use --hanchans instead of --deals")
     if args.deals is not None and args.seating != "1v3":
         raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
     if args.sequential is not None:
@@ -52,6 +57,10 @@ def _check_sequential(args: argparse.Namespace) -> None:
             raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
         sequential_config(args)
         check_budget(args.hanchans)
+        return
+    for name in _OF_SEQUENTIAL:
+        if getattr(args, name) is not None:
+            raise ValueError(f"--{name} is for a match that stops once it is decided: add --sequential DIFFERENCE")
 
 
 def _check_folder(args: argparse.Namespace) -> None:

@@ -15,6 +15,15 @@ from urllib.parse import unquote, urlsplit
 from suphx.credentials import has_credentials, without_credentials
 
 SERVER = "MLFLOW_TRACKING_URI"
+QUIET: Mapping[str, str] = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "GIT_PYTHON_REFRESH": "quiet",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that is not used
+}
+"""Environment variables with which MLflow sends no telemetry and prints nothing by itself."""
 _USER, _PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
 _TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 Patience = Mapping[str, str]
@@ -109,19 +118,6 @@ def server_address() -> str:
             os.environ[_USER], os.environ[_PASSWORD] = unquote(parts.username or ""), unquote(parts.password or "")
         address = os.environ[SERVER] = without_credentials(address)
     return address
-
-
-def quiet_environment() -> dict[str, str]:
-    """Return the environment in which MLflow sends no telemetry and prints nothing by itself."""
-    return {
-        **os.environ,
-        "MLFLOW_DISABLE_TELEMETRY": "true",
-        "DO_NOT_TRACK": "true",
-        "GIT_PYTHON_REFRESH": "quiet",
-        "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
-        "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that is not used
-    }
 
 
 def _is_away(error: Exception) -> bool:

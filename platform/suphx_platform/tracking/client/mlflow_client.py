@@ -6,7 +6,7 @@ import logging
 import os
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.client.mlflow_call import quiet_environment
+from suphx_platform.tracking.client.mlflow_call import QUIET
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def quiet_client(uri: str) -> MlflowClient:
     """Return a client of MLflow that sends no telemetry and prints nothing by itself."""
-    os.environ.update(quiet_environment())  # before the import, in which MLflow decides on telemetry
+    os.environ.update(QUIET)  # before the import, in which MLflow decides on telemetry
     from mlflow import MlflowClient
 
     for name in ("mlflow", "alembic"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,32 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
 def test_seatings_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate_deals(tmp_path, "ukeire", "--seating", "all") == 1
     assert "--seating all is for whole games" in capsys.readouterr().err
+
+
+def test_points_of_places_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire", "--points", "90", "45", "0", "-135") == 1
+    assert "--points are for the places of whole games: use --hanchans" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--error", "0.05"], ["--decides", "points"]])
+def test_what_decides_is_only_for_matches_that_stop(
+    runs: Path, option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), *option]
+    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 1
+    assert f"{option[0]} is for a match that stops once it is decided: add --sequential" in capsys.readouterr().err
+
+
+def test_the_progress_of_a_match_that_stops_early_ends_with_its_games_on_new_walls(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--sequential", "0.5", "--hanchans", "4000", "--workers", "1", "--runs", str(runs), "--json"]
+    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 0
+    printed = capsys.readouterr()
+    result = json.loads(printed.out.splitlines()[-1])
+    assert (result["verdict"], result["fresh_match"]["hanchans"]) == ("better", 1000)
+    done, total = re.findall(r"([0-9,]+) of ([0-9,]+) hanchans", printed.err)[-1]
+    assert done == total
 
 
 def evaluate_deals(runs: Path, candidate: str, *more: str) -> int:

@@ -307,6 +307,8 @@ class _KyokuReader:
             return [int(value is True) for value in event["tenpais"]]
         if result == EXHAUSTIVE_DRAW and any(deltas):
             return [int(delta > 0) for delta in deltas]
+        if self.builder.drawn >= 0:
+            raise ValueError("the kyoku ends for want of tiles before the drawn tile is discarded")
         hands = [self.builder.hand(seat) for seat in range(4)]
         counts = [np.bincount([tile >> 2 for tile in hand], minlength=NUM_KINDS) for hand in hands]
         waits = find_waits(counts, [(13 - len(hand)) // 3 for hand in hands])

@@ -85,6 +85,14 @@ def test_who_is_tenpai_at_a_nagashi_mangan_follows_from_the_hands() -> None:
     assert tenpai_of(log) == [[0, 1, 0, 1]]
 
 
+def test_a_kyoku_does_not_end_for_want_of_tiles_in_the_middle_of_a_turn() -> None:
+    events = events_of(SHORT)
+    drawn = events.index(first(events, "tsumo"))
+    end = {"type": "ryukyoku", "reason": "fanpai", "deltas": [0, 0, 0, 0]}
+    with pytest.raises(RecordError, match="before the drawn tile is discarded"):
+        parse_mjai(text_of([*events[: drawn + 1], end]), "x", is_fragment_allowed=True)
+
+
 @pytest.mark.parametrize(("kyoku_first", "num_winds"), [(0, 2), (4, 1)])
 def test_the_length_of_a_game_is_that_of_other_programs(kyoku_first: int, num_winds: int) -> None:
     events = events_of(SHORT)
