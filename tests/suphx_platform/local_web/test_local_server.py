@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import logging
 import socket
 from collections.abc import Iterator
 
@@ -12,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from suphx_platform.local_web.local_server import LocalServer
+from suphx_platform.local_web.local_server import MAX_MESSAGE_BYTES, LocalServer
 from suphx_platform.local_web.loopback_guard import HOST, new_token
 from tests.suphx_platform.local_web.running_server import running_server
 
@@ -91,6 +92,27 @@ def test_other_websockets_are_refused(server: LocalServer, origin: str | None, t
     address = f"ws://127.0.0.1:{server.port}/echo?token={server.token if token is None else token}"
     with pytest.raises(InvalidStatus, match="403"), connect(address, origin=own):
         pass
+
+
+def test_a_message_longer_than_any_of_the_page_ends_the_connection(server: LocalServer) -> None:
+    address = f"ws://127.0.0.1:{server.port}/echo?token={server.token}"
+    origin = Origin(f"http://127.0.0.1:{server.port}")
+    with connect(address, origin=origin) as websocket:
+        websocket.send("x" * MAX_MESSAGE_BYTES)
+        assert websocket.recv(timeout=10) == "x" * MAX_MESSAGE_BYTES
+    with connect(address, origin=origin) as websocket:
+        websocket.send("x" * (MAX_MESSAGE_BYTES + 1))
+        with pytest.raises(ConnectionClosedError, match="1009"):
+            websocket.recv(timeout=10)
+
+
+def test_the_token_is_in_no_log(
+    server: LocalServer, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    assert get(server, own_page(server))[0] == 200
+    printed = capfd.readouterr()
+    assert server.token not in f"{caplog.text} {printed.out} {printed.err}"
 
 
 def test_the_server_listens_on_loopback_only(server: LocalServer) -> None:

@@ -44,6 +44,7 @@ class MessageLog:
         self._mark = os.open(path.with_name(f"{path.name}.sent"), os.O_RDWR | os.O_CREAT, 0o600)
         self._end = os.fstat(self._file).st_size
         self._sent = self._read_mark()
+        os.pwrite(self._mark, b"%020d" % self._sent, 0)  # one behind the end must not count when the file grows past it
         waiting = os.pread(self._file, self._end - self._sent, self._sent)
         self._end = self._sent + waiting.rfind(b"\n") + 1  # a killed process may leave half a line
         self._count = waiting.count(b"\n")

@@ -86,6 +86,17 @@ def test_a_mark_behind_the_end_counts_as_none(path: Path) -> None:
     assert left_in(path) == [message(1)]
 
 
+def test_a_mark_behind_the_end_never_counts(path: Path) -> None:
+    """A process is killed after it emptied the file and before it set the mark, and the next one before it sends."""
+    path.parent.mkdir()
+    path.touch()
+    path.with_name(f"{path.name}.sent").write_text(f"{40:020d}")
+    with closing(MessageLog(path)) as log:
+        for number in range(5):
+            log.append(message(number))
+    assert left_in(path) == [message(number) for number in range(5)]
+
+
 def test_a_long_message_is_read_whole(path: Path) -> None:
     long = {"do": "tags", "text": "x" * 3_000_000}
     with closing(MessageLog(path)) as log:
