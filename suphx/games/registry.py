@@ -96,6 +96,12 @@ def candidate_games() -> tuple[str, ...]:
     return tuple(name for name, entry in GAMES.items() if entry.module is not None)
 
 
+def game_modules(name: str) -> tuple[str, ...]:
+    """Return the names of the modules that ``candidate_game`` imports for a game."""
+    module = find_game(name).module
+    return () if module is None else (module,)
+
+
 def candidate_game(name: str) -> CandidateGame:
     """Return a game whose seats choose among candidate moves; ValueError for another one."""
     entry = find_game(name)

@@ -116,7 +116,7 @@ def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]
     with TemporaryDirectory(prefix="suphx-agent-") as space:
         with console.activity("loading the agent"):
             address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
-            loader = AgentLoader(address, load_any_agent)
+            loader = AgentLoader(args.agent, lambda _: load_any_agent(address))
         yield loader
 
 

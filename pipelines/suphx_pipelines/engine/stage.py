@@ -77,7 +77,7 @@ class Interrupted(KeyboardInterrupt):
 class Stage(Generic[R]):
     """One step of a pipeline. Its result is used until something changes that it declares here, or its code.
 
-    The code is the module of ``run`` with all modules that it imports (stage_code.py).
+    The code is the module of ``run`` and ``modules``, with all modules that they import (stage_code.py).
     """
 
     name: str
@@ -101,6 +101,8 @@ class Stage(Generic[R]):
     check: Callable[[R], None] | None = None
     """Raises ValueError or OSError for what the stage would miss, such as a file that the recipe names. Called before
     the first stage of a run begins, if this one has no result yet."""
+    modules: tuple[str, ...] = ()
+    """Names of modules that it uses without an import statement, such as that of a game that the recipe names."""
     is_about_run: bool = False
     """It shows facts of its run, such as the id: the results of other runs are not reused."""
     is_summary: bool = False

@@ -1,14 +1,16 @@
 """The code that a stage depends on: the sources that its module imports, and the versions of the libraries.
 
-The sources are found as those of a kernel are (source_closure.py): the file of the stage's function and, recursively,
-every module of this project that it imports. So a change of the report does not concern the training of a net.
+The sources are found as those of a kernel are (source_closure.py): the file of the stage's function, those of the
+modules that the stage names, and, recursively, every module of this project that they import. So a change of the report
+does not concern the training of a net.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -41,12 +43,13 @@ class StageCode:
         return {"code": digest_json(dict(self.sources))[:_DIGITS], "libraries": dict(self.libraries)}
 
 
-def stage_code(run: Callable[..., Any]) -> StageCode:
-    """Return the code that the function of a stage depends on."""
+def stage_code(run: Callable[..., Any], modules: Sequence[str] = ()) -> StageCode:
+    """Return the code that the function of a stage and the ``modules`` that the stage names depend on."""
     while isinstance(run, partial):
         run = run.func
     source = inspect.unwrap(run) if inspect.isroutine(run) else type(run)
-    return _code_of(Path(inspect.getfile(source)).resolve())
+    own = Path(inspect.getfile(source)).resolve()
+    return _code_of(own, [_file_of(name) for name in modules])
 
 
 def changes(before: StageCode, now: StageCode) -> list[str]:
@@ -64,10 +67,20 @@ def _different(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
     return {name for name in {*one, *other} if one.get(name) != other.get(name)}
 
 
-def _code_of(file: Path) -> StageCode:
+def _file_of(module: str) -> Path:
+    """Return the source of a module; importing it is not needed, only the packages that it is in."""
+    spec = importlib.util.find_spec(module)
+    return Path(str(spec and spec.origin)).resolve(strict=True)
+
+
+def _code_of(file: Path, others: Sequence[Path]) -> StageCode:
     roots = _roots(file)
-    sources = {name: digest[:_DIGITS] for name, digest in sorted(closure_digests(file, roots).items())}
-    used = imported_packages(file, roots)
+    digests: dict[str, str] = {}
+    used: set[str] = set()
+    for each in (file, *others):
+        digests |= closure_digests(each, roots)
+        used |= imported_packages(each, roots)
+    sources = {name: digest[:_DIGITS] for name, digest in sorted(digests.items())}
     libraries = {name: library_version(name) for name in LIBRARIES if name in used}
     return StageCode(sources=sources, libraries={"python": ".".join(platform.python_version_tuple()[:2])} | libraries)
 

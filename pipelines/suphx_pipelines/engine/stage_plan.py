@@ -111,7 +111,7 @@ class StagePlanner:
         stage is only if ``on_code_change`` says so: otherwise its result is kept, and unfinished work goes on under
         a digest that names the inputs that it began with.
         """
-        code = stage_code(stage.run)
+        code = stage_code(stage.run, stage.modules)
         digests = {name: planned.digest for name, planned in upstream.items()}
         settings = self._settings(stage)
         if FILES in settings and settings[FILES] is None:

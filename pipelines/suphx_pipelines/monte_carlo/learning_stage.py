@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from suphx.games.registry import candidate_game
+from suphx.games.registry import candidate_game, game_modules
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
 from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig
@@ -39,8 +39,14 @@ FILES: Mapping[str, str] = {
 
 def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
     """Return the stage of a game."""
-    artifacts = (METRICS_FILE, *file_names(candidate_game(game_name)))
-    return Stage(name=STAGE_NAME, run=run, recipe_keys=("game", "rules", "learning"), artifacts=artifacts, files=FILES)
+    return Stage(
+        name=STAGE_NAME,
+        run=run,
+        recipe_keys=("game", "rules", "learning"),
+        artifacts=(METRICS_FILE, *file_names(candidate_game(game_name))),
+        files=FILES,
+        modules=game_modules(game_name),
+    )
 
 
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suphx.evaluation.side_match import SideReport, play_side_match
+from suphx.games.registry import game_modules
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
@@ -30,8 +31,8 @@ FILES: Mapping[str, str] = {
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
-def match_stage() -> Stage[MonteCarloRecipe]:
-    """Return the stage."""
+def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
+    """Return the stage of a game."""
     return Stage(
         name=STAGE_NAME,
         run=run,
@@ -39,6 +40,7 @@ def match_stage() -> Stage[MonteCarloRecipe]:
         needs=(learning_stage.STAGE_NAME,),
         artifacts=(MATCH_FILE,),
         files=FILES,
+        modules=game_modules(game_name),
     )
 
 

@@ -39,7 +39,7 @@ class MonteCarloResult:
 
 def monte_carlo_stages(game_name: str) -> list[Stage[MonteCarloRecipe]]:
     """Return the stages of a game in order."""
-    return [learning_stage(game_name), match_stage.match_stage(), report_stage.report_stage()]
+    return [learning_stage(game_name), match_stage.match_stage(game_name), report_stage.report_stage()]
 
 
 def run_monte_carlo(

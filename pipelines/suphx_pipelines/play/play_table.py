@@ -144,7 +144,7 @@ class PlayTable:
         return {
             "type": "view",
             "table": self.id,
-            "agent": self.agents.agent.name,
+            "agent": self.agents.name,
             "has_hints": self.agents.has_hints,
             "record": None if self._record is None else str(self._record),
             "problem": self._problem,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from suphx.games.riichi import GameLog, recorded_decisions, viewer_game, write_records
@@ -18,5 +19,7 @@ def save_record(log: GameLog, folder: Path) -> Path:
 
 def finished_page(log: GameLog, seat: int, agents: SeatedAgents) -> str:
     """Return the viewer's page of the game, seen from ``seat``, with the agent's choices if it can be asked."""
-    opinions = agent_opinions(agents.agent, recorded_decisions(log)) if agents.judges_records else None
+    opinions = None
+    if agents.judges_records:
+        opinions = replace(agent_opinions(agents.agent, recorded_decisions(log)), name=agents.name)
     return viewer_page(viewer_game(log, opinions), title=log.id, seat=seat)

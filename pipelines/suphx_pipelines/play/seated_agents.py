@@ -19,7 +19,10 @@ class AgentLoader:
     """Gives each table its agents. Nets are loaded once; an agent that remembers a game is loaded for every table."""
 
     def __init__(self, address: str, load: LoadAgent) -> None:
-        """``load`` returns the agent of ``address``; its errors are raised here, before the first game."""
+        """``load`` returns the agent of ``address``; its errors are raised here, before the first game.
+
+        People see the agent under its address.
+        """
         self._address = address
         self._load = load
         self._first: Agent | None = load(address)
@@ -29,17 +32,18 @@ class AgentLoader:
     def seat(self) -> SeatedAgents:
         """Return the agents of a new table."""
         if self._shared is not None:
-            return SeatedAgents(self._shared, self._lock)
+            return SeatedAgents(self._shared, self._lock, self._address)
         agent, self._first = self._first, None
-        return SeatedAgents(agent or self._load(self._address), threading.Lock())
+        return SeatedAgents(agent or self._load(self._address), threading.Lock(), self._address)
 
 
 class SeatedAgents:
     """One agent that answers for three seats of one table; any thread may ask it."""
 
-    def __init__(self, agent: Agent, lock: threading.Lock) -> None:
+    def __init__(self, agent: Agent, lock: threading.Lock, name: str) -> None:
         """``lock`` is held while the agent decides."""
         self.agent = agent
+        self.name = name
         self._lock = lock
         self._last_hint: tuple[int, dict[str, Any]] | None = None
 

@@ -96,7 +96,8 @@ class SeatedGame:
             _logger.warning("the game would be lost if the command stopped now: %s", error)
 
     def finish(self) -> Path:
-        """Write the record of the finished game and return its path; OSError if that fails."""
+        """End what the agents have started, write the record and return its path; OSError if that fails."""
+        self.agents.leave()
         record = save_record(self.session.log(), self._config.out)
         if self._unfinished is not None:
             self._unfinished.remove()

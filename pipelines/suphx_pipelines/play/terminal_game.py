@@ -79,6 +79,8 @@ class TerminalGame:
             if found is not None:
                 self._show_steps(self._session.move(view["number"], *found))
                 return
+            if any(_names(typed, key, move) for key, move in numbered(calls)):
+                continue  # a riichi that was taken back
             if typed == "d" and any(move["move"] == "discard" for move in view["moves"]):
                 self._line("terminal_no_drawn")
             else:
@@ -89,7 +91,7 @@ class TerminalGame:
     ) -> tuple[int, int | None] | None:
         """Return the action that was typed, with the discard after a riichi; None for what is not offered."""
         for key, move in numbered(calls):
-            if typed in (key, move["move"]) or (typed == "r" and move["move"] == "riichi"):
+            if _names(typed, key, move):
                 return self._riichi(move, moves) if move["move"] == "riichi" else (move["action"], None)
         action = _discard(typed, [move for move in moves if move["move"] == "discard"])
         return None if action is None else (action, None)
@@ -175,3 +177,8 @@ def _discard(typed: str, discards: Sequence[Mapping[str, Any]]) -> int | None:
     else:
         found = [move for move in discards if move["faces"][0] == _FACES.get(typed)]
     return int(min(found, key=lambda move: move["is_drawn"])["action"]) if found else None
+
+
+def _names(typed: str, key: str, move: Mapping[str, Any]) -> bool:
+    """Tell whether what was typed names a call: by its key, its name, or r for riichi."""
+    return typed in (key, move["move"]) or (typed == "r" and move["move"] == "riichi")

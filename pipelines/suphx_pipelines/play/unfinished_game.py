@@ -62,9 +62,14 @@ class UnfinishedGame:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{settings.id}{SUFFIX}"
         file = path.open("x+b", buffering=0)
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        file.write(_line(asdict(settings)))
-        return cls(path, file, settings, [])
+        game = cls(path, file, settings, [])
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            game._append(_line(asdict(settings)))
+        except OSError:
+            game.remove()  # without its settings nobody could go on with it
+            raise
+        return game
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -85,11 +90,7 @@ class UnfinishedGame:
         new = [int(action) for action in actions[len(self.actions) :]]
         if not new:
             return
-        line, place = _line(new), self._file.tell()
-        if self._file.write(line) < len(line):
-            self._file.truncate(place)
-            self._file.seek(place)
-            raise OSError(errno.ENOSPC, f"cannot write {self._path}: free space in {self._path.parent}")
+        self._append(_line(new))
         self.actions += new
         os.fsync(self._file.fileno())
 
@@ -97,6 +98,14 @@ class UnfinishedGame:
         """Remove the file: the game is over."""
         self._path.unlink(missing_ok=True)
         self.close()
+
+    def _append(self, line: bytes) -> None:
+        """Write a whole line, or nothing and raise OSError."""
+        place = self._file.tell()
+        if self._file.write(line) < len(line):
+            self._file.truncate(place)
+            self._file.seek(place)
+            raise OSError(errno.ENOSPC, f"cannot write {self._path}: free space in {self._path.parent}")
 
     def close(self) -> None:
         """Leave the game to whoever goes on with it."""

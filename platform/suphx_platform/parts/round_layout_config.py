@@ -19,7 +19,7 @@ class RoundLayoutConfig:
     """Let simulators and the learner be Ray actors. When false, one process plays and learns by turns."""
     pace: Pace = "free"
     """free: simulators play while the learner learns. lockstep: one thing at a time; the numbers are those of one
-    process."""
+    process with the same ``learning.threads`` (not 0)."""
     num_simulators: int = 1
     """Number of simulators, each with nets of its own; each plays rounds of ``learning.games`` games."""
     rounds_per_simulator: int = 2

@@ -85,4 +85,5 @@ def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:
 
 
 FREE_KEYS = ("max_rounds", "max_minutes", "save_seconds", "threads")
-"""What may differ when a training resumes: it changes how long and how fast it is, not what it gives."""
+"""What may differ when a training resumes: it changes how long and how fast it is. Another number of threads changes
+the order of sums, and so the last digits of the weights."""

@@ -119,6 +119,16 @@ class _Training:
         return self.share_done >= 1
 
     @property
+    def _owes_evaluation(self) -> bool:
+        """Whether a multiple of ``evaluate_rounds`` was reached since the last evaluation."""
+        every = self.config.evaluate_rounds
+        return self.round // every > self.checked_round // every
+
+    @property
+    def _is_save_due(self) -> bool:
+        return time.monotonic() - self.saved_at >= self.config.save_seconds
+
+    @property
     def _evaluated_step(self) -> int:
         """Step of the last evaluation; 0 without one."""
         history = self.progress.history
@@ -129,12 +139,15 @@ class _Training:
         if self.is_finished and self._evaluated_step == self.progress.step:
             return
         self.backend = new_backend(self.learner, self.progress.dealt)
-        self.ticked_at = time.monotonic()  # time to start others does not count
+        self.ticked_at = time.monotonic()  # here and below: time to start others does not count
         try:
             while not self.is_finished:
-                learned = self.backend.learn_round(_WAIT_SECONDS)
-                if learned is not None:
-                    self._count(learned)
+                if not self._owes_evaluation:
+                    learned = self.backend.learn_round(_WAIT_SECONDS)
+                    if learned is not None:
+                        self._count(learned)
+                    elif self.backend.is_starting:
+                        self.ticked_at = time.monotonic()
                 self._end_round()
             if self.checked_round < self.round:  # others were still learning when the time was over
                 self._end_round()
@@ -154,14 +167,12 @@ class _Training:
 
     def _end_round(self) -> None:
         """Evaluate and save if it is time to; StoppedError, after saving, if the watch wants it."""
-        every = self.config.evaluate_rounds
-        if self.round // every > self.checked_round // every or self.is_finished:
+        if self._owes_evaluation or self.is_finished:
             self._begin_evaluation()
         self.checked_round = self.round
         stops = not self.is_finished and self.watch.is_stopping()
         self._end_evaluation(waits=stops or self.is_finished)
-        is_due = time.monotonic() - self.saved_at >= self.config.save_seconds and self.pending is None
-        if stops or self.is_finished or is_due:
+        if stops or self.is_finished or (self._is_save_due and self.pending is None):
             self._save()
         if stops:
             raise StoppedError(self.progress.step)
@@ -169,7 +180,10 @@ class _Training:
 
     def _begin_evaluation(self) -> None:
         """Have the nets play against the opponents."""
-        self._end_evaluation(waits=True)
+        if self.pending is not None:
+            self._end_evaluation(waits=True)
+            if self._is_save_due:  # matches that take longer than the rounds between them leave no other moment
+                self._save()
         progress = self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
         entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / progress.loss_samples}

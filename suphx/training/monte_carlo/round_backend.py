@@ -42,6 +42,11 @@ class RoundBackend(Protocol):
         """Current measurements for the curve, perhaps none."""
         ...
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether nobody could work yet, because nodes or processes are still missing."""
+        ...
+
     def learn_round(self, seconds: float) -> LearnedRound | None:
         """Wait until one more round was learned from, at most for about ``seconds``, and then return None.
 
@@ -90,6 +95,11 @@ class LocalRounds:
     def gauges(self) -> Mapping[str, float]:
         """Nothing is measured."""
         return {}
+
+    @property
+    def is_starting(self) -> bool:
+        """This process is here."""
+        return False
 
     def learn_round(self, seconds: float) -> LearnedRound:
         """Play the next round and learn from it, however long that takes."""

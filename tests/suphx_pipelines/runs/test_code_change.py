@@ -18,11 +18,13 @@ from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_code import stage_code
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -340,6 +342,15 @@ def test_the_code_of_training_stages_does_not_include_the_report() -> None:
         assert not drawing & names[name], name
     assert {"simulator.py", "policy.py", "supervised.py"} <= names["supervised/discard"]
     assert {"numba", "numpy", "python", "torch"} <= stages["supervised/discard"].libraries.keys()
+
+
+@pytest.mark.parametrize(
+    "stages", [monte_carlo_stages("doudizhu"), side_tournament_stages("doudizhu")], ids=["run", "tournament"]
+)
+def test_the_code_of_stages_includes_the_game_that_the_recipe_names(stages: list[Stage[Any]]) -> None:
+    for stage in stages:
+        files = {source.rpartition("doudizhu/")[2] for source in stage_code(stage.run, stage.modules).sources}
+        assert stage.is_summary or {"game.py", "moves/legal.py", "features/encoder.py", "engine/play.py"} <= files
 
 
 @pytest.mark.parametrize("command", ["run", "tournament"])

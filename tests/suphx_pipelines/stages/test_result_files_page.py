@@ -43,7 +43,7 @@ def kinds_of_stages() -> list[tuple[Sequence[Stage[Any]], Sequence[Place]]]:
         (pipeline_stages(load_recipe(RECIPES / "agent_comparison.toml")), RUN),
         (tournament_stages(), TOURNAMENT),
         (monte_carlo_stages("doudizhu"), MONTE_CARLO),
-        (side_tournament_stages(), SIDE_TOURNAMENT),
+        (side_tournament_stages("doudizhu"), SIDE_TOURNAMENT),
     ]
 
 

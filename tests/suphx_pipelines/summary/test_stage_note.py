@@ -17,7 +17,7 @@ def stage_names(recipe: str) -> list[str]:
     if recipe == "nightly":
         return [stage.name for stage in tournament_stages()]
     if recipe == "doudizhu_tournament":
-        return [stage.name for stage in side_tournament_stages()]
+        return [stage.name for stage in side_tournament_stages("doudizhu")]
     if recipe.startswith("doudizhu"):
         return [stage.name for stage in monte_carlo_stages("doudizhu")]
     return [stage.name for stage in pipeline_stages(load_recipe(RECIPES / f"{recipe}.toml", []))]

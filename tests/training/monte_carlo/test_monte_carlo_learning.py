@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ from suphx.games.doudizhu import Rules
 from suphx.games.registry import candidate_game
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
-from suphx.training.monte_carlo import round_backend
+from suphx.training.monte_carlo import monte_carlo_learning, round_backend
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
+from suphx.training.monte_carlo.round_backend import Evaluation, LocalRounds
+from suphx.training.monte_carlo.round_learner import LearnedRound
 from suphx.training.monte_carlo.value_evaluation import Figures
 
 GAME = candidate_game("doudizhu")
@@ -67,6 +71,101 @@ class StopAtOnce(TrainingWatch):
 
     def is_stopping(self) -> bool:
         return True
+
+
+class LongMatch(Future[Figures]):
+    """A match that has never ended when somebody looks."""
+
+    def done(self) -> bool:
+        return False
+
+
+class LongMatches(LocalRounds):
+    """Matches take longer than the rounds between them."""
+
+    def evaluate(self) -> Evaluation:
+        found = super().evaluate()
+        figures = LongMatch()
+        figures.set_result(found.figures.result())
+        return replace(found, figures=figures)
+
+
+def test_a_state_is_saved_also_if_there_is_always_a_match(tmp_path: Path) -> None:
+    steps: list[int] = []
+    config = replace(CONFIG, max_rounds=6, save_seconds=0)
+    new_backend = partial(LongMatches, config, GAME, Rules())
+    learn_values(config, GAME, Rules(), tmp_path, keep=steps.append, new_backend=new_backend)
+    assert steps == [4, 6, 8, 10, 12, 12], "between a match and the next, and at the end"
+
+
+class SlowRounds(LocalRounds):
+    """Every other time a round is not finished in time, and only ``settle`` waits for it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._is_late = True
+        self._finished: list[LearnedRound] = []
+
+    def learn_round(self, seconds: float) -> LearnedRound | None:  # type: ignore[override]
+        self._is_late = not self._is_late
+        if self._finished:
+            return self._finished.pop()
+        learned = super().learn_round(seconds)
+        if self._is_late:
+            self._finished.append(learned)
+            return None
+        return learned
+
+    def settle(self) -> list[LearnedRound]:
+        settled, self._finished = self._finished, []
+        return settled
+
+
+def test_rounds_that_a_save_waited_for_are_evaluated_when_they_are_due(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=4, evaluate_rounds=2, save_seconds=0)
+    curves = []
+    for backend in (LocalRounds, SlowRounds):
+        new_backend = partial(backend, config, GAME, Rules())
+        _, progress = learn_values(config, GAME, Rules(), tmp_path / backend.__name__, new_backend=new_backend)
+        curves.append(untimed(progress.history))
+    assert [entry["step"] for entry in curves[0]] == [4, 8]
+    assert curves[1] == curves[0]
+
+
+class Clock:
+    """Stands where the module ``time`` does."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class StartingRounds(LocalRounds):
+    """Nobody is there for a quarter of an hour, then a round takes 7 seconds."""
+
+    num_looks = 0
+
+    def __init__(self, clock: Clock, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._clock = clock
+
+    @property
+    def is_starting(self) -> bool:
+        return self.num_looks <= 3
+
+    def learn_round(self, seconds: float) -> LearnedRound | None:  # type: ignore[override]
+        self.num_looks += 1
+        self._clock.now += 300.0 if self.is_starting else 7.0
+        return None if self.is_starting else super().learn_round(seconds)
+
+
+def test_the_time_to_start_others_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, config = Clock(), replace(CONFIG, max_rounds=1)
+    monkeypatch.setattr(monte_carlo_learning, "time", clock)
+    new_backend = partial(StartingRounds, clock, config, GAME, Rules())
+    _, progress = learn_values(config, GAME, Rules(), tmp_path, new_backend=new_backend)
+    assert (clock.now, progress.seconds) == (907.0, 7.0)
 
 
 def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from suphx.games.registry import game_modules
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
@@ -49,8 +50,9 @@ class SideTournamentResult:
         }
 
 
-def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
-    """Return the stages in order."""
+def side_tournament_stages(game_name: str) -> list[Stage[SideTournamentRecipe]]:
+    """Return the stages of a game in order."""
+    modules = game_modules(game_name)
     return [
         Stage(
             name=POOL,
@@ -58,6 +60,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
             recipe_keys=("name", "game", "night", "rules", "pool"),
             artifacts=(POOL_NAME,),
             files=side_pool.FILES,
+            modules=modules,
         ),
         Stage(
             name=LEADERBOARD,
@@ -66,6 +69,7 @@ def side_tournament_stages() -> list[Stage[SideTournamentRecipe]]:
             needs=(POOL,),
             artifacts=(TABLE_NAME, GAMES_NAME),
             files=side_leaderboard.FILES,
+            modules=modules,
         ),
         Stage(
             name=REPORT,
@@ -91,7 +95,7 @@ def run_side_tournament(
     """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
     runner = Runner(
         recipe,
-        side_tournament_stages(),
+        side_tournament_stages(recipe.game),
         runs=runs,
         records=None,
         console=console,

@@ -11,6 +11,7 @@ import shutil
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, Self
@@ -164,5 +165,12 @@ def channel_of(connection: socket.socket) -> ProgramChannel:
         write=connection.send,
         complaints=None,
         ended="it has closed the connection",
-        close=connection.close,
+        close=partial(close_connection, connection),
     )
+
+
+def close_connection(connection: socket.socket) -> None:
+    """Close it, and wake a thread that waits for it."""
+    with suppress(OSError):  # the other end may have closed it
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()

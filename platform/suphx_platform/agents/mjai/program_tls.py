@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from suphx_platform.agents.mjai.program_channel import CONNECT_SECONDS, ProgramChannel, TcpAddress, channel_of
+from suphx_platform.agents.mjai.program_channel import (
+    CONNECT_SECONDS,
+    ProgramChannel,
+    TcpAddress,
+    channel_of,
+    close_connection,
+)
 
 CA_FILE = "SUPHX_MJAI_CA"
 """Environment variable: a PEM file with certificates of authorities that are trusted besides the system's."""
@@ -88,7 +94,7 @@ def _channel(connection: ssl.SSLSocket) -> ProgramChannel:
     def close() -> None:
         with suppress(OSError, ValueError):  # it waits for no answer
             connection.unwrap()
-        connection.close()
+        close_connection(connection)
 
     return replace(plain, read=read, write=write, close=close)
 

@@ -54,6 +54,7 @@ class RayRounds:
         self._is_lockstep = layout.pace == "lockstep"
         self._syncs_always = layout.weight_sync_rounds == 1
         self._num_faults = 0
+        self._has_started = False
         self._stack = ExitStack()
         try:
             self._start(layout, learner, dealt)
@@ -79,6 +80,11 @@ class RayRounds:
             "playing_seconds": self._group.playing_seconds,
             "faults": float(self._num_faults),
         }
+
+    @property
+    def is_starting(self) -> bool:
+        """Tell whether the learner or all simulators have never been here yet."""
+        return not self._has_started
 
     @property
     def processes(self) -> Mapping[str, int]:
@@ -157,6 +163,7 @@ class RayRounds:
                 self._num_faults += 1
                 again = "" if event.kind == "failed" else " and is started again"
                 _logger.info("%s %s%s: %s", event.part, event.kind, again, event.message)
+        self._has_started = self._has_started or (self._group.has_begun and not self._driver.is_restoring)
         self._missing.look(self._supervisor.health)
 
 

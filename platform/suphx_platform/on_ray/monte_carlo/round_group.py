@@ -61,6 +61,11 @@ class RoundGroup:
             self._begin(handle)
 
     @property
+    def has_begun(self) -> bool:
+        """Tell whether a simulator can play."""
+        return any(handle.is_begun for handle in self._handles)
+
+    @property
     def num_playing(self) -> int:
         """Rounds that are being played."""
         return sum(handle.num_playing for handle in self._handles)

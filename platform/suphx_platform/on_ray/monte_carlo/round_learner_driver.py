@@ -67,6 +67,11 @@ class RoundLearnerDriver:
         self._learner.begin()
 
     @property
+    def is_restoring(self) -> bool:
+        """Tell whether the learner is not here, or takes its state."""
+        return self._learner.is_restoring
+
+    @property
     def is_busy(self) -> bool:
         """Tell whether the learner restarts or learns, or simulators are to get newer weights."""
         is_working = self._learner.is_restoring or self._learner.num_open > 0

@@ -209,6 +209,9 @@ class BucketStore:
         except (ConnectionError, HTTPClientError) as error:
             text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
             raise OSError(f"{address}: no answer ({without_credentials(str(error))}): {text}") from error
+        except KeyError as error:  # boto3 takes the rest of an answer of XML that was cut off for the whole
+            text = "the answer was cut off on its way; look at the network and at proxies"
+            raise OSError(f"{address}: the server's answer lacks {error}: {text}") from error
         except BotoCoreError as error:
             told = without_credentials(str(error))
             raise OSError(f"{address}: {told}: check the settings that begin with AWS_, and storage") from error

@@ -45,3 +45,10 @@ def test_a_request_that_waits_for_ever_is_no_object_of_another_writer(
         with pytest.raises(ConflictError, match="another request to write it is under way"):
             store.put_new("mark", b"mine")
         server.assert_no_pending_responses()
+
+
+def test_an_answer_that_was_cut_off_can_be_asked_for_again(store: BucketStore) -> None:
+    with Stubber(store._client) as server:
+        server.add_response("get_object", {})
+        with pytest.raises(OSError, match=r"s3://suphx/mark: the server's answer lacks 'ContentLength': .* cut off"):
+            store.get("mark")

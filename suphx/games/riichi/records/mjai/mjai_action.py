@@ -44,7 +44,8 @@ def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int, claimed:
     if action < TSUMOGIRI and not legal[action] and action == drawn:
         action = TSUMOGIRI
     if action == TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
-        raise ValueError(f"it discards {reply.get('pai')} as drawn, but drew {TILE_NAMES[drawn]}")
+        drew = TILE_NAMES[drawn] if drawn >= 0 else "nothing"
+        raise ValueError(f"it discards {reply.get('pai')} as drawn, but drew {drew}")
     is_call = claimed >= 0 and reply.get("type") in _CLAIMS and "pai" in reply
     if is_call and kind_of_face(face_of_name(reply["pai"])) != kind_of_face(claimed):
         raise ValueError(f"it calls {reply['pai']}, but {TILE_NAMES[claimed]} was discarded")

@@ -29,6 +29,7 @@ from suphx.games.riichi.records.log.kyoku_playback import (
 )
 from suphx.games.riichi.records.log.mjlog_meld import encode_meld
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
+from suphx.games.riichi.records.log.shown_hands import shown_hands
 from suphx.games.riichi.records.mjlog.mjlog import (
     DORA_YAKU,
     DRAW_TYPES,
@@ -42,11 +43,6 @@ from suphx.games.riichi.table.placement import places_of_scores
 from suphx.games.riichi.table.rules import Rules, refuse_untold_rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
-    EXHAUSTIVE_DRAW,
-    FOUR_RIICHI_DRAW,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
@@ -173,20 +169,10 @@ class _KyokuWriter:
         result = self._kyoku.result
         name = _RESULT_NAMES[int(result["result"])]
         kind = f'type="{name}" ' if name else ""
-        shown = self._shown_hands(end)
+        shown = shown_hands(int(result["result"]), result["tenpai"], end.turn)
         hands = "".join(f' hai{seat}="{_join(end.hands[seat])}"' for seat in shown)
         sc = _changes(end.scores, result["deltas"].tolist())
         return f'<RYUUKYOKU {kind}ba="{self._kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{self._owari} />'
-
-    def _shown_hands(self, end: Ended) -> list[int]:
-        result = int(self._kyoku.result["result"])
-        if result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN):
-            return [seat for seat in range(4) if self._kyoku.result["tenpai"][seat]]
-        if result == TRIPLE_RON_DRAW:
-            return [seat for seat in range(4) if seat != end.turn]
-        if result == NINE_TERMINALS_DRAW:
-            return [end.turn]
-        return [0, 1, 2, 3] if result == FOUR_RIICHI_DRAW else []
 
     def _win(self, index: int, end: Ended) -> str:
         result = self._kyoku.result

@@ -27,6 +27,7 @@ from suphx.games.riichi.table.action import (
     TSUMOGIRI,
     lowest_of_chi,
 )
+from suphx.games.riichi.table.table import PON_MELD
 from suphx.games.riichi.table.tile import NUM_KINDS, is_five, kind_of_face
 
 _NAMES = {
@@ -93,7 +94,7 @@ def viewer_move(table: Any, action: int) -> dict[str, Any]:
         return {"move": "discard", "faces": [int(table["drawn"]) if action == TSUMOGIRI else action]}
     if ANKAN <= action < TSUMO:
         kind, name = (action - ANKAN, "ankan") if action < KAKAN else (action - KAKAN, "kakan")
-        return {"move": name, "faces": [kind] * 4}
+        return {"move": name, "faces": _four_of(kind, has_red=_has_red(table, kind))}
     claimed = int(table["claimed_face"])
     if CHI <= action < PASS:
         lowest = lowest_of_chi(kind_of_face(claimed), action)
@@ -106,12 +107,30 @@ def viewer_move(table: Any, action: int) -> dict[str, Any]:
         kind = kind_of_face(claimed)
         faces = [claimed, kind, NUM_KINDS + kind // 9 if action == PON_RED else kind]
     elif action == MINKAN:
-        faces = [claimed, *[kind_of_face(claimed)] * 3]
+        kind = kind_of_face(claimed)
+        own = _four_of(kind, has_red=claimed == kind and _has_red(table, kind))[:3]
+        faces = [claimed, *own]
     elif action == RON:
         faces = [claimed]
     elif action == TSUMO:
         faces = [int(table["drawn"])]
     return {"move": _NAMES[action], "faces": list(faces)}
+
+
+def _four_of(kind: int, *, has_red: bool) -> list[int]:
+    return [NUM_KINDS + kind // 9 if has_red else kind, kind, kind, kind]
+
+
+def _has_red(table: Any, kind: int) -> bool:
+    """Tell whether the actor has the red five of ``kind``, in the hand or in a pon."""
+    if not is_five(kind):
+        return False
+    seat = int(table["actor"])
+    is_in_hand = bool(int(table["red"][seat]) >> kind // 9 & 1)
+    return is_in_hand or any(
+        (table["meld_type"][seat, i], table["meld_kind"][seat, i]) == (PON_MELD, kind) and table["meld_red"][seat, i]
+        for i in range(int(table["num_melds"][seat]))
+    )
 
 
 def _by_probability(actions: list[int], probabilities: NDArray[np.float32]) -> list[int]:

@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from suphx.games.riichi.records.log.shown_hands import shown_hands
 from suphx.games.riichi.records.view.shown_tiles import SEATS, hand_faces, shown_meld
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, KYOKU_END, OWN_TURN, RIICHI_DISCARD
+from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN, RIICHI_DISCARD
 from suphx.games.riichi.table.tile import NUM_KINDS, face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW
 
@@ -92,9 +93,8 @@ def _is_ron(table: Any, seat: int) -> bool:
 
 
 def _open_seats(table: Any) -> list[int]:
-    """Return who shows the hand at the end: the winners; at an exhaustive draw whoever is tenpai."""
+    """Return who shows the hand at the end: the winners, or those of ``shown_hands`` after a draw."""
     if table["phase"] != KYOKU_END:
         return []
-    if table["result"] == EXHAUSTIVE_DRAW:
-        return [seat for seat in range(SEATS) if table["tenpai"][seat]]
-    return sorted({int(table["win_seat"][w]) for w in range(int(table["num_wins"]))})
+    winners = {int(table["win_seat"][w]) for w in range(int(table["num_wins"]))}
+    return sorted(winners) or shown_hands(int(table["result"]), table["tenpai"], int(table["turn"]))

@@ -12,8 +12,9 @@ from typing import Any
 
 from suphx.games.riichi.records.view.viewer_decision import viewer_move
 from suphx.games.riichi.records.view.viewer_state import State, changes, viewer_state
-from suphx.games.riichi.table.action import ANKAN, RIICHI, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.action import ANKAN, KAKAN, RIICHI, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.table import CHI_MELD, CLAIM, KYOKU_END, MINKAN_MELD, OWN_TURN, PON_MELD, ROB_KAN
+from suphx.games.riichi.table.tile import kind_of_face
 
 UNKNOWN = -1
 """In place of a face: a tile that is not shown."""
@@ -65,6 +66,9 @@ class ViewerSteps:
         """Add the actor's move of its own turn."""
         seat = int(self._whole["turn"])
         kind, faces = _move_name(self._whole, action)
+        if kind in ("ankan", "kakan"):  # the meld shows whether it has a red five
+            melds = (meld["faces"] for meld in after[f"melds{seat}"])
+            faces = next((each for each in melds if [kind_of_face(face) for face in each] == faces), faces)
         self._add(kind, seat, faces, {**after, "turn": seat})
 
     def _call(self, table: Any, after: State) -> None:
@@ -88,6 +92,9 @@ class ViewerSteps:
 
 def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
     drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
+    if ANKAN <= action < TSUMO:
+        is_ankan = action < KAKAN
+        return "ankan" if is_ankan else "kakan", [action - (ANKAN if is_ankan else KAKAN)] * 4
     move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
     return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
 
