@@ -68,9 +68,11 @@ def _different(one: Mapping[str, str], other: Mapping[str, str]) -> set[str]:
 
 
 def _file_of(module: str) -> Path:
-    """Return the source of a module; importing it is not needed, only the packages that it is in."""
+    """Return the source of a module, which need not be imported; ModuleNotFoundError if there is none."""
     spec = importlib.util.find_spec(module)
-    return Path(str(spec and spec.origin)).resolve(strict=True)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"{module} is named by a stage, but is no module with a source")
+    return Path(spec.origin).resolve()
 
 
 def _code_of(file: Path, others: Sequence[Path]) -> StageCode:

@@ -147,7 +147,7 @@ def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:
     for count, message in enumerate(messages):
         if any(message.get(name) != first.get(name) for name in ("do", "key", "sitting")):
             return count
-        values = message["metrics"]
+        values = message.get("metrics")
         entries += len(values) if isinstance(values, list) else 0
         if count and entries > _MAX_METRICS:
             return count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from suphx.games.riichi import GameSession, face_name, verify_records
@@ -26,6 +27,16 @@ def seated(agent: str, out: Path, seed: int = 3) -> SeatedGame:
 def assert_record(game: SeatedGame) -> None:
     report = verify_records([game.finish()], workers=1)
     assert (report.games, report.differences) == (1, 0)
+
+
+def test_programs_end_with_the_game(tmp_path: Path) -> None:
+    others = psutil.Process().children()
+    game = seated(bot("lowest"), tmp_path)
+    play_to_the_end(game.session, np.random.default_rng(0))
+    programs = [child for child in psutil.Process().children() if child not in others]
+    assert len(programs) >= 3
+    game.finish()
+    assert psutil.wait_procs(programs, timeout=30)[1] == []
 
 
 def test_a_program_plays_a_whole_game_and_gives_its_own_answer_as_hint(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.play_config import PlayConfig, seat_names
 from suphx_pipelines.play.seated_agents import AgentLoader
 from suphx_pipelines.play.seated_game import SeatedGame, continued_games
+from tests.full_disk import files_limited_to
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,17 @@ def test_a_game_goes_on_where_it_was_broken_off_however_often(config: PlayConfig
     report = verify_records([record], workers=1)
     assert (report.games, report.differences) == (1, 0)
     assert resumable(config, loader) == []
+
+
+def test_a_disk_that_is_full_at_the_first_move_costs_only_that_save(config: PlayConfig, loader: AgentLoader) -> None:
+    game = SeatedGame.new(config, loader, 0)
+    play(game.session, 2)
+    with files_limited_to(20):
+        game.keep()
+    assert list(unfinished(config)) == []
+    game.keep()
+    game.close()
+    assert resumable(config, loader) == [game.session.id]
 
 
 def resumable(config: PlayConfig, loader: AgentLoader) -> list[str]:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from suphx.games.registry import candidate_game, find_game
+from suphx.games.registry import candidate_game, game_modules
 from suphx.training.monte_carlo.value_nets import file_names
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.provenance import digest_json
@@ -49,11 +49,11 @@ _NETS_MODULE = "suphx/training/monte_carlo/value_nets.py"
 
 def game_code(recipe: SideTournamentRecipe) -> GameCode:
     """Return by which rules and code the games of a tournament are played."""
-    module = str(find_game(recipe.game).module)
+    own = (f"{module.replace('.', '/')}.py" for module in game_modules(recipe.game))
     return GameCode(
         rules=digest_json([recipe.game, asdict(recipe.rules)]),
         num_seats=len(candidate_game(recipe.game).sides),
-        modules=(f"{module.replace('.', '/')}.py", _NETS_MODULE),
+        modules=(*own, _NETS_MODULE),
     )
 
 

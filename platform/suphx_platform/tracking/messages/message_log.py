@@ -129,4 +129,5 @@ def _message(line: bytes) -> Message:
         found = json.loads(line)
     except (ValueError, RecursionError):
         found = None
-    return found if isinstance(found, dict) else {"do": "damaged line", "text": line.decode(errors="replace")}
+    is_message = isinstance(found, dict) and isinstance(found.get("do"), str)
+    return found if is_message else {"do": "damaged line", "text": line.decode(errors="replace")}

@@ -136,3 +136,25 @@ def test_addresses(text: str, address: TcpAddress, name: str) -> None:
 def test_what_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not HOST:PORT"):
         TcpAddress.parse(text)
+
+
+def test_closing_wakes_the_thread_that_waits_for_an_answer(stack: ExitStack) -> None:
+    """As Ctrl-C does in suphx play, while an agent thinks."""
+    hold = threading.Event()
+    program = start(stack, lambda connection: hold.wait(60.0) and None, seconds=600.0)
+    errors: list[Exception] = []
+
+    def receive() -> None:
+        try:
+            program.receive()
+        except (OSError, ValueError) as error:
+            errors.append(error)
+
+    waiting = threading.Thread(target=receive, daemon=True)
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    program.close()
+    waiting.join(30.0)
+    hold.set()
+    assert len(errors) == 1

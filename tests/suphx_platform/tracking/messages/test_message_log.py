@@ -70,7 +70,9 @@ def test_half_a_line_of_a_killed_process_is_overwritten(end: bytes, path: Path) 
         assert log.first(10) == [message(1), message(2)]
 
 
-@pytest.mark.parametrize("line", [b"no json\n", b"[1]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n"])
+@pytest.mark.parametrize(
+    "line", [b"no json\n", b"[1]\n", b"{}\n", b'{"do":1}\n', b"\xff\xfe\n", b"[" * 100_000 + b"\n"]
+)
 def test_a_damaged_line_is_a_message_that_nobody_knows(line: bytes, path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(line + b'{"do":"tags","number":1}\n')

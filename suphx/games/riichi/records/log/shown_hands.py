@@ -19,7 +19,7 @@ def shown_hands(result: int, tenpai: Sequence[int], turn: int) -> list[int]:
     """Return the seats that show their hands after ``result``, a draw; nobody after any other result.
 
     ``tenpai``: by seat; ``turn``: the seat whose turn it was, who declared nine terminals or discarded the tile that
-    three claimed. With four riichi everybody shows that it is one.
+    three claimed. After four riichi all four hands are shown.
     """
     if result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN):
         return [seat for seat in range(_SEATS) if tenpai[seat]]

@@ -93,7 +93,7 @@ def viewer_move(table: Any, action: int) -> dict[str, Any]:
     if action <= TSUMOGIRI:
         return {"move": "discard", "faces": [int(table["drawn"]) if action == TSUMOGIRI else action]}
     if ANKAN <= action < TSUMO:
-        kind, name = (action - ANKAN, "ankan") if action < KAKAN else (action - KAKAN, "kakan")
+        name, kind = kan_of_own(action)
         return {"move": name, "faces": _four_of(kind, has_red=_has_red(table, kind))}
     claimed = int(table["claimed_face"])
     if CHI <= action < PASS:
@@ -115,6 +115,11 @@ def viewer_move(table: Any, action: int) -> dict[str, Any]:
     elif action == TSUMO:
         faces = [int(table["drawn"])]
     return {"move": _NAMES[action], "faces": list(faces)}
+
+
+def kan_of_own(action: int) -> tuple[str, int]:
+    """Return name and kind of a kan of the own turn."""
+    return ("ankan", action - ANKAN) if action < KAKAN else ("kakan", action - KAKAN)
 
 
 def _four_of(kind: int, *, has_red: bool) -> list[int]:

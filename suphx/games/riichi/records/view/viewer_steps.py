@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from suphx.games.riichi.records.view.viewer_decision import viewer_move
+from suphx.games.riichi.records.view.viewer_decision import kan_of_own, viewer_move
 from suphx.games.riichi.records.view.viewer_state import State, changes, viewer_state
-from suphx.games.riichi.table.action import ANKAN, KAKAN, RIICHI, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.action import ANKAN, RIICHI, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.table import CHI_MELD, CLAIM, KYOKU_END, MINKAN_MELD, OWN_TURN, PON_MELD, ROB_KAN
 from suphx.games.riichi.table.tile import kind_of_face
 
@@ -93,8 +93,8 @@ class ViewerSteps:
 def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
     drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
     if ANKAN <= action < TSUMO:
-        is_ankan = action < KAKAN
-        return "ankan" if is_ankan else "kakan", [action - (ANKAN if is_ankan else KAKAN)] * 4
+        name, tile = kan_of_own(action)
+        return name, [tile] * 4
     move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
     return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
 

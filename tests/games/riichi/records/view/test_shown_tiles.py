@@ -1,0 +1,77 @@
+"""What people see of rare situations: hands at the end of a draw, and red fives in kans."""
+
+from __future__ import annotations
+
+import pytest
+
+from suphx.games.riichi.records.log.shown_hands import shown_hands
+from suphx.games.riichi.records.view.viewer_decision import viewer_move
+from suphx.games.riichi.records.view.viewer_state import viewer_state
+from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, NINE_TERMINALS, PON
+from suphx.games.riichi.table.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    NAGASHI_MANGAN,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+from suphx.games.riichi.table.tile import parse_faces
+from tests.games.riichi.builders.table_builder import Deal
+
+FIVE_OF_PINZU = 13
+
+
+@pytest.mark.parametrize(
+    ("result", "seats"),
+    [
+        (EXHAUSTIVE_DRAW, [1, 3]),
+        (NAGASHI_MANGAN, [1, 3]),
+        (FOUR_RIICHI_DRAW, [0, 1, 2, 3]),
+        (TRIPLE_RON_DRAW, [0, 1, 3]),
+        (FOUR_WINDS_DRAW, []),
+        (FOUR_KANS_DRAW, []),
+        (WIN_RESULT, []),
+    ],
+)
+def test_a_draw_opens_the_hands_that_tenhou_opens(result: int, seats: list[int]) -> None:
+    assert shown_hands(result, [0, 1, 0, 1], 2) == seats
+
+
+def test_nine_terminals_open_the_hand_of_who_declares_them() -> None:
+    deal = Deal(["19m19p19s123z2345m", "", "", ""], draws="4z")
+    assert viewer_state(deal.table, 0)["open"] == []
+    deal.act(0, NINE_TERMINALS)
+    assert viewer_state(deal.table, 0)["open"] == [0]
+
+
+def test_a_kan_of_the_hand_names_its_red_five() -> None:
+    deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m")
+    assert viewer_move(deal.table, ANKAN + FIVE_OF_PINZU)["faces"] == parse_faces("0555p")
+
+
+def test_a_kan_of_plain_tiles_has_no_red_five() -> None:
+    deal = Deal(["4444p123m123s678s", "", "", ""], draws="9m")
+    assert viewer_move(deal.table, ANKAN + FIVE_OF_PINZU - 1)["faces"] == parse_faces("4444p")
+
+
+def test_a_kan_of_a_discard_names_the_red_five_that_was_in_the_hand_or_discarded() -> None:
+    for hand, discard in (("055p", "5p"), ("555p", "0p")):
+        deal = Deal(["123m", f"{hand}1238s", "", ""], draws=discard)
+        deal.discard(0, discard)
+        faces = viewer_move(deal.table, MINKAN)["faces"]
+        assert faces[0] == parse_faces(discard)[0]
+        assert sorted(faces) == sorted(parse_faces("0555p"))
+
+
+@pytest.mark.parametrize(("hand", "added"), [("55p", "0p"), ("05p", "5p")])
+def test_a_kan_that_is_added_to_a_pon_names_its_red_five(hand: str, added: str) -> None:
+    deal = Deal(["123m", f"{hand}1238s", "", ""], draws=f"5p 9m 9m 9m {added}")
+    deal.discard(0, "5p")
+    deal.act(1, PON + (hand == "05p"))
+    deal.discard(1, "8s")
+    while deal.table["turn"] != 1 or not deal.table["legal"][KAKAN + FIVE_OF_PINZU]:
+        deal.pass_all()
+        deal.tsumogiri()
+    assert sorted(viewer_move(deal.table, KAKAN + FIVE_OF_PINZU)["faces"]) == sorted(parse_faces("0555p"))
