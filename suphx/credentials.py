@@ -13,6 +13,12 @@ def without_credentials(text: str) -> str:
     return _USER.sub("", text)
 
 
+def is_unclear(address: str) -> bool:
+    """Tell whether an ``@`` behind the host of a server's address may end a password with characters such as ``/``."""
+    _, _, rest = without_credentials(address).partition("://")
+    return "@" in rest
+
+
 def has_credentials(address: str) -> bool:
     """Tell whether an address contains a user or a password."""
     return _USER.search(address) is not None

@@ -7,7 +7,7 @@ Both appear whole or not at all, so that a kill at any moment leaves one of thre
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -86,13 +86,13 @@ def write_done(folder: Path, done: Done) -> None:
     write_json(folder / DONE, asdict(done))
 
 
-def prepare(folder: Path, started: Started, continues: str | None = None) -> bool:
+def prepare(folder: Path, started: Started, continues: Collection[str] = ()) -> bool:
     """Make the folder ready for work; tell whether the files of an earlier attempt are kept, else it is emptied.
 
-    They are kept if their digest is that of ``started``, or ``continues``.
+    They are kept if their digest is that of ``started``, or one of ``continues``.
     """
     before = read_started(folder)
-    is_kept = before is not None and before.digest in (started.digest, continues)
+    is_kept = before is not None and before.digest in (started.digest, *continues)
     if not is_kept:
         _empty(folder)
     if before != started or not is_kept:
@@ -113,10 +113,22 @@ def all_finished(runs: Path, stage_name: str) -> Iterator[tuple[Path, Done]]:
             yield path.parent, done
 
 
-def copy_result(source: Path, target: Path) -> None:
-    """Give ``target`` the files of a finished stage, as hard links where the disk allows; ``done.json`` is left out."""
+def copy_result(source: Path, target: Path) -> bool:
+    """Give ``target`` the files of a finished stage, as hard links where the disk allows; ``done.json`` is left out.
+
+    False, with ``target`` empty, if the source was removed or made anew meanwhile.
+    """
+    done = read_done(source)
     _empty(target)
-    copy_linked(source, target, DONE, STARTED, ".*")
+    try:
+        copy_linked(source, target, DONE, STARTED, ".*")
+    except OSError:
+        if read_done(source) == done:
+            raise
+    if done is None or read_done(source) != done:
+        _empty(target)
+        return False
+    return True
 
 
 def _empty(folder: Path) -> None:

@@ -51,6 +51,11 @@ class PlannedStage:
         return self.work.versions if self.work else ()
 
     @property
+    def continues(self) -> Sequence[str]:
+        """Digests of the attempts whose files, here or in a version, the stage goes on with."""
+        return self.work.digests if self.work else ()
+
+    @property
     def needs_consent(self) -> bool:
         """Tell whether work is replaced that takes more than seconds to repeat."""
         return self.replaced is not None and not self.is_summary
@@ -135,7 +140,7 @@ class StagePlanner:
                 is_summary=stage.is_summary,
             )
         if work.done is None:
-            inputs[CONTINUED] = work.digest
+            inputs[CONTINUED] = " ".join(work.digests)
             digest = digest_json([stage.name, inputs])
         else:
             inputs, digest = dict(work.inputs), work.digest

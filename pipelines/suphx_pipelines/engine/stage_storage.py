@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage_work import StageWork, stored_work
@@ -61,19 +62,47 @@ class StageStorage:
         ]
         return stored_work(self._storage, versions)
 
-    def fetch(self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion]) -> None:
-        """Replace ``folder`` by the first of ``versions`` that is not damaged; what was there is moved aside."""
+    def fetch(
+        self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion], digests: Collection[str]
+    ) -> None:
+        """Replace ``folder`` by the first of ``versions`` that is not damaged; what was there is moved aside.
+
+        ``digests``: of the work that may be fetched. Another process that still works on the run may have removed
+        the versions since they were listed: then what it has stored since is fetched, or OSError raised if that is
+        none of this work.
+        """
         if self._storage is None or not versions:
             return
         folder.parent.mkdir(parents=True, exist_ok=True)
         had_files = folder.is_dir() and any(folder.iterdir())
-        version = self._storage.load_first(versions, folder, aside=_aside(folder))
+        tried: set[str] = set()
+        version = None
+        while version is None and versions:
+            version = self._storage.load_first(versions, folder, aside=_aside(folder))
+            tried |= {each.path for each in versions}
+            versions = [] if version else self._stored_since(stage_name, folder, tried, digests)
         if version is not None:
             self._mark(folder, version)
             write_json(folder / _REACHED, {"number": version.number})
             self._console.say(f"{stage_name}: fetched from the storage ({version.path})")
             if had_files:
                 self._console.say(f"{stage_name}: the files that were here are kept in {_aside(folder)} until it ends")
+
+    def _stored_since(
+        self, stage_name: str, folder: Path, tried: Collection[str], digests: Collection[str]
+    ) -> Sequence[CheckpointVersion]:
+        """Return versions that were not ``tried``, the newest first; nothing if those that were are still there."""
+        found = self.further_work(stage_name, folder)
+        are_gone = all(work.versions[0].path not in tried for work in found)
+        newer = [work for work in found if work.versions[0].path not in tried]
+        fitting = next((work for work in newer if work.digest in digests), None)
+        if newer and are_gone and fitting is None:
+            raise OSError(
+                f"{stage_name}: the versions in the storage that this run was to go on from have been replaced by "
+                "those of another process, with other code or settings: let only one of them work on "
+                f"{self._run_id}, and start it again"
+            )
+        return fitting.versions if fitting else ()
 
     def remove(self, stage_name: str) -> None:
         """Remove what the storage has of a stage that is run again."""
@@ -123,13 +152,21 @@ class StageStorage:
 
     def _stored_path(self, folder: Path) -> str:
         mark = folder / _MARK
-        path = str(read_json(mark)["version"]) if mark.is_file() else ""
+        path = _marked(mark, "version", str) if mark.is_file() else ""
         return path if path.startswith(f"{self._run_id}/") else ""  # another run's, if its result was taken
 
 
 def _reached(folder: Path) -> int:
     mark = folder / _REACHED
-    return int(read_json(mark)["number"]) if mark.is_file() else -1
+    return _marked(mark, "number", int) if mark.is_file() else -1
+
+
+def _marked(mark: Path, name: str, kind: type) -> Any:
+    """Return an entry of a mark; ValueError if it does not have it."""
+    value = read_json(mark).get(name)
+    if type(value) is not kind:
+        raise ValueError(f"{mark} is damaged (it has no {name}): remove it and run again")
+    return value
 
 
 def _aside(folder: Path) -> Path:

@@ -17,7 +17,7 @@ from suphx_platform.storage.storage import Storage
 FILES = "files"
 """Entry of the inputs of a stage that reads files outside of the run: their digests."""
 CONTINUED = "continued"
-"""Entry of the inputs of a stage that was begun by other code: the digest of that attempt."""
+"""Entry of the inputs of a stage that was begun by other code: the digests of the attempts before, the last first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,11 @@ class StageWork:
         """Tell whether it was made, or at least continued, with the inputs of this digest."""
         inputs = {key: value for key, value in self.inputs.items() if key != CONTINUED}
         return digest in (self.digest, digest_json([stage_name, inputs]))
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Its digest, and those of the attempts by other code that it goes on from: its older versions have them."""
+        return self.digest, *str(self.inputs.get(CONTINUED, "")).split()
 
 
 def local_work(folder: Path) -> StageWork | None:

@@ -8,10 +8,11 @@ user decides what becomes of results in the run's folder that were made by other
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
@@ -52,6 +53,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.stored_versions import FINISHED
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from suphx_platform.tracking.tracking_ui import known_address
@@ -191,7 +193,7 @@ class Runner(Generic[R]):
             closing(store),
             store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
             RunPage(tracker, self.folder, journal.summary, records=self._records).shown() as page,
-            system_metrics(tracker, datetime.fromisoformat(journal.summary.started).timestamp()),
+            system_metrics(tracker, self._begun(store, journal)),
             journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
             self._storage.uploads(),
         ):
@@ -212,6 +214,12 @@ class Runner(Generic[R]):
                 page.add_verdict(result.verdict)
         result.warnings = tuple(journal.summary.warnings)
         return result
+
+    def _begun(self, store: TrackingStore, journal: RunJournal) -> float:
+        """Return when the run was begun, on this machine or another one, in seconds since 1970."""
+        with suppress(TrackingError):  # it is away: then this machine has begun the run, or has asked before
+            journal.set_started(store.start_time(self.run_id) or math.inf)
+        return datetime.fromisoformat(journal.summary.started).timestamp()
 
     def _keep_origin(self, tracker: Tracker) -> None:
         """Keep the recipe and the digests of packages and records: in the run's folder, the storage and MLflow."""
@@ -254,7 +262,7 @@ class Runner(Generic[R]):
     def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
         """Take the stage's result from this run's folder, the storage or another run; if there is none, do its work."""
         folder = self.folder / stage.name
-        self._storage.fetch(stage.name, folder, plan.versions)
+        self._storage.fetch(stage.name, folder, plan.versions, plan.continues)
         done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
@@ -278,8 +286,9 @@ class Runner(Generic[R]):
         if found is None:
             return None
         source, done = found
+        if not copy_result(source, self.folder / stage.name):  # that run was deleted meanwhile
+            return None
         self._console.say(f"{stage.name}: reusing the result of {source}")
-        copy_result(source, self.folder / stage.name)
         return done
 
     def _work(self, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
@@ -288,9 +297,8 @@ class Runner(Generic[R]):
         begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
         if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
             self._storage.remove(stage.name)
-        is_continued = prepare(folder, begun, plan.work.digest if plan.work else None)
-        if is_continued:
-            tracker.resume()
+        is_continued = prepare(folder, begun, plan.continues)
+        tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         clear_warnings(folder)
         context = StageContext(

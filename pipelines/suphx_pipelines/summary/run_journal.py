@@ -109,6 +109,11 @@ class RunJournal:
         summary.status, summary.warnings = status, list(warnings)
         self._write()
 
+    def set_started(self, seconds: float) -> None:
+        """Note that the run was begun at this time, in seconds since 1970, if that is earlier than is known here."""
+        if seconds < datetime.fromisoformat(self.summary.started).timestamp():
+            self.summary.started = datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+
     def set_tracking_page(self, page: str) -> None:
         """Note where the run's page in MLflow is; ``page``: its address, empty if only a command opens it."""
         self.summary.tracking_page = page or shlex.join(page_command(self.summary.run_id, self._folder))

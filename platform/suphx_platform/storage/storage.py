@@ -42,6 +42,8 @@ class Storage(StoredVersions):
     def __init__(self, config: StorageConfig) -> None:
         super().__init__(config)
         self._lease = WriterLease(self._store, config.address)
+        self._unanswered: dict[str, set[str]] = {}
+        """By name: writers of versions whose manifest was sent without an answer, so that it may still arrive."""
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
@@ -60,11 +62,13 @@ class Storage(StoredVersions):
                 path, number, score, writer, self._send(files, folder, f"{path}/{writer}"), time.time()
             )
             self._check_writer(version)
-            self._store.put_new(f"{path}/{MANIFEST}", write_manifest(version))
+            self._finish(version)
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
             if not self._finished_paths(path):
                 raise
             self._store.delete([f"{path}/{writer}/{file}" for file in files])
+            if self._was_ours(name, path):  # what is in this folder may be newer: it becomes the next version
+                return self.save(name, folder, number=number, score=score)
             text = f"{self.config.address}/{path} was finished by another writer while this one was sending it"
             raise FileExistsError(f"{text}: let only one of them work on {name}") from error
         try:
@@ -147,6 +151,21 @@ class Storage(StoredVersions):
                 list(pool.map(fetch, version.files))
         except (DamagedObjectError, FileNotFoundError) as error:
             raise DamagedVersionError(str(error)) from error
+
+    def _finish(self, version: CheckpointVersion) -> None:
+        """Write the manifest; FileExistsError if there is one. Without an answer it is remembered as ours."""
+        try:
+            self._store.put_new(f"{version.path}/{MANIFEST}", write_manifest(version))
+        except FileExistsError:
+            raise
+        except OSError:
+            self._unanswered.setdefault(version.path.rpartition("/")[0], set()).add(version.writer)
+            raise
+
+    def _was_ours(self, name: str, path: str) -> bool:
+        """Tell whether the manifest at ``path`` is one that this process has sent without getting an answer."""
+        finished = self._version(path)
+        return finished is not None and finished.writer in self._unanswered.get(name, ())
 
     def _check_writer(self, version: CheckpointVersion) -> None:
         """FileExistsError, with this version's files removed, if another process works on the name now."""

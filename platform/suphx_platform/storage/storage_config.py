@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from suphx.credentials import has_credentials
+from suphx.credentials import has_credentials, is_unclear
 from suphx_platform.storage.objects.s3_connection import S3Connection
 
 AddressingStyle = Literal["path", "virtual"]
@@ -46,7 +46,7 @@ class StorageConfig:
 
     def __post_init__(self) -> None:
         for name in ("address", "endpoint_url"):
-            if has_credentials(getattr(self, name)):
+            if _has_credentials(getattr(self, name)):
                 raise ValueError(
                     f"{name} contains a user or a password, which everybody could read in the recipe: remove it, set "
                     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -69,6 +69,12 @@ class StorageConfig:
     def is_bucket(self) -> bool:
         """Tell whether the address is that of a bucket."""
         return self.address.startswith("s3://")
+
+
+def _has_credentials(address: str) -> bool:
+    bucket = address.removeprefix("s3://").partition("/")[0]
+    is_strange = ":" in bucket if address.startswith("s3://") else address.startswith("http")
+    return has_credentials(address) or (is_strange and is_unclear(address))
 
 
 def s3_connection(config: StorageConfig) -> S3Connection:

@@ -91,17 +91,37 @@ class MlflowStore:
         """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
         texts = {parameter: str(value)[:MAX_VALUE_LENGTH] for parameter, value in params.items()}
         with self.call():
-            experiment_id = self.experiment_id()
-            found = self.client.search_runs([experiment_id], filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
+            found = self._with_key(key)
             if found:
                 check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
                 run_id: str = found[0].info.run_id
                 self.client.update_run(run_id, status="RUNNING")
             else:
-                all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
-                run_id = self.client.create_run(experiment_id, run_name=name, tags=all_tags).info.run_id
+                run_id = self._create(name, key, tags)
             self._log_params(run_id, texts)
         return run_id
+
+    def _with_key(self, key: str) -> list[Run]:
+        """Return the runs with this ``key``, the one that ``find`` takes first. To be called inside of ``call``."""
+        return list(self.client.search_runs([self.experiment_id()], filter_string=f"tags.`{KEY_TAG}` = '{key}'"))
+
+    def _create(self, name: str, key: str, tags: Mapping[str, str]) -> str:
+        """Create a run and return MLflow's id of it.
+
+        A request whose answer was lost is sent again, and may have created two: all but the one that is found go.
+        """
+        all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
+        created = self.client.create_run(self.experiment_id(), run_name=name, tags=all_tags)
+        first, *others = self._with_key(key) or [created]
+        for other in others:
+            self.client.delete_run(other.info.run_id)
+        run_id: str = first.info.run_id
+        return run_id
+
+    def start_time(self, key: str) -> float | None:
+        """Return when the run with this ``key`` was begun first, in seconds since 1970; None if there is none."""
+        run = self.find(key)
+        return None if run is None else run.info.start_time / 1000
 
     def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
         from mlflow.entities import Param

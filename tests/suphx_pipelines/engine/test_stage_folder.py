@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from suphx_pipelines.engine.stage_folder import (
     read_done,
     write_done,
 )
+from suphx_pipelines.runs.run_deletion import delete_run
 from tests.disk_calls import trace_disk
 
 
@@ -62,8 +64,32 @@ def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_p
     write_done(source, done("one"))
     assert find_finished(tmp_path, "supervised/kong", "one") == (source, done("one"))
     target = tmp_path / "run-2" / "supervised" / "kong"
-    copy_result(source, target)
+    assert copy_result(source, target)
     assert sorted(path.relative_to(target).as_posix() for path in target.rglob("*")) == ["inner", "inner/net.bin"]
+
+
+@pytest.mark.parametrize("copied", [0, 1, 2])
+def test_a_result_that_is_deleted_while_it_is_copied_is_not_taken(
+    copied: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = tmp_path / "run-1" / "supervised", tmp_path / "run-2" / "supervised"
+    prepare(source, Started(digest="one"))
+    for name in ("first", "second", "third"):
+        (source / name).write_text("weights")
+    write_done(source, done("one"))
+    num_linked = 0
+
+    def link(from_path: str, to_path: str) -> None:
+        nonlocal num_linked
+        if num_linked == copied:
+            delete_run(source.parent)
+        num_linked += 1
+        os_link(from_path, to_path)
+
+    os_link = os.link
+    monkeypatch.setattr(os, "link", link)
+    assert not copy_result(source, target)
+    assert list(target.iterdir()) == []
 
 
 def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path) -> None:
@@ -104,6 +130,7 @@ def test_the_marks_go_before_the_files_that_they_vouch_for(tmp_path: Path, monke
         folder.mkdir()
         for name in (DONE, STARTED, "result"):
             (folder / name).write_text("{}")
+    write_done(source, done("one"))
     calls = trace_disk(monkeypatch)
     copy_result(source, old)
     assert [call for call in calls if call.name in ("unlink", "rmtree") and call.path.parent in (old, tmp_path)] == [

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,12 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import STARTED
 from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import BEST, FINISHED, UNDER_WAY
+from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_trace import work
 from tests.suphx_pipelines.runs.small_run import SmallRecipe, small_runner
@@ -38,22 +42,46 @@ def test_another_machine_takes_finished_stages_from_the_storage(runs: Path, tmp_
     assert not (second.folder / "work.log").exists(), "a stage was run again"
 
 
-def test_another_machine_goes_on_in_the_middle_of_a_stage(
-    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def lose_machine(runs: Path, monkeypatch: pytest.MonkeyPatch, storage: Path | None = None) -> None:
+    """Run half of the stage ``powers`` on a machine that is lost then."""
+
     def lose(context: StageContext[SmallRecipe], text: str) -> None:
         if text == "power 2":
             raise MachineLostError
         note(context, text)
 
     note = small_run.note
-    monkeypatch.setattr(small_run, "note", lose)
-    with pytest.raises(MachineLostError):
-        small_runner(runs, storage=tmp_path / "storage").run()
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(small_run, "note", lose)
+        with pytest.raises(MachineLostError):
+            small_runner(runs, storage=storage).run()
     fresh_machine(runs)
+
+
+def test_another_machine_goes_on_in_the_middle_of_a_stage(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_machine(runs, monkeypatch, tmp_path / "storage")
     second = small_runner(runs, storage=tmp_path / "storage").run()
     assert work(second.folder) == {"powers": 1, "power 2": 1, "power 3": 1, "total": 1}
+
+
+def test_the_curves_of_a_lost_machine_go_on_although_the_work_begins_again(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_machine(runs, monkeypatch)
+    store = MlflowStore(runs)
+    (run_id,) = store.names()
+    begun = store.start_time(run_id)
+    time.sleep(1.1)  # the summary counts whole seconds
+    result = small_runner(runs).run()
+    (powers,) = store.client.search_runs([store.experiment_id()], "attributes.run_name = 'powers'")
+    history = store.client.get_metric_history(powers.info.run_id, "power")
+    assert [point.step for point in history] == [0, 1, 2, 3], "not those of before twice"
+    summary = RunSummary.read(result.folder)
+    assert summary is not None
+    assert begun is not None
+    assert datetime.fromisoformat(summary.started).timestamp() == int(begun), "not when this machine began"
 
 
 def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> None:
@@ -88,7 +116,7 @@ def test_what_another_machine_stored_later_replaces_what_is_here(
     storage = StageStorage(Storage(config), "run-1", Console())
     (work,) = storage.further_work("a", here)
     assert work.digest == "late"
-    storage.fetch("a", here, work.versions)
+    storage.fetch("a", here, work.versions, work.digests)
     assert (here / "state").read_text() == "late"
     aside = tmp_path / ".here.replaced"
     assert (aside / "state").read_text() == "early"
@@ -119,8 +147,39 @@ def test_a_damaged_version_does_not_bring_back_an_older_one_than_what_is_here(tm
     here = stage_folder(tmp_path / "here", "step 9")
     StageStorage(None, "run-1", Console()).keep("a", here, 9)
     (work,) = storage.further_work("a", here)
-    storage.fetch("a", here, work.versions)
+    storage.fetch("a", here, work.versions, work.digests)
     assert (here / "state").read_text() == "step 9"
+
+
+@pytest.mark.parametrize("is_same_work", [True, False])
+def test_versions_that_were_removed_since_they_were_listed_give_way_to_newer_ones(
+    is_same_work: bool, tmp_path: Path
+) -> None:
+    """As when the head that a new one replaces is still alive, and stores and removes versions."""
+    config = StorageConfig(address=str(tmp_path / "s"), keep_last=1)
+    storage = StageStorage(Storage(config), "run-1", Console())
+    with storage.uploads():
+        storage.keep("a", stage_folder(tmp_path / "one", "mine"), 5)
+    (work,) = storage.further_work("a", tmp_path / "here")
+    with storage.uploads():
+        storage.keep("a", stage_folder(tmp_path / "two", "mine" if is_same_work else "another's"), 6)
+    if is_same_work:
+        storage.fetch("a", tmp_path / "here", work.versions, work.digests)
+        assert storage.further_work("a", tmp_path / "here") == []
+        assert (tmp_path / "here" / "state").read_text() == "mine"
+    else:
+        with pytest.raises(OSError, match="have been replaced by those of another process"):
+            storage.fetch("a", tmp_path / "here", work.versions, work.digests)
+        assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize("content", [{}, {"number": "9"}])
+def test_a_damaged_mark_is_named(content: dict[str, str], tmp_path: Path) -> None:
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
+    folder = stage_folder(tmp_path / "here", "step 9")
+    write_json(folder / ".reached.json", content)
+    with pytest.raises(ValueError, match=r"reached\.json is damaged \(it has no number\): remove it and run again"):
+        storage.further_work("a", folder)
 
 
 def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from suphx_pipelines.tournament.sides.side_tournament import side_tournament_sta
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.tracking import Tracker
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
 from tests.suphx_pipelines.runs.small_run import NumbersConfig, SmallRecipe
 
@@ -329,6 +330,33 @@ def test_a_stored_result_of_this_code_is_used_rather_than_one_of_other_code_that
     result = project.run(storage=tmp_path / "storage")
     assert statuses(result) == ["kept", "kept", "kept"]
     assert result.stages["training"].metrics == {"sum": 9}
+
+
+@pytest.mark.parametrize("is_cut_off", [False, True])
+def test_an_older_version_by_the_code_before_is_continued_if_the_newest_is_damaged(
+    is_cut_off: bool, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = tmp_path / "storage"
+    project.interrupt(1, storage=address)
+    for scale, step in ((3, 2), (4, 2)):  # the second goes on from there, and stores nothing more
+        project.write(LOSS, f"SCALE = {scale}\n")
+        folder = project.interrupt(step, "keep", address)
+    storage = Storage(StorageConfig(address=str(address)))
+    newest = storage.versions(f"{folder.name}/training")[-1]
+    (address / newest.key("1.txt")).write_text("x")
+    folder.rename(tmp_path / "lost")
+    if is_cut_off:  # between fetching the older version and working on it
+        with monkeypatch.context() as cut:
+            cut.setattr(Tracker, "describe", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                project.run("keep", address)
+    result = project.run("keep", address)
+    assert work(result.folder) == {"step 1": 1, "step 2": 1, "report": 1}
+    assert result.stages["training"].metrics == {"sum": 2 + 4 + 4}
+
+
+def _interrupted(_tracker: Tracker, _text: str) -> None:
+    raise KeyboardInterrupt
 
 
 def test_the_code_of_training_stages_does_not_include_the_report() -> None:

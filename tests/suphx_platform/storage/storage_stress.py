@@ -39,6 +39,7 @@ MAX_SAVE_SECONDS = 5.0
 """A save takes hard links; more than this, even on a busy machine, means that it waited for the storage."""
 _FAULT_SECONDS = (0.5, 4.0)
 _QUIET_SECONDS = (0.5, 3.0)
+_LOOK_SECONDS = 0.5
 _LAST_SECONDS = 60.0
 """Without a fault at the end: what waits must arrive."""
 _GIVE_UP_SECONDS = 10.0
@@ -176,10 +177,11 @@ def read_log(log: Path, findings: Findings) -> None:
 
 def stress(server: S3Server, folder: Path, *, seconds: float, kills: int, outages: list[float], seed: int) -> Findings:
     """Let faults and kills follow each other for ``seconds``, and then the outages."""
-    random_source, findings, seen = random.Random(seed), Findings(), set[str]()
+    random_source, findings = random.Random(seed), Findings()
     os.environ.update(server.environment)
     direct = Storage(StorageConfig(address=f"s3://{BUCKET}/stress-{seed}", endpoint_url=server.endpoint_url))
-    with faulty_proxy(int(server.endpoint_url.rpartition(":")[2])) as proxy:
+    port = int(server.endpoint_url.rpartition(":")[2])
+    with faulty_proxy(port) as proxy, _reader(direct, folder / "loaded", findings):
         address = f"http://127.0.0.1:{proxy.port}"
         config = StorageConfig(address=direct.config.address, endpoint_url=address, max_attempts=2, threads=4)
         environment = {**os.environ, "AWS_MAX_ATTEMPTS": "2"}
@@ -193,25 +195,44 @@ def stress(server: S3Server, folder: Path, *, seconds: float, kills: int, outage
             pause = seconds / max(1, len(outages) + 1)
             for outage in [*outages, 0.0]:
                 _rage(proxy, random_source, findings, time.time() + pause)
-                look(direct, folder / "loaded", findings, seen)
                 if outage:
                     with _event(proxy.is_busy):
                         findings.note(f"outage of {outage:g} s")
                         time.sleep(outage)
             killer.join()
-            while training.process.poll() is None:
-                look(direct, folder / "loaded", findings, seen)
-                time.sleep(1)
+            training.process.wait()
         finally:
             training.process.kill()
         if training.process.returncode != 0:
             told = training.errors.read_text(errors="replace")[-1000:]
             findings.violations.append(f"the training ended with exit code {training.process.returncode}: {told}")
-        look(direct, folder / "loaded", findings, seen)
-        read_log(training.log, findings)
-        _check_end(training.log, findings)
         _give_up(proxy, config, folder, findings)
+    read_log(training.log, findings)
+    _check_end(training.log, findings)
     return findings
+
+
+@contextmanager
+def _reader(storage: Storage, space: Path, findings: Findings) -> Iterator[None]:
+    """Look at every version that appears while the block runs, and once more at its end."""
+    is_over, seen = threading.Event(), set[str]()
+
+    def read() -> None:
+        try:
+            while not is_over.wait(_LOOK_SECONDS):
+                look(storage, space, findings, seen)
+            look(storage, space, findings, seen)
+        except Exception as error:
+            findings.violations.append(f"the reader failed: {error!r}")
+            raise
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def _rage(proxy: FaultyProxy, random_source: random.Random, findings: Findings, until: float) -> None:

@@ -395,6 +395,42 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
     assert left == owned, "the loser's files are still there"
 
 
+class Delayed:
+    """A store behind a network that loses a manifest, and delivers it just before the next one."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._lost: list[tuple[str, bytes]] = []
+        self._has_failed = False
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def put_new(self, key: str, data: bytes) -> None:
+        if not key.endswith(f"/{MANIFEST}"):
+            self._store.put_new(key, data)
+        elif not self._has_failed:
+            self._has_failed = True
+            self._lost.append((key, data))
+            raise OSError("no answer")
+        else:
+            while self._lost:
+                self._store.put_new(*self._lost.pop())
+            self._store.put_new(key, data)
+
+
+def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(storage: Storage, tmp_path: Path) -> None:
+    storage._store = Delayed(storage._store)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="no answer"):
+        storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
+    storage.save(NAME, fill(tmp_path / "b", "second"), number=1)
+    versions = storage.versions(NAME)
+    assert [version.path.rpartition("/")[2] for version in versions] == [f"{1:012}.001", f"{1:012}.002"]
+    for version, text in zip(versions, ("first", "second"), strict=True):
+        storage.load(version, tmp_path / "c")
+        assert text_of(tmp_path / "c") == text
+
+
 def test_a_mark_that_is_removed_while_it_is_checked_means_another_writer(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -476,6 +512,8 @@ def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Pat
         ({"keep_last": 0}, "keep_last is 0"),
         ({"keep_best": -1}, "keep_best is -1"),
         ({"max_waiting": 0}, "max_waiting is 0"),
+        ({"endpoint_url": "http://me:se/cret@host"}, "endpoint_url contains a user or a password"),
+        ({"address": "s3://me:se/cret@bucket"}, "address contains a user or a password"),
         ({"endpoint_url": "localhost:9000"}, "begin with http:// or https://"),
         ({"addressing_style": "host"}, "use path or virtual"),
         ({"checksums": "never"}, "use when_required or when_supported"),

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import getpass
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +49,21 @@ def test_the_same_key_continues_the_same_run_and_another_key_starts_one(runs: Pa
     assert again.run_id == first.run_id
     assert store.client.get_run(again.run_id).info.status == "RUNNING"
     assert store.start("a", key="two").run_id != first.run_id
+
+
+def test_a_request_for_a_run_that_was_sent_twice_makes_one(runs: Path) -> None:
+    store = TrackingStore(runs)
+    create = store.client.create_run
+
+    def create_twice(*arguments: Any, **options: Any) -> Any:
+        create(*arguments, **options)
+        return create(*arguments, **options)
+
+    store.client.create_run = create_twice  # type: ignore[method-assign]
+    with closing(store), store.start("a", key="one") as tracker:
+        tracker.log_metrics({"loss": 1.0}, step=1)
+    assert len(store.client.search_runs([store.experiment_id()])) == 1
+    assert store.newest_metrics("one") == {"loss": 1.0}
 
 
 def test_a_run_is_not_continued_with_other_parameters(runs: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import unquote, urlsplit
 
-from suphx.credentials import has_credentials, without_credentials
+from suphx.credentials import has_credentials, is_unclear, without_credentials
 
 SERVER = "MLFLOW_TRACKING_URI"
 QUIET: Mapping[str, str] = {
@@ -109,9 +109,15 @@ def _apply() -> None:
 def server_address() -> str:
     """Return the address of the server that the environment names, or nothing; its user and password are moved.
 
-    MLflow takes them from variables of their own, and an address without them may be printed and stored.
+    MLflow takes them from variables of their own, and an address without them may be printed and stored. ValueError if
+    it cannot be told where they end.
     """
     address = os.environ.get(SERVER, "")
+    if address.startswith("http") and is_unclear(address):
+        raise ValueError(
+            f"{SERVER} has an @ behind its host: if user and password are in it, remove them and set {_USER} and "
+            f"{_PASSWORD}; write another @ as %40"
+        )
     if has_credentials(address):
         parts = urlsplit(address)
         if _USER not in os.environ:

@@ -46,6 +46,15 @@ def test_a_silent_server_is_waited_for_as_long_as_the_user_says(
             TrackingStore(tmp_path / "runs").reach()
 
 
+def test_an_address_whose_password_cannot_be_told_from_its_path_is_refused_without_being_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:se/cret@host")
+    with pytest.raises(ValueError, match=r"^MLFLOW_TRACKING_URI has an @ behind its host.*_USERNAME.*%40$") as refused:
+        TrackingStore(tmp_path / "runs")
+    assert "cret" not in str(refused.value)
+
+
 @pytest.mark.parametrize(("status", "is_away"), [(413, False), (400, False), (404, True), (429, True), (503, True)])
 def test_a_proxy_that_refuses_is_told_from_a_server_that_is_away(
     status: int, is_away: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
