@@ -12,18 +12,14 @@ from suphx_platform.storage.objects.object_store import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED
-from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/reinforcement"
 THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
 
 
-@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.slow)])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    if request.param == "folder":
-        return Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=1, keep_best=0))
-    request.getfixturevalue("server")
-    return Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}", keep_last=1, keep_best=0))
+@pytest.fixture
+def storage(config: StorageConfig) -> Storage:
+    return Storage(replace(config, keep_last=1, keep_best=0))
 
 
 def save(storage: Storage, tmp_path: Path, *numbers: int) -> list[str]:

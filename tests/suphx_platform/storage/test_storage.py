@@ -3,10 +3,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,22 +16,8 @@ from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES,
 from suphx_platform.storage.storage import DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED
-from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/supervised/discard"
-
-
-@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.slow)])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> StorageConfig:
-    if request.param == "folder":
-        return StorageConfig(address=str(tmp_path / "storage"))
-    request.getfixturevalue("server")
-    return StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}", threads=4)
-
-
-@pytest.fixture
-def storage(config: StorageConfig) -> Storage:
-    return Storage(config)
 
 
 def fill(folder: Path, text: str, large: bool = False) -> Path:
@@ -181,41 +165,6 @@ def test_files_without_a_manifest_go_after_six_hours(file: str, hours: float, st
     assert left.exists() == stays
 
 
-def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
-    config: StorageConfig, tmp_path: Path
-) -> None:
-    earlier, later = Storage(config), Storage(config)
-    folder = fill(tmp_path / "a", "any")
-    earlier.save(NAME, folder, number=1)
-    later.save(NAME, folder, number=2)
-    with pytest.raises(FileExistsError, match="has another writer since this one began: let only one of them work on"):
-        earlier.save(NAME, folder, number=3)
-    later.save(NAME, folder, number=4)
-    earlier.save("run-2/other", folder, number=1)
-    versions = later.versions(NAME)
-    assert [version.number for version in versions] == [2, 4]
-    owned = {key for v in versions for key in (f"{v.path}/{MANIFEST}", *map(v.key, v.files))}
-    assert set(later._store.keys(f"{NAME}/")) == {*owned, f"{NAME}/.writers/000002"}, "one mark, of the last writer"
-    later.delete(NAME)
-    assert later._store.keys(f"{NAME}/") == []
-
-
-def test_a_writer_that_was_replaced_stays_so_when_all_versions_were_deleted(
-    config: StorageConfig, tmp_path: Path
-) -> None:
-    folder = fill(tmp_path / "a", "any")
-    for _ in range(2):
-        earlier = Storage(config)
-        earlier.save(NAME, folder, number=1)
-    later = Storage(config)
-    later.delete(NAME)  # the stage is run again from the beginning
-    later.save(NAME, folder, number=1)
-    with pytest.raises(FileExistsError, match="has another writer since this one began"):
-        earlier.save(NAME, folder, number=2)
-    later.save(NAME, folder, number=3)
-    assert [version.number for version in later.versions(NAME)] == [1, 3]
-
-
 def test_the_last_and_the_best_are_kept_and_the_rest_removed(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,16 +290,6 @@ def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
         storage.load(version, tmp_path / "b")
 
 
-def test_a_writer_that_was_replaced_is_told_although_the_other_has_its_epoch(storage: Storage, tmp_path: Path) -> None:
-    other = Storage(storage.config)
-    storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
-    other.delete(NAME)
-    other.save(NAME, fill(tmp_path / "a", "other"), number=2)
-    with pytest.raises(FileExistsError, match="has another writer"):
-        storage.save(NAME, fill(tmp_path / "a", "first"), number=3)
-    assert [version.number for version in other.versions(NAME)] == [2]
-
-
 @pytest.mark.parametrize("num_deletions", range(1, 4))
 def test_versions_are_whole_although_deleting_a_name_is_cut_off(
     num_deletions: int, storage: Storage, tmp_path: Path
@@ -363,118 +302,6 @@ def test_versions_are_whole_although_deleting_a_name_is_cut_off(
     storage._store = sound
     for version in storage.versions(NAME):
         storage.load(version, tmp_path / "b")
-
-
-class Overtaken:
-    """A store in which another writer finishes the same version just before this one makes its first call of a kind."""
-
-    def __init__(self, store: ObjectStore, call: str, finish: Callable[[], object]) -> None:
-        self._store, self._call, self._finish, self._lock = store, call, finish, threading.Lock()
-
-    def __getattr__(self, name: str) -> object:
-        with self._lock:
-            if name == self._call:
-                self._call = ""
-                self._finish()
-        return getattr(self._store, name)
-
-
-@pytest.mark.parametrize("call", ["upload", "put_new"])  # the winner removes what it finds only of the second
-def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
-    call: str, config: StorageConfig, storage: Storage, tmp_path: Path
-) -> None:
-    loser, folder = Storage(config), fill(tmp_path / "a", "the winner's")
-    loser._store = Overtaken(loser._store, call, lambda: storage.save(NAME, folder, number=1))  # type: ignore[assignment]
-    with pytest.raises(FileExistsError, match=r"finished by another writer.*let only one of them work on run-1"):
-        loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
-    (version,) = storage.versions(NAME)
-    storage.load(version, tmp_path / "c")
-    assert text_of(tmp_path / "c") == "the winner's"
-    owned = {f"{version.path}/{MANIFEST}", *map(version.key, version.files)}
-    left = {key for key in storage._store.keys(f"{NAME}/") if "/.writers/" not in key}
-    assert left == owned, "the loser's files are still there"
-
-
-class Delayed:
-    """A store behind a network that loses a manifest, and delivers it just before the next one."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-        self._lost: list[tuple[str, bytes]] = []
-        self._has_failed = False
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def put_new(self, key: str, data: bytes) -> None:
-        if not key.endswith(f"/{MANIFEST}"):
-            self._store.put_new(key, data)
-        elif not self._has_failed:
-            self._has_failed = True
-            self._lost.append((key, data))
-            raise OSError("no answer")
-        else:
-            while self._lost:
-                self._store.put_new(*self._lost.pop())
-            self._store.put_new(key, data)
-
-
-def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(storage: Storage, tmp_path: Path) -> None:
-    storage._store = Delayed(storage._store)  # type: ignore[assignment]
-    with pytest.raises(OSError, match="no answer"):
-        storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
-    storage.save(NAME, fill(tmp_path / "b", "second"), number=1)
-    versions = storage.versions(NAME)
-    assert [version.path.rpartition("/")[2] for version in versions] == [f"{1:012}.001", f"{1:012}.002"]
-    for version, text in zip(versions, ("first", "second"), strict=True):
-        storage.load(version, tmp_path / "c")
-        assert text_of(tmp_path / "c") == text
-
-
-def test_a_mark_that_is_removed_while_it_is_checked_means_another_writer(
-    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = Storage(config)
-    first.save(NAME, fill(tmp_path / "a", "the first's"), number=1)
-    list_keys = first._store.keys
-    seen = list_keys(f"{NAME}/.writers/")
-    assert len(seen) == 1
-    Storage(config).save(NAME, fill(tmp_path / "b", "the second's"), number=2)
-    monkeypatch.setattr(first._store, "keys", lambda prefix: seen if "/.writers/" in prefix else list_keys(prefix))
-    with pytest.raises(FileExistsError, match="has another writer since this one began"):
-        first.save(NAME, fill(tmp_path / "c", "too late"), number=3)
-
-
-def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:
-    def save(writer: int) -> str:
-        try:
-            storage = Storage(StorageConfig(address=config.address, keep_last=100))
-            return storage.save(NAME, fill(tmp_path / str(writer), f"of {writer}"), number=1).path
-        except FileExistsError:
-            return ""
-
-    with ThreadPoolExecutor(6) as pool:
-        won = [path for path in pool.map(save, range(6)) if path]
-    storage = Storage(config)
-    versions = storage.versions(NAME)
-    assert [version.path for version in versions] == sorted(won)
-    assert won
-    for version in versions:
-        storage.load(version, tmp_path / "loaded")
-
-
-def test_of_many_writers_of_one_new_object_one_wins(storage: Storage) -> None:
-    def put(number: int) -> bool:
-        try:
-            storage._store.put_new("lock", str(number).encode())
-        except FileExistsError:
-            return False
-        return True
-
-    with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(put, range(8)))
-    assert sum(won) == 1
-    assert storage._store.get("lock").decode() == str(won.index(True))
 
 
 def test_a_deleted_name_has_no_versions_and_names_below_it_stay(storage: Storage, tmp_path: Path) -> None:
