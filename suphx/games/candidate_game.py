@@ -90,6 +90,37 @@ class CandidateOpinion:
     """float32 (n,); None of an agent without values."""
 
 
+class GameText(Protocol):
+    """A game as people read and type it in a terminal."""
+
+    help: str
+    """One line: how moves are typed."""
+
+    def move_text(self, rules: Any, move: int) -> str:
+        """Return a move as people write it."""
+        ...
+
+    def move_lists(self, rules: Any, moves: Sequence[int]) -> list[str]:
+        """Return lines of text that list many moves, such as all legal ones."""
+        ...
+
+    def read_move(self, rules: Any, text: str) -> int:
+        """Return the move that a person typed; ValueError says what is wrong with it."""
+        ...
+
+    def seat_lines(self, simulator: Any, table: int, seat: int) -> list[str]:
+        """Return what ``seat`` sees at a table, as lines of text: nothing that is hidden from it."""
+        ...
+
+    def end_lines(self, simulator: Any, table: int) -> list[str]:
+        """Return how the game at a table ended, as lines of text."""
+        ...
+
+    def record_line(self, simulator: Any, table: int, players: Sequence[str]) -> str:
+        """Return the game at a table as one line of a file of records; ``players``: who played, by seat."""
+        ...
+
+
 Opinions: TypeAlias = Sequence[CandidateOpinion | None]
 """By move of a recorded game; None where only one move was legal."""
 
@@ -104,7 +135,9 @@ class CandidateGame(Protocol):
     sides: tuple[str, ...]
     """Between which a match swaps the agents."""
     agents: tuple[str, ...]
-    """Scripted agents."""
+    """Scripted agents, the strongest last."""
+    text: GameText
+    """For ``suphx play``."""
 
     def new_rules(self, values: Mapping[str, Any]) -> Any:
         """Return the rules with these values; TypeError and ValueError for others than the game has."""

@@ -77,6 +77,18 @@ def game_of_files(names: Iterable[str]) -> str | None:
     return next((name for name, entry in GAMES.items() if entry.net_file in found), None)
 
 
+def find_side_game(name: str | None, agents: Iterable[str]) -> str | None:
+    """Return the game ``name`` (None: that of the nets of ``agents``, addresses) if its seats choose among candidates.
+
+    None for another game.
+    """
+    if name is not None:
+        return name if name in candidate_games() else None
+    folders = [Path(address) for address in agents]
+    games = (game_of_files(path.name for path in folder.iterdir()) for folder in folders if folder.is_dir())
+    return next((game for game in games if game is not None), None)
+
+
 def game_of_records(path: Path) -> str:
     """Return the game of a file of records, or of a folder; the default if no mark is found.
 

@@ -1,4 +1,4 @@
-"""``suphx play``: a game with three agents, in the browser or in the terminal."""
+"""``suphx play``: a game against agents, in the browser or in the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from suphx.games.registry import GAMES, find_side_game
 from suphx_cli.arguments.parsing import add_runs, any_port, examples, not_negative
+from suphx_cli.commands.monte_carlo import side_play
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
@@ -19,26 +21,37 @@ if TYPE_CHECKING:
     from suphx_pipelines.play.seated_agents import AgentLoader
     from suphx_platform.console.console import Console
 
+_AGENT = "ukeire"
+_RIICHI_OPTIONS = ("length", "new", "port", "no_browser", "language")
+
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``play``."""
     parser = commands.add_parser(
         "play",
         parents=[options],
-        help="play against three agents, in the browser or the terminal",
+        help="play against agents, in the browser or the terminal",
         description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
         "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
         "finished games are saved, and games that are not finished go on at the next start with the same agent, seat "
-        f"and length. {AGENT_HELP}",
+        f"and length. {AGENT_HELP} A game of two sides, such as doudizhu, is played in the terminal, deal after deal, "
+        "against random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
             "suphx play",
             "suphx play --agent runs/RUN/supervised --length tonpuu",
             "suphx play --seat 3 --seed 7 --no-browser",
             "suphx play --terminal",
+            "suphx play --game doudizhu",
+            "suphx play --agent runs/RUN/learning --seat 2",
         ),
     )
     parser.add_argument(
-        "--agent", default="ukeire", metavar="AGENT", help="agent at the three other seats (default: ukeire)"
+        "--agent",
+        metavar="AGENT",
+        help=f"agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)",
+    )
+    parser.add_argument(
+        "--game", choices=GAMES, help="the game (default: that of the nets in the agent's folder; otherwise riichi)"
     )
     parser.add_argument(
         "--length",
@@ -47,7 +60,11 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="hanchan: East and South (default); tonpuu: East only",
     )
     parser.add_argument(
-        "--seat", type=int, choices=(1, 2, 3, 4), default=1, help="your seat; 1 is the first dealer (default: 1)"
+        "--seat",
+        type=int,
+        choices=(1, 2, 3, 4),
+        default=1,
+        help="your seat; 1 is the first dealer, or the landlord (default: 1)",
     )
     parser.add_argument("--name", default="Player", metavar="NAME", help="your name (default: Player)")
     parser.add_argument(
@@ -73,11 +90,15 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="language of tiles, moves and results (default: that of the browser; in the terminal English)",
     )
     add_runs(parser)
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, riichi_options={name: parser.get_default(name) for name in _RIICHI_OPTIONS})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Play until the game is over (terminal) or until Ctrl-C; ValueError for an unknown agent or a port in use."""
+    side_game = find_side_game(args.game, [args.agent] if args.agent else [])
+    if side_game is not None:
+        return side_play.execute(args, console, side_game)
+    args.agent = args.agent or _AGENT
     check_agent(args.agent)
     with console.activity("importing"):
         from suphx.games.riichi import MAX_SEED

@@ -1,5 +1,5 @@
-"""Runs in which nets learn a game by Deep Monte-Carlo: their stages and their report.
+"""Games that are learned by Deep Monte-Carlo: the stages of a run, its report, and deals with a person.
 
 Imports report/, runs/, summary/, engine/, recipe/ and charts/.
-Start in monte_carlo_pipeline.py.
+Start in monte_carlo_pipeline.py; terminal_deals.py stands alone.
 """

@@ -23,6 +23,7 @@ from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD, NUM_SEATS, SEAT_NAMES
 from suphx.games.doudizhu.features.columns import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
 from suphx.games.doudizhu.records.game_record import GameRecord
+from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.record_files import find_records
 from suphx.games.doudizhu.records.viewer_game import viewer_game
 from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks, play_games
@@ -37,6 +38,7 @@ class DouDizhu:
     seat_names = SEAT_NAMES
     sides = ("landlord", "peasant")
     agents = AGENTS
+    text = DouDizhuText()
 
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
         """Return the rules with these values; TypeError and ValueError for others."""

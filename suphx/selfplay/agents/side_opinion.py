@@ -6,8 +6,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
+from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import CandidateOpinion, Player, RecordedDecisions, ValuingPlayer
 
 
@@ -18,16 +22,23 @@ def player_opinions(decisions: RecordedDecisions, player: Player) -> list[Candid
     """
     found: list[CandidateOpinion | None] = [None] * sum(len(seen.tables) for seen in decisions.seen)
     for seen in decisions.seen:
-        values = player.values(seen) if isinstance(player, ValuingPlayer) else None
-        chosen = player.choose(decisions.simulator, seen) if values is None else None
-        for row, table in enumerate(seen.tables.tolist()):
-            first, end = seen.offsets[row : row + 2].tolist()
-            if end - first < 2:
-                continue
-            candidates = seen.moves[first:end]
-            if values is not None:
-                own = values[first:end]
-                found[table] = CandidateOpinion(candidates, int(np.argmax(own)), own)
-            elif chosen is not None:
-                found[table] = CandidateOpinion(candidates, int(chosen[row]) - first, None)
+        opinions = seat_opinions(decisions.simulator, seen, player)
+        for table, opinion in zip(seen.tables.tolist(), opinions, strict=True):
+            if len(opinion.candidates) > 1:
+                found[table] = opinion
+    return found
+
+
+def seat_opinions(simulator: Any, seen: SeatObservations, player: Player) -> list[CandidateOpinion]:
+    """Return what the agent would do at each table of ``seen``, with the values of its candidates if it has values."""
+    values = player.values(seen) if isinstance(player, ValuingPlayer) else None
+    chosen = player.choose(simulator, seen) if values is None else None
+    found = []
+    for row, (first, end) in enumerate(pairwise(seen.offsets.tolist())):
+        candidates = seen.moves[first:end]
+        if values is not None:
+            own = values[first:end]
+            found.append(CandidateOpinion(candidates, int(np.argmax(own)), own))
+        elif chosen is not None:
+            found.append(CandidateOpinion(candidates, int(chosen[row]) - first, None))
     return found

@@ -21,6 +21,11 @@ from suphx_cli import cli
     [
         (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?"),
         (["--seed", str(2**62)], f"--seed is {2**62}: use 0 to {2**62 - 1}"),
+        (["--game", "doudizhu", "--agent", "ruel"], "'ruel' is no agent for doudizhu: did you mean 'rule'?"),
+        (["--game", "doudizhu", "--seat", "4"], "--seat is 4: DouDizhu has 3 (landlord, landlord_down, landlord_up)"),
+        (["--game", "doudizhu", "--seed", str(2**61)], f"--seed is {2**61}: use 0 to {2**61 - 1}"),
+        (["--game", "doudizhu", "--length", "tonpuu"], "--length has no meaning for DouDizhu: leave it out"),
+        (["--game", "doudizhu", "--no-browser"], "--no-browser has no meaning for DouDizhu: leave it out"),
     ],
 )
 def test_a_mistake_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,6 +67,42 @@ def test_a_game_is_played_in_a_real_terminal(tmp_path: Path) -> None:
     assert "\x1b[" in shown  # tiles in colours
     (record,) = (tmp_path / "games").iterdir()
     assert f"games/{record.name}" in shown
+
+
+@pytest.mark.slow
+def test_deals_of_another_game_are_played_in_a_real_terminal(tmp_path: Path) -> None:
+    terminal, inside = pty.openpty()
+    command = [sys.executable, "-m", "suphx_cli.cli", "play", "--game", "doudizhu", "--agent", "random", "--seed", "5"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=inside, stdout=inside, stderr=inside) as process:
+        os.close(inside)
+        shown = answer_cards(terminal)
+    assert process.returncode == 0
+    assert "2 deals won so far." in shown
+    (record,) = (tmp_path / "games").iterdir()
+    assert len(record.read_text().splitlines()) == 2
+    assert f"suphx view games/{record.name}" in shown
+
+
+def answer_cards(terminal: int) -> str:
+    """Play the first legal move of two deals; return all that the terminal showed."""
+    shown, rest, is_listed, deals = "", "", False, 0
+    while True:
+        try:
+            part = os.read(terminal, 65536).decode(errors="replace")
+        except OSError:  # the command has ended
+            return shown
+        shown, rest = shown + part, rest + part
+        if rest.endswith("quit > "):
+            if "next deal" in rest.splitlines()[-1]:
+                deals += 1
+                answer = "quit" if deals == 2 else ""
+            elif is_listed:
+                listed = [line.split(": ")[1] for line in rest.splitlines() if line.startswith("  ") and ": " in line]
+                answer = listed[0].split()[0]
+            else:
+                answer = "l"
+            is_listed, rest = answer == "l", ""
+            os.write(terminal, f"{answer}\n".encode())
 
 
 def answer_prompts(terminal: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from suphx.evaluation.match_config import MeasureName, SeatingChoice
-from suphx.games.registry import GAMES
+from suphx.games.registry import GAMES, find_side_game
 from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_negative, positive
 from suphx_cli.commands.evaluation import riichi_evaluation
 from suphx_cli.commands.monte_carlo import side_evaluation
@@ -158,7 +158,7 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
-    side_game = side_evaluation.find_side_game(args)
+    side_game = find_side_game(args.game, (args.candidate, args.opponent))
     if side_game is not None:
         return side_evaluation.execute(args, console, side_game)
     return riichi_evaluation.execute(args, console)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from suphx.games.registry import candidate_game, candidate_games, game_of_files
+from suphx.games.registry import candidate_game
 from suphx_cli.arguments.record_path import check_new_folder
 
 if TYPE_CHECKING:
@@ -25,15 +25,6 @@ _FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
 """No training and no curve uses these deals."""
 _MAX_SEED = 2**41
 """Deals have seeds below 2**62."""
-
-
-def find_side_game(args: argparse.Namespace) -> str | None:
-    """Return the game of a match if it is one of two sides: that of ``--game``, or of the nets of an agent."""
-    if args.game is not None:
-        return args.game if args.game in candidate_games() else None
-    folders = [Path(address) for address in (args.candidate, args.opponent)]
-    games = [game_of_files(path.name for path in folder.iterdir()) for folder in folders if folder.is_dir()]
-    return next((game for game in games if game is not None), None)
 
 
 def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:

@@ -1,0 +1,60 @@
+"""``suphx play`` for a game of two sides: deals in the terminal, until the person leaves."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from secrets import randbelow
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from suphx.games.registry import candidate_game, find_game
+
+if TYPE_CHECKING:
+    from suphx_platform.console.console import Console
+
+MAX_SEED = 2**61
+
+
+def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
+    """Play until the person leaves; ValueError for an unknown agent or seat, and for options of other games."""
+    title = find_game(game_name).title
+    for name, default in args.riichi_options.items():
+        if getattr(args, name) != default:
+            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+    if args.seed is not None and args.seed >= MAX_SEED:
+        raise ValueError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
+    with console.activity("importing"):
+        from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalSetup
+        from suphx_platform.agents.side_agent import common_rules, load_side_agent
+    game = candidate_game(game_name)
+    if args.seat > len(game.seat_names):
+        raise ValueError(f"--seat is {args.seat}: {title} has {len(game.seat_names)} ({', '.join(game.seat_names)})")
+    with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
+        agent = load_side_agent(args.agent or game.agents[-1], game, Path(space) / "agent")
+    args.out.mkdir(parents=True, exist_ok=True)
+    setup = TerminalSetup(
+        game=game,
+        rules=common_rules(game, agent),
+        player=agent.player,
+        agent=agent.address,
+        seat=args.seat - 1,
+        name=args.name,
+        records=_new_file(args.out, game_name),
+    )
+    seed = randbelow(MAX_SEED) if args.seed is None else args.seed
+    result = TerminalDeals(setup, lambda line: print(line, file=sys.stderr), input).play(seed)
+    records = str(setup.records) if result.deals else None
+    if records:
+        console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")
+    return {"game": game_name, "deals": result.deals, "won": result.won, "records": records}
+
+
+def _new_file(folder: Path, game_name: str) -> Path:
+    """Return a file that does not exist yet."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    names = (folder / f"play-{game_name}-{stamp}-{number}.jsonl" for number in count(1))
+    return next(path for path in names if not path.exists())

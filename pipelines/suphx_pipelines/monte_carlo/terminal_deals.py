@@ -1,0 +1,182 @@
+"""``suphx play`` for a game of two sides: a person in the terminal, with an agent at all other seats.
+
+>>> TerminalDeals(setup, print, input).play(first_seed=1)  # until the person types quit
+TerminalResult(deals=3, won=2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suphx.atomic_file import write_atomically
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import CandidateGame, Player
+from suphx.kernel.record import I64
+from suphx.selfplay.agents.side_opinion import seat_opinions
+
+_SHOWN_VALUES = 5
+_COMMANDS = "Type h to see what the agent would do, l for the legal moves, ? for this help, and quit to leave."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalSetup:
+    """Who plays what, and where the records go."""
+
+    game: CandidateGame
+    rules: Any
+    player: Player
+    """At all seats but the person's."""
+    agent: str
+    """Its name."""
+    seat: int
+    name: str
+    """Of the person."""
+    records: Path
+    """The file of records: all finished deals, written again after each."""
+
+    @property
+    def players(self) -> list[str]:
+        """Who plays, by seat."""
+        return [self.name if seat == self.seat else self.agent for seat in range(len(self.game.seat_names))]
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalResult:
+    """How often the person won."""
+
+    deals: int
+    won: int
+
+
+class _LeftError(Exception):
+    """The person has left."""
+
+
+class TerminalDeals:
+    """Plays deals with a person: a ``Player`` that asks for the moves of one seat and lets the agent make the others.
+
+    Consumes: lines that the person types. Produces: lines on the screen. Waits for: ``read`` on the person's turn.
+    """
+
+    def __init__(self, setup: TerminalSetup, show: Callable[[str], None], read: Callable[[str], str]) -> None:
+        """``show`` prints a line; ``read`` prints a prompt and returns what is typed, EOFError at the end of input."""
+        self._setup = setup
+        self._game = setup.game
+        self._show = show
+        self._read = read
+        self._simulator: Any = None
+        self._lines: list[str] = []
+        self._won = 0
+
+    def play(self, first_seed: int) -> TerminalResult:
+        """Play the deals ``first_seed``, ``first_seed`` + 1, … until the person leaves; a deal that is left is lost."""
+        self._help()
+        try:
+            for seed in count(first_seed):
+                self._deal(seed)
+                if self._ask("Enter for the next deal, or quit > ") is None:
+                    break
+        except _LeftError:
+            self._show("The deal that was left is not saved.")
+        return TerminalResult(len(self._lines), self._won)
+
+    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
+        """Return int64 (1,): the place of the move of the seat that is to move at the only table."""
+        self._simulator = simulator
+        if seen.seat == self._setup.seat:
+            return np.array([self._person(seen)])
+        chosen = self._setup.player.choose(simulator, seen)
+        self._say_move(self._game.seat_names[seen.seat], seen, int(chosen[0]))
+        return chosen
+
+    def _deal(self, seed: int) -> None:
+        """Play one deal, show how it ended, and save its record."""
+        setup, game = self._setup, self._game
+        self._show("")
+        seat = game.seat_names[setup.seat]
+        self._show(f"Deal {len(self._lines) + 1}: you are {seat}, and {setup.agent} has the other seats.")
+        worth = game.play(setup.rules, [seed], self)[0, setup.seat]
+        self._lines.append(game.text.record_line(self._simulator, 0, setup.players))
+        write_atomically(setup.records, (f"{line}\n".encode() for line in self._lines))
+        self._won += bool(worth > 0)
+        self._show("")
+        for line in game.text.end_lines(self._simulator, 0):
+            self._show(f"  {line}")
+        self._show(f"You {'win' if worth > 0 else 'lose'}: {self._won} of {len(self._lines)} deals won so far.")
+
+    def _person(self, seen: SeatObservations) -> int:
+        """Ask until the person has named a legal move; return its place. A move without a choice is made at once."""
+        if len(seen.moves) == 1:
+            self._say_move("you, without a choice", seen, 0)
+            return 0
+        self._show("")
+        for line in self._game.text.seat_lines(self._simulator, 0, seen.seat):
+            self._show(f"  {line}")
+        while True:
+            typed = self._ask("cards, p, h, l, ? or quit > ")
+            if typed is None:
+                raise _LeftError
+            place = self._command(typed, seen)
+            if place is not None:
+                return place
+
+    def _command(self, typed: str, seen: SeatObservations) -> int | None:
+        """Do what was typed; return the place of a legal move, None if it was something else."""
+        match typed.lower():
+            case "" | "?":
+                self._help()
+                return None
+            case "h":
+                self._hint(seen)
+                return None
+            case "l":
+                self._legal(seen)
+                return None
+        try:
+            move = self._game.text.read_move(self._setup.rules, typed)
+        except ValueError as error:
+            self._show(f"  {error}")
+            return None
+        places = np.flatnonzero(seen.moves == move)
+        if not places.size:
+            self._show(f"  {self._text(move)} is not legal now: l lists what is")
+            return None
+        return int(places[0])
+
+    def _help(self) -> None:
+        self._show(f"  {self._game.text.help}")
+        self._show(f"  {_COMMANDS}")
+
+    def _legal(self, seen: SeatObservations) -> None:
+        for line in self._game.text.move_lists(self._setup.rules, seen.moves.tolist()):
+            self._show(f"  {line}")
+
+    def _hint(self, seen: SeatObservations) -> None:
+        """Show the agent's move, with the values of the best ones if it has values."""
+        (opinion,) = seat_opinions(self._simulator, seen, self._setup.player)
+        chosen = self._text(int(opinion.candidates[opinion.chosen]))
+        self._show(f"  {self._setup.agent} would play {chosen}")
+        if opinion.values is not None:
+            best = np.argsort(-opinion.values, kind="stable")[:_SHOWN_VALUES]
+            for place in best.tolist():
+                self._show(f"    {opinion.values[place]:+.3f}  {self._text(int(opinion.candidates[place]))}")
+
+    def _say_move(self, who: str, seen: SeatObservations, place: int) -> None:
+        self._show(f"  {who}: {self._text(int(seen.moves[place]))}")
+
+    def _text(self, move: int) -> str:
+        return self._game.text.move_text(self._setup.rules, move)
+
+    def _ask(self, prompt: str) -> str | None:
+        """Return what is typed, None if the person leaves."""
+        try:
+            typed = self._read(prompt).strip()
+        except EOFError:
+            return None
+        return None if typed.lower() == "quit" else typed

@@ -1,0 +1,104 @@
+"""A game in a terminal: what a seat sees, the moves that a person types, and how it ended.
+
+>>> DouDizhuText().seat_lines(simulator, 0, LANDLORD)
+['bottom K A 3   bombs 0', …]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from suphx.games.doudizhu.cards.card import DECK, PASS_TEXT, cards_text, count_cards
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.score import scores_of
+from suphx.games.doudizhu.engine.simulator import Simulator
+from suphx.games.doudizhu.engine.table import NO_MOVE, NUM_SEATS, SEAT_NAMES
+from suphx.games.doudizhu.moves.move_kind import KIND_NAMES
+from suphx.games.doudizhu.moves.move_table import Moves, find_move, move_text
+from suphx.games.doudizhu.records.game_record import record_of
+
+_PASSES = ("p", PASS_TEXT)
+_SHOWN_MOVES = 30
+_NAME_WIDTH = max(map(len, SEAT_NAMES)) + 2
+
+
+class DouDizhuText:
+    """The ``GameText`` of DouDizhu."""
+
+    help = (
+        "Type the cards of your move in any order, such as 334455, or p to pass. T or 10 is the ten, J, Q, K and A are "
+        "the court cards and the ace, B is the black joker and R the red one."
+    )
+
+    def move_text(self, rules: Rules, move: int) -> str:
+        """Return the cards of a move and its type, such as ``7774 (trio + solo)``."""
+        return _named(rules.load_moves(), move)
+
+    def move_lists(self, rules: Rules, moves: Sequence[int]) -> list[str]:
+        """Return a line for each type of move, with at most 30 of them."""
+        table = rules.load_moves()
+        by_kind: dict[str, list[str]] = {}
+        for move in moves:
+            by_kind.setdefault(KIND_NAMES[table.kinds[move]], []).append(_cards(table, move))
+        return [
+            f"{kind}: {' '.join(found[:_SHOWN_MOVES])}"
+            + (f" and {len(found) - _SHOWN_MOVES} more" if len(found) > _SHOWN_MOVES else "")
+            for kind, found in by_kind.items()
+        ]
+
+    def read_move(self, rules: Rules, text: str) -> int:
+        """Return the move of the cards that a person typed; ValueError says what is wrong with them."""
+        return find_move(rules.load_moves(), PASS_TEXT if text.lower() in _PASSES else text)
+
+    def seat_lines(self, simulator: Simulator, table: int, seat: int) -> list[str]:
+        """Return what a seat sees: the bottom cards, each seat's cards left and last move, and its own hand."""
+        t, moves = simulator.tables[table], simulator.moves
+        own = int(t["hands"][seat])
+        lines = [f"bottom {_spaced(int(t['bottom']))}   bombs {int(t['num_bombs'])}"]
+        for turn in range(1, NUM_SEATS + 1):
+            other = (seat + turn) % NUM_SEATS
+            last = int(t["last_moves"][other])
+            did = "" if last == NO_MOVE else f"   last move {_cards(moves, last)}"
+            name = SEAT_NAMES[other] + (" (you)" if other == seat else "")
+            lines.append(f"{name:{_NAME_WIDTH + 6}}{count_cards(int(t['hands'][other])):2} cards{did}")
+        lines.append(f"the others hold {_spaced(DECK - own - int(t['played'].sum()))}")
+        lines.append(f"your hand       {_spaced(own)}")
+        is_lead = int(t["to_beat"]) == moves.num_moves - 1
+        lines.append("you lead: play anything" if is_lead else f"to beat         {_named(moves, int(t['to_beat']))}")
+        return lines
+
+    def end_lines(self, simulator: Simulator, table: int) -> list[str]:
+        """Return who won how many points, and the hands that were left."""
+        t = simulator.tables[table]
+        points = scores_of(simulator.tables[table : table + 1], "points")[0]
+        winner = "the landlord wins" if points[0] > 0 else "the peasants win"
+        left = [
+            f"{SEAT_NAMES[seat]:{_NAME_WIDTH}}{_spaced(int(t['hands'][seat]))}"
+            for seat in range(NUM_SEATS)
+            if t["hands"][seat]
+        ]
+        worth = abs(int(points[0]))
+        bombs = int(t["num_bombs"])
+        return [f"{winner} {worth} point{'s' * (worth > 1)}, with {bombs} bomb{'s' * (bombs != 1)}; left:", *left]
+
+    def record_line(self, simulator: Simulator, table: int, players: Sequence[str]) -> str:
+        """Return the game at a table as one line of JSON."""
+        landlord, down, up = players
+        record = record_of(simulator.tables[table], simulator.rules, (landlord, down, up))
+        return json.dumps(record.to_json(), ensure_ascii=False)
+
+
+def _named(moves: Moves, move: int) -> str:
+    text = _cards(moves, move)
+    return text if text == PASS_TEXT else f"{text} ({KIND_NAMES[moves.kinds[move]]})"
+
+
+def _cards(moves: Moves, move: int) -> str:
+    """Return the cards of a move: what there is most of first, such as a trio before its kicker."""
+    text = move_text(moves, move)
+    return text if text == PASS_TEXT else "".join(sorted(text, key=text.count, reverse=True))
+
+
+def _spaced(cards: int) -> str:
+    return " ".join(cards_text(cards)) if cards else "no cards"

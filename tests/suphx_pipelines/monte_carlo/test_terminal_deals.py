@@ -1,0 +1,140 @@
+"""Deals of a game of two sides in the terminal: what is typed and shown, and which deals are saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import Player
+from suphx.games.registry import candidate_game
+from suphx.kernel.record import I64
+from suphx.training.monte_carlo.value_nets import ValueNets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalResult, TerminalSetup
+
+GAME = candidate_game("doudizhu")
+RULES = GAME.new_rules({})
+NEXT = "Enter for the next deal"
+
+
+class WatchedDeals(TerminalDeals):
+    """Remembers what the seat sees that is to move."""
+
+    seen: SeatObservations
+
+    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
+        self.seen = seen
+        return super().choose(simulator, seen)
+
+
+class Typist:
+    """Types random legal moves, or first what it was told to; leaves after some deals."""
+
+    def __init__(self, setup: TerminalSetup, deals: int, told: list[str]) -> None:
+        self.shown: list[str] = []
+        self.turns = 0
+        self._deals, self._told = deals, told
+        self._rng = np.random.default_rng(0)
+        self.terminal = WatchedDeals(setup, self.shown.append, self.read)
+
+    def read(self, prompt: str) -> str:
+        if prompt.startswith(NEXT):
+            self._deals -= 1
+            return "" if self._deals else "quit"
+        if self._told:
+            typed = self._told.pop(0)
+            if typed == "end of input":
+                raise EOFError
+            return typed
+        moves = self.terminal.seen.moves
+        assert len(moves) > 1, "nobody is asked without a choice"
+        self.turns += 1
+        return GAME.text.move_text(RULES, int(self._rng.choice(moves))).split(" (")[0].lower()
+
+
+def new_setup(folder: Path, *, seat: int = 0, player: Player | None = None) -> TerminalSetup:
+    return TerminalSetup(
+        game=GAME,
+        rules=RULES,
+        player=player or GAME.scripted_player("rule"),
+        agent="rule",
+        seat=seat,
+        name="Anna",
+        records=folder / "deals.jsonl",
+    )
+
+
+@pytest.mark.parametrize("seat", [0, 1, 2])
+def test_deals_are_played_by_typed_moves_and_saved(seat: int, tmp_path: Path) -> None:
+    typist = Typist(new_setup(tmp_path, seat=seat), 3, [])
+    result = typist.terminal.play(5)
+    records = list(GAME.read_records(tmp_path / "deals.jsonl"))
+    assert result.deals == len(records) == 3
+    assert [record.players[seat] for record in records] == ["Anna"] * 3
+    assert sum(record.players.count("rule") for record in records) == 6
+    side = {0: ("landlord",)}.get(seat, ("landlord_down", "landlord_up"))
+    assert result.won == sum(record.winner in side for record in records)
+    assert (
+        typist.shown[-1]
+        == f"You {'win' if records[-1].winner in side else 'lose'}: {result.won} of 3 deals won so far."
+    )
+    assert typist.turns > 5
+    played = [line.strip() for line in typist.shown if line.startswith("  landlord_up: ")]
+    said = [f"landlord_up: {move}" for record in records for move in record.moves[2::3]]
+    if seat != 2:
+        assert [sorted(line.split(" (")[0]) for line in played] == [sorted(line) for line in said]
+
+
+def test_seeds_deal_the_same_cards_again(tmp_path: Path) -> None:
+    hands = []
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        Typist(new_setup(folder), 2, []).terminal.play(5)
+        hands.append([record.hands for record in GAME.read_records(folder / "deals.jsonl")])
+    assert hands[0] == hands[1]
+    assert hands[0][0] != hands[0][1]
+
+
+@pytest.mark.parametrize("typed", ["quit", "QUIT", "end of input"])
+def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path) -> None:
+    typist = Typist(new_setup(tmp_path), 9, [typed])
+    assert typist.terminal.play(1) == TerminalResult(0, 0)
+    assert typist.shown[-1] == "The deal that was left is not saved."
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("34", "  34 is no move: docs/games.md lists the types"),
+        ("3x", "  'X' in '3x' is not a card: use 3456789TJQKA2BR (T = 10, B and R = jokers)"),
+        ("3", "  3 (solo) is not legal now: l lists what is"),
+        ("h", "  rule would play 4 (solo)"),
+        ("l", "  solo: 4 5 6 7 8 9 T K A 2 B R"),
+        ("?", f"  {GAME.text.help}"),
+        ("", f"  {GAME.text.help}"),
+    ],
+)
+def test_what_is_no_legal_move_changes_nothing(typed: str, shown: str, tmp_path: Path) -> None:
+    plain = Typist(new_setup(tmp_path), 9, ["quit"])
+    plain.terminal.play(4)
+    typist = Typist(new_setup(tmp_path), 9, [typed, "quit"])
+    typist.terminal.play(4)
+    new = typist.shown[len(plain.shown) - 1 :]
+    assert new[0] == shown
+
+
+def test_nets_show_the_values_of_their_best_moves(tmp_path: Path) -> None:
+    player = ValueNets(GAME, RULES, new_nets(GAME, 0)).player("fp32")
+    typist = Typist(new_setup(tmp_path, player=player), 9, ["h", "quit"])
+    typist.terminal.play(4)
+    first = next(number for number, line in enumerate(typist.shown) if line.startswith("  rule would play "))
+    values = [line.split() for line in typist.shown[first + 1 : -1]]
+    assert len(values) == 5
+    assert [float(value[0]) for value in values] == sorted((float(value[0]) for value in values), reverse=True)
+    assert typist.shown[first] == f"  rule would play {' '.join(values[0][1:])}"
