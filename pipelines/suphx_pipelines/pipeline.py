@@ -19,6 +19,7 @@ from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
 from suphx_pipelines.stages.entropy_study import entropy_study_stages
 from suphx_pipelines.stages.evaluation import evaluation_stage
+from suphx_pipelines.stages.initial_agent import initial_agent_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
@@ -71,9 +72,12 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     if recipe.reinforcement.start == "random" and (self_play or predictor):
         games = [records_stage()] if predictor else []
         return _with_report([*games, *predictor, *self_play])
+    rest = [evaluation_stage(recipe), *playouts_stages(recipe), *predictor, *self_play]
+    if recipe.initial_agent:
+        games = [records_stage()] if predictor else []
+        return _with_report([*games, initial_agent_stage(), *rest])
     learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
-    learning += [evaluation_stage(), *playouts_stages(recipe)]
-    return _with_report([records_stage(), *learning, *predictor, *self_play])
+    return _with_report([records_stage(), *learning, *rest])
 
 
 def left_out(recipe: Recipe) -> list[str]:
@@ -133,7 +137,8 @@ def run_recipe(
     stages = pipeline_stages(recipe)
     for note in left_out(recipe):
         console.say(note)
-    if recipe.needs_records and records is None:
+    reads_records = any(stage.reads_records for stage in stages)
+    if recipe.needs_records and reads_records and records is None:
         console.warn(
             f"{recipe.name} is meant for game records: without --records DIR it learns from games that the agent "
             f"{recipe.records.player} plays against itself"

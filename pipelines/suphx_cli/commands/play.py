@@ -45,6 +45,14 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx play --agent runs/RUN/learning --seat 2",
         ),
     )
+    _add_game(parser)
+    _add_page(parser)
+    add_runs(parser)
+    parser.set_defaults(execute=execute, riichi_options={name: parser.get_default(name) for name in _RIICHI_OPTIONS})
+
+
+def _add_game(parser: argparse.ArgumentParser) -> None:
+    """Add who plays what."""
     parser.add_argument(
         "--agent",
         metavar="AGENT",
@@ -79,6 +87,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--new", action="store_true", help="begin a new game even if one of these settings is not finished"
     )
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    """Add how the game is shown."""
     parser.add_argument("--terminal", action="store_true", help="play one game in the terminal, without a browser")
     parser.add_argument(
         "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
@@ -89,8 +101,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         choices=("en", "de", "ja"),
         help="language of tiles, moves and results (default: that of the browser; in the terminal English)",
     )
-    add_runs(parser)
-    parser.set_defaults(execute=execute, riichi_options={name: parser.get_default(name) for name in _RIICHI_OPTIONS})
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

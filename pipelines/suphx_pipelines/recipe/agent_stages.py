@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from suphx.games.riichi import HEAD_NAMES
+
+if TYPE_CHECKING:
+    from suphx_pipelines.recipe.recipe import Recipe
 
 SUPERVISED_FOLDER = "supervised"
 SUPERVISED_STAGES: Mapping[str, str] = {head: f"{SUPERVISED_FOLDER}/{head}" for head in HEAD_NAMES}
 """Head -> the stage that trains its net."""
+INITIAL_STAGE = "initial_agent"
+"""The stage that copies the nets of ``initial_agent``, in the place of the supervised stages."""
 AGENT_STAGES = (
     "oracle_decay",
     "oracle_distillation",
@@ -35,6 +41,16 @@ def has_supervised_nets(stages: Container[str]) -> bool:
     return SUPERVISED_STAGES[HEAD_NAMES[0]] in stages
 
 
-def supervised_folder(upstream: Mapping[str, Path]) -> Path:
-    """Return the folder of the supervised nets, with a folder for each head; ``upstream``: stage name -> folder."""
-    return upstream[SUPERVISED_STAGES[HEAD_NAMES[0]]].parent
+def initial_stages(recipe: Recipe) -> tuple[str, ...]:
+    """Return the names of the stages that leave the nets which evaluation, playouts and self-play begin with."""
+    return (INITIAL_STAGE,) if recipe.initial_agent else tuple(SUPERVISED_STAGES.values())
+
+
+def initial_folder(upstream: Mapping[str, Path]) -> Path:
+    """Return the folder of the nets of ``initial_stages``; ``upstream``: stage name -> folder."""
+    return upstream.get(INITIAL_STAGE) or upstream[SUPERVISED_STAGES[HEAD_NAMES[0]]].parent
+
+
+def initial_name(recipe: Recipe) -> str:
+    """Return what the nets of ``initial_stages`` are called."""
+    return "initial nets" if recipe.initial_agent else "supervised nets"

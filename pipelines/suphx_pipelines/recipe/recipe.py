@@ -142,6 +142,11 @@ class Recipe:
     """The seeds of all stages are derived from it."""
     encoder: EncoderName = "mini"
     """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead)."""
+    initial_agent: str = ""
+    """Agent whose nets the run begins with instead of supervised learning: a folder of checkpoints
+    (runs/RUN/reinforcement), models:/NAME@ALIAS, models:/NAME/VERSION or s3://BUCKET/PREFIX/RUN/STAGE, perhaps with
+    :weak. They must see the planes of ``encoder``. They are copied into the run at its first start. Empty = supervised
+    learning."""
     records: RecordsConfig = field(default_factory=RecordsConfig)
     """Source of the games."""
     net: NetConfig = field(default_factory=NetConfig)
@@ -178,6 +183,18 @@ class Recipe:
     """Comparison of the agents in the paper's Figure 8."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Bucket or folder where results are kept besides the folder of runs."""
+
+    def __post_init__(self) -> None:
+        if not self.initial_agent:
+            return
+        if self.reinforcement.start == "random":
+            raise ValueError('initial_agent has no effect with reinforcement.start = "random": leave one of them out')
+        for key, is_wanted in (
+            ("learning_curve.games", self.learning_curve.games),
+            ("ablation.encoders", self.ablation.encoders),
+        ):
+            if is_wanted:
+                raise ValueError(f"{key} trains nets on records, which initial_agent replaces: leave one of them out")
 
     @property
     def has_self_play(self) -> bool:

@@ -22,7 +22,7 @@ from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES
-from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
+from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import (
@@ -38,7 +38,7 @@ from suphx_pipelines.report import (
     report_summary,
 )
 from suphx_pipelines.report.report_number import number
-from suphx_pipelines.stages import sample_game
+from suphx_pipelines.stages import initial_agent, sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
@@ -78,6 +78,8 @@ class Results:
     game: Mapping[str, Any] = field(default_factory=dict)
     match_games: Mapping[str, Any] = field(default_factory=dict)
     """The best and the worst games of the last match, and their pages."""
+    initial_agent: Mapping[str, Any] = field(default_factory=dict)
+    """Whose nets the run began with, in the place of supervised learning."""
 
     @property
     def has_self_play(self) -> bool:
@@ -154,6 +156,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         curves={head: read_curve(folders[stage]) for head, stage in SUPERVISED_STAGES.items() if stage in folders},
         game=_read(folders.get(sample_game.STAGE_NAME), sample_game.GAME_FILE),
         match_games=_read(folders.get(sample_game.STAGE_NAME), sample_game.MATCH_GAMES_FILE),
+        initial_agent=_read(folders.get(INITIAL_STAGE), initial_agent.SOURCE_FILE),
         playouts=_read(folders.get("playouts"), METRICS_FILE),
         self_play=_read(folders.get("reinforcement"), METRICS_FILE),
         reward_predictor=_read(folders.get("reward_predictor"), METRICS_FILE),
@@ -188,7 +191,7 @@ def render(run: Run, results: Results) -> str:
         ),
         ("Learning from playouts", report_playouts.section(results.playouts)),
         *_oracle(results),
-        ("Match of the supervised nets" if results.has_self_play else "Match", report_match.section(results.match)),
+        (_match_title(results), report_match.section(results.match)),
         (
             "What the entropy term does",
             report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),
@@ -204,7 +207,7 @@ def render(run: Run, results: Results) -> str:
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
         ("A game to look at", report_game.section(results.game, PAGE_FILE, results.match_games)),
-        ("Data", _data(results.records)),
+        ("Data", _initial(results.initial_agent) + _data(results.records)),
         ("Settings", _settings(run)),
     ]
     head = report_summary.verdict_card(run.verdict)
@@ -244,6 +247,16 @@ def _settings(run: Run) -> str:
 def _read(folder: Path | None, name: str) -> dict[str, Any]:
     path = None if folder is None else folder / name
     return {} if path is None or not path.is_file() else read_json(path)
+
+
+def _match_title(results: Results) -> str:
+    if not results.has_self_play:
+        return "Match"
+    return f"Match of the {'initial' if results.initial_agent else 'supervised'} nets"
+
+
+def _initial(source: Mapping[str, Any]) -> str:
+    return report_page.paragraph(f"The run began with the nets of {source['agent']}.") if source else ""
 
 
 def _data(records: Mapping[str, Any]) -> str:

@@ -45,9 +45,12 @@ def run_of_nets(nets: Path) -> Path | None:
 def games_of_run(run: Path) -> TrainingGames:
     """Return the games that the run in the folder ``run`` learned from, split as for its training.
 
-    A run without a records stage has learned from none. ValueError if its recipe or its games cannot be read.
+    A run without a records stage has learned from none. ValueError if its recipe or its games cannot be read, or its
+    nets began as those of another run.
     """
     recipe = load_config(Recipe, run / RECIPE_FILE)
+    if recipe.initial_agent:
+        raise ValueError(f"it began with the nets of {recipe.initial_agent}; name the run that trained these")
     if recipe.reinforcement.start == "random" and not (run / _RECORDS).is_dir():
         return TrainingGames()
     store = KyokuStore.open(run / _RECORDS / STORE_FOLDER)

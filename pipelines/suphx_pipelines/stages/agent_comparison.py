@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,13 @@ from suphx.evaluation.statistics import Interval, PairedDifference, paired_diffe
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.agent_comparison_config import CONTROL_AGENT, AgentComparisonConfig, AgentName
-from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
+from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import oracle, reinforcement
 
@@ -37,7 +38,7 @@ STAGE_PREFIX = "agent_comparison/"
 MATCH_STAGE = f"{STAGE_PREFIX}match"
 AGENT_COMPARISON_FILE = "agent_comparison.json"
 
-_SUPERVISED: dict[AgentName, str] = {"sl": "", "sl_weak": ":weak"}
+_SUPERVISED: tuple[AgentName, ...] = ("sl", "sl_weak")
 _REWARDS: dict[AgentName, RewardName] = {
     "rl_basic": "round_score",
     "rl_1": "global_prediction",
@@ -87,7 +88,7 @@ def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         name=MATCH_STAGE,
         run=run_match,
         recipe_keys=("agent_comparison",),
-        needs=(*SUPERVISED_STAGES.values(), *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
+        needs=(*initial_stages(recipe), *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
         artifacts=(AGENT_COMPARISON_FILE,),
         files=FILES,
     )
@@ -97,14 +98,13 @@ def agent_match_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     """Let all agents play, write the table and return average placements and differences."""
     config = context.recipe.agent_comparison
-    supervised = str(supervised_folder(context.upstream))
+    supervised = str(initial_folder(context.upstream))
+    weak = weak_address(Path(supervised))
     reports: list[MatchReport] = []
     with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
         for agent in config.agents:
-            folder = supervised if agent in _SUPERVISED else context.upstream[_stage_name(agent)]
-            setup = MatchSetup(
-                f"{folder}{_SUPERVISED.get(agent, '')}", f"{supervised}:weak", seed=context.seed % MAX_WALL_SEED
-            )
+            address = {"sl": supervised, "sl_weak": weak}.get(agent) or str(context.upstream[_stage_name(agent)])
+            setup = MatchSetup(address, weak, seed=context.seed % MAX_WALL_SEED)
             kept = KeptResults(context.folder / GAMES_FOLDER / agent)
             runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance)
             reports.append(play_match(setup, config.hanchans, runner=runner))

@@ -21,7 +21,7 @@ from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
-from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
+from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.agents.agent_forms import check_nets
@@ -52,13 +52,13 @@ FILES: Mapping[str, str] = {
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
 
-def evaluation_stage() -> Stage[Recipe]:
+def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
     """Return the stage."""
     return Stage(
         name=STAGE_NAME,
         run=run,
         recipe_keys=("evaluation",),
-        needs=tuple(SUPERVISED_STAGES.values()),
+        needs=initial_stages(recipe),
         artifacts=("match.json",),
         files=FILES,
         outside_files=opponent_nets,
@@ -80,7 +80,7 @@ def opponent_nets(recipe: Recipe) -> list[Path]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the match and return its figures."""
     config = context.recipe.evaluation
-    candidate = str(supervised_folder(context.upstream))
+    candidate = str(initial_folder(context.upstream))
     if config.action_selection != "probable":
         candidate += f":{config.action_selection}"
     setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
@@ -101,7 +101,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     write_json(context.folder / "match.json", match_json(match, seconds))
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    context.console.say(f"the supervised nets against {config.opponent}: {shown}{few_games_note(match.hanchans)}")
+    name = initial_name(context.recipe)
+    context.console.say(f"the {name} against {config.opponent}: {shown}{few_games_note(match.hanchans)}")
     figures = {
         "average_placement": match.statistics.average_placement,
         "stable_rank": match.statistics.stable_rank,

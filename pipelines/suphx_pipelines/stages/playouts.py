@@ -23,7 +23,7 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
-from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
+from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_pipelines.summary.difference_text import difference_text
@@ -54,7 +54,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=("encoder", "net", "playouts"),
-        needs=tuple(SUPERVISED_STAGES.values()),
+        needs=initial_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names()),
         files=FILES,
     )
@@ -64,7 +64,7 @@ def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play out and learn, or continue, and return the figures at the end."""
     recipe = context.recipe
-    folder = supervised_folder(context.upstream)
+    folder = initial_folder(context.upstream)
     job = PlayoutJob(
         config=recipe.playouts,
         start=load_policy_set(folder, find_encoder(recipe.encoder)),
@@ -117,7 +117,8 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
     index_records(context.folder / RECORDS_FOLDER)
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    context.console.say(f"{STAGE_NAME}: the nets against the supervised nets: {shown}{few_games_note(match.hanchans)}")
+    name = initial_name(context.recipe)
+    context.console.say(f"{STAGE_NAME}: the nets against the {name}: {shown}{few_games_note(match.hanchans)}")
     return {
         "start_difference": match.difference.mean,
         "start_difference_low": match.difference.interval.low,
@@ -134,6 +135,6 @@ def _note(point: Mapping[str, float]) -> str:
         if f"{head}_gain" in point
     ]
     return (
-        f"{point['decisions']:,.0f} decisions; points per decision against the supervised nets (± 95 % interval): "
+        f"{point['decisions']:,.0f} decisions; points per decision against the start (± 95 % interval): "
         f"{', '.join(gains)}"
     )

@@ -16,13 +16,13 @@ from suphx.evaluation.match_config import few_games_note
 from suphx.games.riichi import find_encoder
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
-from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES, supervised_folder
+from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
@@ -45,7 +45,8 @@ RECIPE_KEYS = ("encoder", "net", "reinforcement")
 FILES: Mapping[str, str] = {
     "<head>.safetensors": "the newest nets (the folder is an agent)",
     "start/": (
-        "the nets that matches are against (the supervised ones, or the random ones of the start) and the weak ones"
+        "the nets that matches are against (the supervised ones, those of `initial_agent`, or the random ones of the "
+        "start) and the weak ones"
     ),
     "games/<digest>/": (
         "finished parts of the matches at the end, so that a killed match continues (not over Ray: there it "
@@ -68,7 +69,7 @@ FILES: Mapping[str, str] = {
 
 
 def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
-    """Return the stage: it needs the supervised nets unless it begins with random ones."""
+    """Return the stage: it needs nets to begin with unless they are random."""
     return Stage(
         name=STAGE_NAME,
         run=run,
@@ -103,7 +104,7 @@ def predictor_files(recipe: Recipe) -> list[Path]:
 
 def needed_stages(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the stages whose nets self-play begins with or is rewarded by."""
-    nets = () if recipe.reinforcement.start == "random" else tuple(SUPERVISED_STAGES.values())
+    nets = () if recipe.reinforcement.start == "random" else initial_stages(recipe)
     if nets and recipe.playouts.num_decisions:
         nets += (playouts.STAGE_NAME,)
     return (*nets, reward_predictor.STAGE_NAME) if recipe.reinforcement.needs_predictor else nets
@@ -234,16 +235,17 @@ def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicyS
     if recipe.reinforcement.start == "random":
         policy_set = _sharpened(random_policy_set(encoder, recipe.net, context.seed % 2**31), recipe)
         return policy_set, policy_set
-    folder = supervised_folder(context.upstream)
+    folder = initial_folder(context.upstream)
     trained = context.upstream.get(playouts.STAGE_NAME, folder)
-    return _sharpened(load_policy_set(trained, encoder), recipe), load_policy_set(folder, encoder, is_weak=True)
+    start = _sharpened(load_policy_set(trained, encoder), recipe)
+    return start, load_policy_set(folder, encoder, is_weak=True) if has_nets(folder, is_weak=True) else start
 
 
 def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
-    """Return the supervised nets if self-play begins with stronger ones: matches are against them."""
+    """Return the nets of before the playouts if self-play begins with theirs: matches are against them."""
     if playouts.STAGE_NAME not in context.upstream:
         return None
-    folder = supervised_folder(context.upstream)
+    folder = initial_folder(context.upstream)
     return load_policy_set(folder, find_encoder(context.recipe.encoder))
 
 

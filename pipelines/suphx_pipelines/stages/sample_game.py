@@ -25,8 +25,9 @@ from suphx_pipelines.recipe.agent_stages import (
     SUPERVISED_FOLDER,
     SUPERVISED_STAGES,
     has_supervised_nets,
+    initial_folder,
+    initial_name,
     last_agent,
-    supervised_folder,
 )
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
@@ -120,18 +121,18 @@ def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
         return context.upstream[EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.opponent
     folder = _folder(context)
     if playouts.STAGE_NAME in context.upstream:
-        return folder / RECORDS_FOLDER, "supervised nets"
+        return folder / RECORDS_FOLDER, initial_name(context.recipe)
     if not (folder / METRICS_FILE).is_file():
         return None
     matches = read_json(folder / METRICS_FILE).get("matches", [])
     kept = [match for match in matches if match.get("records") and (match["opponent"], match["policy"]) == _VERDICT]
-    is_from_supervised = folder.name == "reinforcement" and context.recipe.reinforcement.start != "random"
-    opponent = "supervised nets" if is_from_supervised else "initial nets"
+    is_from_stages = folder.name == "reinforcement" and context.recipe.reinforcement.start != "random"
+    opponent = initial_name(context.recipe) if is_from_stages else "initial nets"
     return (folder / kept[-1]["records"], opponent) if kept else None
 
 
 def _folder(context: StageContext[Recipe]) -> Path:
     if has_supervised_nets(context.upstream):
-        return supervised_folder(context.upstream)
+        return initial_folder(context.upstream)
     (folder,) = context.upstream.values()
     return folder

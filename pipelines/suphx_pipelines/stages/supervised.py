@@ -26,8 +26,8 @@ from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.curve_file import CurveFile
-from suphx_pipelines.stages.learning_check import training_end, training_warnings
 from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_pipelines.summary.learning_check import training_end, training_warnings
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 _PURPOSES = {
     "records": "Reads the game records, or plays games of a scripted agent, for the nets to learn from.",
     "supervised": "Trains one net on the decisions of the games. *Model metrics* has loss and accuracy over the steps.",
+    "initial_agent": "Copies the nets of the agent that the run begins with.",
     "learning_curve": "Trains a net on a part of the games, to measure the effect of more games.",
     "ablation": "Trains a net with the planes of one encoder, to measure the effect of the planes.",
-    "evaluation": "Plays a match of the supervised nets against an opponent on shared walls.",
+    "evaluation": "Plays a match of the nets so far against an opponent on shared walls.",
     "playouts": "Learns from playouts: several actions of one decision, played on the same hidden tiles.",
     "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
     "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",

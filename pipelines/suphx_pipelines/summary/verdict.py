@@ -17,6 +17,7 @@ from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES, relation
+from suphx_pipelines.recipe.agent_stages import initial_name
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.console.table_text import count_text
@@ -118,11 +119,12 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
 
 
 def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
-    """Return a sentence on the match of the supervised nets; none if they played none."""
+    """Return a sentence on the match of the nets at the start; none if they played none."""
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" not in evaluation:
         return []
-    return [_other_match(f"The supervised nets against {recipe.evaluation.opponent}", "paired", evaluation)]
+    name = initial_name(recipe)
+    return [_other_match(f"The {name} against {recipe.evaluation.opponent}", "paired", evaluation)]
 
 
 def _before_self_play(figures: Mapping[str, float]) -> list[str]:

@@ -61,10 +61,15 @@ def find_nets(address: str) -> list[Path]:
     return find_checkpoints(Path(location), is_weak=WEAK in words)
 
 
-def has_nets(folder: Path) -> bool:
+def weak_address(folder: Path) -> str:
+    """Return the address of the nets of an early step in ``folder``; that of its nets if it has none."""
+    return f"{folder}:{WEAK}" if has_nets(folder, is_weak=True) else str(folder)
+
+
+def has_nets(folder: Path, *, is_weak: bool = False) -> bool:
     """Tell whether a folder has a checkpoint for each head."""
     try:
-        find_checkpoints(folder)
+        find_checkpoints(folder, is_weak=is_weak)
     except ValueError:
         return False
     return True

@@ -87,7 +87,8 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
         recipe, playouts=PlayoutConfig(), entropy_study=EntropyStudyConfig(),
         agent_comparison=AgentComparisonConfig(agents=("sl", "rl_1")),
     )  # fmt: skip
-    stages = [*pipeline_stages(recipe), *pipeline_stages(agents)]
+    initial = Recipe(name="all", initial_agent="runs/a/supervised")
+    stages = [stage for each in (recipe, agents, initial) for stage in pipeline_stages(each)]
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"seed"}
     settings -= set(Recipe(name="all").free_keys)

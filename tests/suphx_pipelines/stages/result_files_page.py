@@ -18,6 +18,7 @@ from suphx_pipelines.stages import (
     ablation,
     agent_comparison,
     evaluation,
+    initial_agent,
     learning_curve,
     oracle,
     playouts,
@@ -57,6 +58,7 @@ Place = tuple[str, Mapping[str, str], str]
 RUN: Sequence[Place] = (
     ("records", records.FILES, ""),
     ("supervised/<head>", supervised.FILES, ""),
+    ("initial_agent", initial_agent.FILES, ""),
     ("learning_curve/<games>/<head>", supervised.FILES, "trained on fewer games (`learning_curve.games`)"),
     ("learning_curve/summary", learning_curve.FILES, ""),
     ("ablation/<head>/<encoder>/<n>", supervised.FILES, "trained on other planes with the n-th seed"),

@@ -46,7 +46,7 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     assert metrics["start_difference_low"] <= metrics["start_difference"] <= metrics["start_difference_high"]
     assert sum(table["games"] for table in read_json(folder / "playouts" / "records" / "index.json")["tables"]) == 8
     told = capsys.readouterr().err
-    assert "points per decision against the supervised nets (± 95 % interval): discard " in told
+    assert "points per decision against the start (± 95 % interval): discard " in told
     matches = read_json(folder / "reinforcement" / "metrics.json")["matches"]
     assert [match["updates"] for match in matches] == [0, 1, 2], "the first one is that of the nets from the playouts"
     learned = done.run.stages["reinforcement"].metrics

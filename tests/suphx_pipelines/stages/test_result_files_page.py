@@ -41,6 +41,7 @@ def kinds_of_stages() -> list[tuple[Sequence[Stage[Any]], Sequence[Place]]]:
     return [
         (pipeline_stages(load_recipe(RECIPE, [*SMALL.items(), *SELF_PLAY.items()])), RUN),
         (pipeline_stages(load_recipe(RECIPES / "agent_comparison.toml")), RUN),
+        (pipeline_stages(load_recipe(RECIPES / "rl_basic.toml", [("initial_agent", '"runs/a/supervised"')])), RUN),
         (tournament_stages(), TOURNAMENT),
         (monte_carlo_stages("doudizhu"), MONTE_CARLO),
         (side_tournament_stages("doudizhu"), SIDE_TOURNAMENT),

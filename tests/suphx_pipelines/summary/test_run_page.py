@@ -79,7 +79,7 @@ def test_the_page_has_the_report_with_its_game_and_pictures_and_each_stage_says_
     assert {"report.html", "game.html", "strength.svg"} < files
     assert "table.json" not in files
     notes = {run.info.run_name: run.data.tags[NOTE] for run in store.client.search_runs([store.experiment_id()])}
-    assert notes["evaluation"].startswith("Plays a match of the supervised nets against an opponent")
+    assert notes["evaluation"].startswith("Plays a match of the nets so far against an opponent")
     assert all(small.run_id in notes[name] for name in ("evaluation", "report"))
 
 

@@ -1,0 +1,99 @@
+"""The stage ``initial_agent``: the nets of an agent that exists already, in the place of supervised learning.
+
+They are copied once: a run that is stopped and started again goes on with the same nets, although an alias of the model
+registry or the newest version in a bucket may be another one by then.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from suphx.games.riichi import find_encoder
+from suphx.selfplay.agents.checkpoint_folder import (
+    WEAK,
+    checkpoint_names,
+    find_checkpoints,
+    find_nets,
+    has_nets,
+    split_address,
+)
+from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.engine.provenance import digest_file
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_platform.agents.agent_source import BUCKET, AgentSource
+from suphx_platform.tracking.model_registry import PREFIX
+
+SOURCE_FILE = "initial_agent.json"
+FILES: Mapping[str, str] = {
+    "<head>.safetensors, <head>-weak.safetensors": "the agent's nets, and those of an early step if it has some",
+    SOURCE_FILE: "`agent` (its name in the recipe), `nets` {file: SHA-256}, `stored` [versions in a bucket]",
+}
+"""What the stage writes into its folder (docs/result_files.md)."""
+
+
+def initial_agent_stage() -> Stage[Recipe]:
+    """Return the stage."""
+    return Stage(
+        name=INITIAL_STAGE,
+        run=run,
+        recipe_keys=("encoder", "initial_agent"),
+        artifacts=(SOURCE_FILE, *checkpoint_names()),
+        files=FILES,
+        outside_files=own_nets,
+        check=check_agent,
+    )
+
+
+def own_nets(recipe: Recipe) -> list[Path]:
+    """Return the checkpoints of an agent in a folder, none of one that is elsewhere; ValueError if one is missing."""
+    return [] if recipe.initial_agent.startswith((PREFIX, BUCKET)) else find_nets(recipe.initial_agent)
+
+
+def check_agent(recipe: Recipe) -> None:
+    """Raise ValueError if there is no folder with five nets, and for options that nets have only when they play."""
+    location, words = split_address(recipe.initial_agent)
+    if words - {WEAK}:
+        raise ValueError(f"initial_agent is {recipe.initial_agent!r}: of the options after the colon, use only {WEAK}")
+    try:
+        nets = own_nets(recipe)
+    except ValueError as error:
+        raise ValueError(f"initial_agent: {error}") from error
+    if not nets and not location.startswith((PREFIX, BUCKET)):
+        raise ValueError(f"initial_agent is {location!r}, which has no nets: name a folder of checkpoints")
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Copy the nets; ValueError if there are none, they see other planes, or they see hidden tiles."""
+    recipe = context.recipe
+    source = AgentSource(context.tracker.store, recipe.storage)
+    with context.console.activity("copying the initial nets"), TemporaryDirectory(prefix="suphx-agent-") as space:
+        folder, words = split_address(source.fetch(recipe.initial_agent, Path(space) / "agent"))
+        _check_nets(recipe, Path(folder), is_weak=WEAK in words)
+        copied = _copy(Path(folder), context.folder, is_weak=WEAK in words)
+    values = {"agent": recipe.initial_agent, "nets": {path.name: digest_file(path) for path in copied}}
+    stored = [version for found in source.stored.values() for version in found]
+    write_json(context.folder / SOURCE_FILE, {**values, "stored": stored})
+    return {"nets": len(copied)}
+
+
+def _check_nets(recipe: Recipe, folder: Path, *, is_weak: bool) -> None:
+    try:
+        nets = load_policy_set(folder, find_encoder(recipe.encoder), is_weak=is_weak).nets
+    except ValueError as error:
+        raise ValueError(f"initial_agent {recipe.initial_agent}: {error}") from error
+    if any(net.config.num_oracle_planes for net in nets):
+        raise ValueError(f"initial_agent {recipe.initial_agent}: its nets see hidden tiles, so nobody can play them")
+
+
+def _copy(source: Path, target: Path, *, is_weak: bool) -> list[Path]:
+    """Copy the nets of an agent, and its weak ones if there are some and they are not the agent; return the copies."""
+    pairs = list(zip(find_checkpoints(source, is_weak=is_weak), checkpoint_names(), strict=True))
+    if not is_weak and has_nets(source, is_weak=True):
+        pairs += zip(find_checkpoints(source, is_weak=True), checkpoint_names(is_weak=True), strict=True)
+    return [Path(shutil.copy2(path, target / name)) for path, name in pairs]
