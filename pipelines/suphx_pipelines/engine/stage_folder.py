@@ -50,7 +50,10 @@ class Started:
 def read_done(folder: Path, digest: str | None = None) -> Done | None:
     """Return what ``done.json`` says if the stage is finished, and that with these inputs if ``digest`` is given."""
     path = folder / DONE
-    return parse_done(read_json(path), path, digest) if path.is_file() else None
+    try:
+        return parse_done(read_json(path), path, digest) if path.is_file() else None
+    except FileNotFoundError:  # it was removed at this very moment
+        return None
 
 
 def parse_done(content: Mapping[str, Any], path: Path, digest: str | None = None) -> Done | None:
@@ -113,22 +116,27 @@ def all_finished(runs: Path, stage_name: str) -> Iterator[tuple[Path, Done]]:
             yield path.parent, done
 
 
-def copy_result(source: Path, target: Path) -> bool:
+def copy_result(source: Path, target: Path, done: Done) -> bool:
     """Give ``target`` the files of a finished stage, as hard links where the disk allows; ``done.json`` is left out.
 
-    False, with ``target`` empty, if the source was removed or made anew meanwhile.
+    ``done``: what ``source`` has finished. False, with ``target`` as it was, if the source was removed or made anew
+    meanwhile; OSError, with ``target`` as it was, if it cannot be copied.
     """
-    done = read_done(source)
-    _empty(target)
+    space = target.with_name(f".{target.name}.reused")
+    _empty(space)
     try:
-        copy_linked(source, target, DONE, STARTED, ".*")
+        copy_linked(source, space, DONE, STARTED, ".*")
+        is_whole = read_done(source) == done
     except OSError:
         if read_done(source) == done:
             raise
-    if done is None or read_done(source) != done:
+        is_whole = False
+    if is_whole:
         _empty(target)
-        return False
-    return True
+        space.replace(target)
+    else:
+        shutil.rmtree(space)
+    return is_whole
 
 
 def _empty(folder: Path) -> None:

@@ -262,7 +262,7 @@ class Runner(Generic[R]):
     def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
         """Take the stage's result from this run's folder, the storage or another run; if there is none, do its work."""
         folder = self.folder / stage.name
-        self._storage.fetch(stage.name, folder, plan.versions, plan.continues)
+        self._storage.fetch(stage.name, folder, plan.versions, (plan.digest, *plan.continues))
         done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
@@ -286,7 +286,7 @@ class Runner(Generic[R]):
         if found is None:
             return None
         source, done = found
-        if not copy_result(source, self.folder / stage.name):  # that run was deleted meanwhile
+        if not copy_result(source, self.folder / stage.name, done):  # that run was deleted meanwhile
             return None
         self._console.say(f"{stage.name}: reusing the result of {source}")
         return done

@@ -51,10 +51,11 @@ class StorageConfig:
                     f"{name} contains a user or a password, which everybody could read in the recipe: remove it, set "
                     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 )
-        if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:
-            raise ValueError(f"address is {self.address!r}: use s3://bucket/prefix, or a folder")
+        is_address = self.is_bucket and self.address.removeprefix("s3://").partition("/")[0]
+        if self.address.lower().startswith("s3:") and not is_address:
+            raise ValueError(f"address is {_shown(self.address)}: use s3://bucket/prefix, or a folder")
         if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):
-            raise ValueError(f"endpoint_url is {self.endpoint_url!r}: begin with http:// or https://")
+            raise ValueError(f"endpoint_url is {_shown(self.endpoint_url)}: begin with http:// or https://")
         for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
@@ -71,9 +72,14 @@ class StorageConfig:
         return self.address.startswith("s3://")
 
 
+def _shown(address: str) -> str:
+    """Return an address that is wrong as an error shows it: not if it may have a password."""
+    return "an address with an @" if "@" in address else repr(address)
+
+
 def _has_credentials(address: str) -> bool:
     bucket = address.removeprefix("s3://").partition("/")[0]
-    is_strange = ":" in bucket if address.startswith("s3://") else address.startswith("http")
+    is_strange = ":" in bucket if address.startswith("s3://") else address.lower().startswith("http")
     return has_credentials(address) or (is_strange and is_unclear(address))
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -94,7 +95,7 @@ class MlflowStore:
             found = self._with_key(key)
             if found:
                 check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
-                run_id: str = found[0].info.run_id
+                run_id = self._without_twins(found)
                 self.client.update_run(run_id, status="RUNNING")
             else:
                 run_id = self._create(name, key, tags)
@@ -106,15 +107,22 @@ class MlflowStore:
         return list(self.client.search_runs([self.experiment_id()], filter_string=f"tags.`{KEY_TAG}` = '{key}'"))
 
     def _create(self, name: str, key: str, tags: Mapping[str, str]) -> str:
-        """Create a run and return MLflow's id of it.
-
-        A request whose answer was lost is sent again, and may have created two: all but the one that is found go.
-        """
+        """Create a run and return MLflow's id of it."""
         all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
-        created = self.client.create_run(self.experiment_id(), run_name=name, tags=all_tags)
-        first, *others = self._with_key(key) or [created]
+        now = int(1000 * time.time())
+        created = self.client.create_run(self.experiment_id(), start_time=now, run_name=name, tags=all_tags)
+        return self._without_twins(self._with_key(key) or [created])
+
+    def _without_twins(self, found: Sequence[Run]) -> str:
+        """Return MLflow's id of the first run, and delete its twins: empty runs that began at the same millisecond.
+
+        A request to create a run whose answer was lost is sent again as it was, and may have created two.
+        """
+        first, *others = found
         for other in others:
-            self.client.delete_run(other.info.run_id)
+            is_empty = not (other.data.params or other.data.metrics)
+            if is_empty and other.info.start_time == first.info.start_time:
+                self.client.delete_run(other.info.run_id)
         run_id: str = first.info.run_id
         return run_id
 

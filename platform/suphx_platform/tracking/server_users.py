@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from suphx.credentials import without_credentials
 from suphx_platform.tracking.client.mlflow_call import FIRST, SERVER, TrackingError, TrackingRefusedError, mlflow_call
 from suphx_platform.tracking.client.mlflow_client import quiet_client
 from suphx_platform.tracking.client.tracking_experiment import make_experiment
@@ -138,10 +139,10 @@ def main() -> int:
         wait_for_server(address)
         set_up_users(address, runs=runs, tournament=tournament)
     except (TrackingError, MlflowException, ValueError) as error:
-        print(f"server_users: {error}", file=sys.stderr)
+        print(f"server_users: {without_credentials(str(error))}", file=sys.stderr)
         return 1
     names = [login.name for login in (runs, tournament) if login is not None]
-    print(f"{address} has the users {', '.join(names)}")
+    print(f"{without_credentials(address)} has the users {', '.join(names)}")
     return 0
 
 

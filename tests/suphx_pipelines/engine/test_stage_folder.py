@@ -64,7 +64,9 @@ def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_p
     write_done(source, done("one"))
     assert find_finished(tmp_path, "supervised/kong", "one") == (source, done("one"))
     target = tmp_path / "run-2" / "supervised" / "kong"
-    assert copy_result(source, target)
+    prepare(target, Started(digest="half"))
+    (target / "half.bin").write_text("of another attempt")
+    assert copy_result(source, target, done("one"))
     assert sorted(path.relative_to(target).as_posix() for path in target.rglob("*")) == ["inner", "inner/net.bin"]
 
 
@@ -88,8 +90,20 @@ def test_a_result_that_is_deleted_while_it_is_copied_is_not_taken(
 
     os_link = os.link
     monkeypatch.setattr(os, "link", link)
-    assert not copy_result(source, target)
-    assert list(target.iterdir()) == []
+    prepare(target, Started(digest="half"))
+    (target / "half.bin").write_text("of hours of training")
+    assert not copy_result(source, target, done("one"))
+    assert sorted(path.name for path in target.iterdir()) == ["half.bin", STARTED]
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_result_that_was_made_anew_is_not_taken_for_the_one_that_was_found(tmp_path: Path) -> None:
+    source, target = tmp_path / "run-1" / "supervised", tmp_path / "run-2" / "supervised"
+    assert not copy_result(source, target, done("one")), "it was deleted before it was copied"
+    prepare(source, Started(digest="two"))
+    write_done(source, done("two"))
+    assert not copy_result(source, target, done("one"))
+    assert not target.exists()
 
 
 def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path) -> None:
@@ -132,7 +146,7 @@ def test_the_marks_go_before_the_files_that_they_vouch_for(tmp_path: Path, monke
             (folder / name).write_text("{}")
     write_done(source, done("one"))
     calls = trace_disk(monkeypatch)
-    copy_result(source, old)
+    assert copy_result(source, old, done("one"))
     assert [call for call in calls if call.name in ("unlink", "rmtree") and call.path.parent in (old, tmp_path)] == [
         ("unlink", old / DONE),
         ("unlink", old / STARTED),

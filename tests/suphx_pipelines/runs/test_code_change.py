@@ -302,6 +302,28 @@ def test_what_is_done_again_is_removed_from_the_storage_although_that_was_cut_of
     assert [version.number for version in versions] == [0, 1], "steps of this attempt, not the result of other code"
 
 
+def test_work_that_another_process_with_the_same_code_has_continued_meanwhile_is_fetched(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = tmp_path / "storage"
+    project.interrupt(1, storage=storage).rename(tmp_path / "lost")
+    project.write(LOSS, "SCALE = 3\n")
+    fetch = StageStorage.fetch
+
+    def overtaken(own: StageStorage, name: str, *arguments: Any) -> None:
+        if name == "training":
+            monkeypatch.setattr(StageStorage, "fetch", fetch)
+            project.runs, here = tmp_path / "elsewhere", project.runs
+            assert project.run("keep", storage).stages["training"].metrics == {"sum": 2 + 3 + 3}
+            project.runs = here
+        fetch(own, name, *arguments)
+
+    monkeypatch.setattr(StageStorage, "fetch", overtaken)
+    result = project.run("keep", storage)
+    assert result.stages["training"].metrics == {"sum": 2 + 3 + 3}
+    assert result.stages["training"].status == "kept"
+
+
 def _broken(_storage: StageStorage, _name: str) -> None:
     raise OSError("the connection broke")
 

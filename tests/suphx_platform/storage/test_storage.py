@@ -342,13 +342,18 @@ def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Pat
         ({"endpoint_url": "http://me:se/cret@host"}, "endpoint_url contains a user or a password"),
         ({"address": "s3://me:se/cret@bucket"}, "address contains a user or a password"),
         ({"endpoint_url": "localhost:9000"}, "begin with http:// or https://"),
+        ({"endpoint_url": "HTTP://me:se/cret@host"}, "endpoint_url contains a user or a password"),
+        ({"endpoint_url": "me:secret@host:9000"}, "endpoint_url is an address with an @: begin with http:// or"),
+        ({"address": "S3://me:se/cret@bucket"}, "address is an address with an @: use s3://bucket/prefix, or a folder"),
+        ({"address": "S3://bucket/runs"}, "address is 'S3://bucket/runs': use s3://bucket/prefix, or a folder"),
         ({"addressing_style": "host"}, "use path or virtual"),
         ({"checksums": "never"}, "use when_required or when_supported"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_refused(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as refused:
         StorageConfig(**fields)  # type: ignore[arg-type]
+    assert "cret" not in str(refused.value)
 
 
 def test_a_storage_without_an_address_is_refused() -> None:

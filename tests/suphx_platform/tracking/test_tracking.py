@@ -66,6 +66,27 @@ def test_a_request_for_a_run_that_was_sent_twice_makes_one(runs: Path) -> None:
     assert store.newest_metrics("one") == {"loss": 1.0}
 
 
+def test_twins_of_a_request_without_any_answer_go_when_the_run_is_begun_again(runs: Path) -> None:
+    store = TrackingStore(runs)
+    create = store.client.create_run
+
+    def lose_answers(*arguments: Any, **options: Any) -> Any:
+        for _ in range(2):
+            create(*arguments, **options)
+        create(*arguments, **{**options, "start_time": options["start_time"] - 1})  # of another process
+        raise ConnectionResetError("no answer")
+
+    store.client.create_run = lose_answers  # type: ignore[method-assign]
+    with pytest.raises(TrackingError), store.call():
+        store._create("a", "one", {})
+    store.client.create_run = create  # type: ignore[method-assign]
+    with closing(store), store.start("a", key="one") as tracker:
+        tracker.log_metrics({"loss": 1.0}, step=1)
+    found = store.client.search_runs([store.experiment_id()])
+    assert len(found) == 2
+    assert len({run.info.start_time for run in found}) == 2
+
+
 def test_a_run_is_not_continued_with_other_parameters(runs: Path) -> None:
     store = TrackingStore(runs)
     with store.start("a", key="one", params={"rate": 0.1, "seed": 1}) as first:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from suphx.credentials import is_unclear, without_credentials
 from suphx_platform.cluster.runs.run_manifest import setting
 from suphx_platform.cluster.runs.run_status import RunStatus
 
@@ -26,7 +27,9 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
     try:
         progress = _progress(status.run_id)
     except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
-        problems.append(f"MLflow {os.environ['MLFLOW_TRACKING_URI']} cannot be read from here ({_first_line(error)})")
+        address = os.environ["MLFLOW_TRACKING_URI"]
+        told = "" if is_unclear(address) else f" {without_credentials(address)}"
+        problems.append(f"MLflow{told} cannot be read from here ({_first_line(error)})")
     try:
         checkpoint = last_checkpoint(status.run_id, job)
     except OSError as error:

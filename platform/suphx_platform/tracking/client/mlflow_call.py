@@ -24,6 +24,7 @@ QUIET: Mapping[str, str] = {
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that is not used
 }
 """Environment variables with which MLflow sends no telemetry and prints nothing by itself."""
+_OF_FILES = ("sqlite:", "file:")
 _USER, _PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
 _TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 Patience = Mapping[str, str]
@@ -113,7 +114,7 @@ def server_address() -> str:
     it cannot be told where they end.
     """
     address = os.environ.get(SERVER, "")
-    if address.startswith("http") and is_unclear(address):
+    if not address.lower().startswith(_OF_FILES) and is_unclear(address):
         raise ValueError(
             f"{SERVER} has an @ behind its host: if user and password are in it, remove them and set {_USER} and "
             f"{_PASSWORD}; write another @ as %40"

@@ -54,6 +54,13 @@ def test_the_last_checkpoint_is_that_of_the_work_under_way(tmp_path: Path) -> No
     assert found.last_checkpoint == "run-1/reinforcement/000000000120.001"
 
 
+def test_an_address_that_may_have_a_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:se/cret@host")
+    problem = with_progress(STATUS, None).problems[-1]
+    assert problem.startswith("MLflow cannot be read from here (MLFLOW_TRACKING_URI has an @ behind its host")
+    assert "cret" not in problem
+
+
 def test_what_cannot_be_reached_from_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")

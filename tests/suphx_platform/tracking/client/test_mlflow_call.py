@@ -46,10 +46,13 @@ def test_a_silent_server_is_waited_for_as_long_as_the_user_says(
             TrackingStore(tmp_path / "runs").reach()
 
 
+@pytest.mark.parametrize(
+    "address", ["http://me:se/cret@host", "HTTPS://me:se?cret@host", "postgresql://me:se/cret@host/runs"]
+)
 def test_an_address_whose_password_cannot_be_told_from_its_path_is_refused_without_being_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:se/cret@host")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
     with pytest.raises(ValueError, match=r"^MLFLOW_TRACKING_URI has an @ behind its host.*_USERNAME.*%40$") as refused:
         TrackingStore(tmp_path / "runs")
     assert "cret" not in str(refused.value)
