@@ -7,8 +7,8 @@ buffer, and decisions for which it had no room.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from torch import Tensor
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.training.loop.progress_types import check_types
 from suphx.training.reinforcement.update.step_state import tensors_below
 from suphx_platform.backend.backend import BackendState
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
@@ -110,7 +111,9 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
         )
     try:
         progress = Progress(**header["progress"])
-        _check_types(progress)
+        check_types(progress)
+        _check_matches(progress.matches)
+        _check_count("simulator/", header["num_simulators"], tensors)
         state = BackendState(
             learner=(tensors_below(tensors, "learner/"), header["learner"]),
             latest=_version(tensors, header["latest"]),
@@ -137,12 +140,18 @@ def damaged(path: Path, error: Exception) -> ValueError:
     return ValueError(f"{path} is damaged ({error!r}): delete it to start over")
 
 
-def _check_types(progress: Progress) -> None:
-    """Raise TypeError if a value has another type than that of a new run; a whole number will do for a float."""
-    for each in fields(progress):
-        value, kind = getattr(progress, each.name), type(getattr(Progress(), each.name))
-        if type(value) is not kind and not (kind is float and type(value) is int):
-            raise TypeError(f"{each.name} is {value!r:.80}")
+def _check_matches(matches: Sequence[Mapping[str, Any]]) -> None:
+    """Raise TypeError or KeyError for a match without its number of hanchans."""
+    for match in matches:
+        if type(match["hanchans"]) is not int:
+            raise TypeError(f"a match has {match['hanchans']!r:.80} hanchans")
+
+
+def _check_count(prefix: str, count: object, tensors: Mapping[str, Tensor]) -> None:
+    """Raise ValueError unless there are tensors of so many parts below ``prefix``."""
+    found = {name.split("/")[1] for name in tensors if name.startswith(prefix)}
+    if count != len(found):
+        raise ValueError(f"{count!r:.80} instead of {len(found)} parts {prefix}")
 
 
 def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

@@ -12,6 +12,7 @@ from torch.optim import Optimizer
 
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.data.dataset import StreamPosition
+from suphx.training.loop.progress_types import check_types
 
 FORMAT_VERSION = 3
 
@@ -85,6 +86,7 @@ def load_training_state(
     try:
         positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
         progress = TrainingProgress(**header["progress"] | {"positions": positions})
+        check_types(progress)
         return progress, restore_tensors(tensors, net, optimizer)
     except (KeyError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line

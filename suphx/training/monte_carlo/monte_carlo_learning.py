@@ -98,7 +98,10 @@ class _Training:
             self.progress, self.best = loaded
             self.learner.num_rounds = self.round
             self.watch.resumed(self.progress.step, self.share_done)
-        self.checked_round = self._evaluated_step // config.batches  # an evaluation that is owed is made up for
+        try:
+            self.checked_round = self._evaluated_step // config.batches  # an evaluation that is owed is made up for
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{folder / STATE_FILE} is damaged ({error!r}): delete it to start over") from error
         self.saved_at = self.ticked_at = time.monotonic()
         self.backend: RoundBackend
 

@@ -110,11 +110,18 @@ def _damaged_in_place(random: Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
+_DAMAGED_BYTES = 1 << 20
+"""Of large files only the beginning is damaged, or the end cut off: the fuzzer itself should need little memory."""
+
+
 def damaged_tensors(random: Random, data: bytes) -> bytes:
     """Damage the bytes of a safetensors file, or the JSON of its header with a length that fits."""
     kind = random.random()
     if kind < 0.3:
-        return damage_bytes(random, data)
+        begin, end = data[:_DAMAGED_BYTES], data[_DAMAGED_BYTES:]
+        if end and random.random() < 0.3:
+            return data[: random.randrange(len(data))]
+        return damage_bytes(random, begin) + end
     length = int.from_bytes(data[:8], "little")
     header = data[8 : 8 + length]
     if kind < 0.5:
