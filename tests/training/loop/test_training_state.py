@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,24 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         load_training_state(tmp_path / "a", net, optimizer, RUN)
 
 
-@pytest.mark.parametrize("change", [{"run": 1}, {"progress": []}, {"progress": {}}, {"progress": {"positions": [7]}}])
+SOUND = asdict(TrainingProgress())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"run": 1},
+        {"progress": []},
+        {"progress": {}},
+        {"progress": {"positions": [7]}},
+        {"progress": SOUND | {"step": "7"}},
+        {"progress": SOUND | {"step": True}},
+        {"progress": SOUND | {"seconds": None}},
+        {"progress": SOUND | {"best_loss": "low"}},
+        {"progress": SOUND | {"history": {}}},
+        {"progress": SOUND | {"history": [0.5]}},
+    ],
+)
 def test_a_damaged_header_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
     net, optimizer = trained(1)
     save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)

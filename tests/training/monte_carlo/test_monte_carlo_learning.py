@@ -13,6 +13,7 @@ from torch import nn
 
 from suphx.games.doudizhu import Rules
 from suphx.games.registry import candidate_game
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.monte_carlo import monte_carlo_learning, round_backend
@@ -193,3 +194,8 @@ def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / STATE_FILE).is_file()
     with pytest.raises(ValueError, match=r"epsilon was 0.01, now 0.2; scoring was win, now points"):
         learn_values(replace(config, epsilon=0.2), GAME, Rules(scoring="points"), tmp_path)
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    for broken in ({"step": "2"}, {"history": [{"loss": 1.0}]}, {"history": [7]}, {"history": [{"step": "x"}]}):
+        write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": header["progress"] | broken})
+        with pytest.raises(ValueError, match=r"is damaged .*: delete it to start over"):
+            learn_values(config, GAME, Rules(), tmp_path)
