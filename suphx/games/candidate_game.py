@@ -93,8 +93,12 @@ class CandidateOpinion:
 class GameText(Protocol):
     """A game as people read and type it in a terminal."""
 
-    help: str
-    """One line: how moves are typed."""
+    help: tuple[str, ...]
+    """How the game is played and how moves are typed, as lines of text."""
+
+    def seat_note(self, seat: int) -> str:
+        """Return with whom and against whom ``seat`` plays."""
+        ...
 
     def move_text(self, rules: Any, move: int) -> str:
         """Return a move as people write it."""
@@ -106,6 +110,10 @@ class GameText(Protocol):
 
     def read_move(self, rules: Any, text: str) -> int:
         """Return the move that a person typed; ValueError says what is wrong with it."""
+        ...
+
+    def refusal(self, simulator: Any, table: int, move: int) -> str:
+        """Return why the seat that is to move cannot make a move, which is not legal."""
         ...
 
     def seat_lines(self, simulator: Any, table: int, seat: int) -> list[str]:

@@ -105,10 +105,12 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Play until the game is over (terminal) or until Ctrl-C; ValueError for an unknown agent or a port in use."""
-    side_game = find_side_game(args.game, [args.agent] if args.agent else [])
+    if not args.name.isprintable() or not args.name.strip():
+        raise ValueError(f"--name is {args.name!r}: use a name without control characters")
+    side_game = find_side_game(args.game, [] if args.agent is None else [args.agent])
     if side_game is not None:
         return side_play.execute(args, console, side_game)
-    args.agent = args.agent or _AGENT
+    args.agent = _AGENT if args.agent is None else args.agent
     check_agent(args.agent)
     with console.activity("importing"):
         from suphx.games.riichi import MAX_SEED

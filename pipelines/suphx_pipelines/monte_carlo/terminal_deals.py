@@ -6,6 +6,7 @@ TerminalResult(deals=3, won=2)
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -21,7 +22,8 @@ from suphx.kernel.record import I64
 from suphx.selfplay.agents.side_opinion import seat_opinions
 
 _SHOWN_VALUES = 5
-_COMMANDS = "Type h to see what the agent would do, l for the legal moves, ? for this help, and quit to leave."
+_WIDTH = 76
+_COMMANDS = "Type h to see what the agent would do, l for the legal moves, ? for this help, quit to leave."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,22 +75,33 @@ class TerminalDeals:
         self._simulator: Any = None
         self._lines: list[str] = []
         self._won = 0
+        self._is_dealt = False
+        self._is_saved = True
 
     def play(self, first_seed: int) -> TerminalResult:
-        """Play the deals ``first_seed``, ``first_seed`` + 1, … until the person leaves; a deal that is left is lost."""
+        """Play the deals ``first_seed``, ``first_seed`` + 1, … until the person leaves, also by Ctrl-C.
+
+        A deal that is left is not saved. OSError if the records can still not be written at the end.
+        """
         self._help()
         try:
             for seed in count(first_seed):
                 self._deal(seed)
-                if self._ask("Enter for the next deal, or quit > ") is None:
+                if not self._wants_another():
                     break
-        except _LeftError:
-            self._show("The deal that was left is not saved.")
+        except (_LeftError, KeyboardInterrupt):
+            if self._is_dealt:
+                self._show("The deal that was left is not saved.")
+        if not self._is_saved:
+            self._save()
         return TerminalResult(len(self._lines), self._won)
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         """Return int64 (1,): the place of the move of the seat that is to move at the only table."""
         self._simulator = simulator
+        if not self._is_dealt and seen.seat != self._setup.seat:
+            self._show_table()
+        self._is_dealt = True
         if seen.seat == self._setup.seat:
             return np.array([self._person(seen)])
         chosen = self._setup.player.choose(simulator, seen)
@@ -98,26 +111,50 @@ class TerminalDeals:
     def _deal(self, seed: int) -> None:
         """Play one deal, show how it ended, and save its record."""
         setup, game = self._setup, self._game
-        self._show("")
         seat = game.seat_names[setup.seat]
-        self._show(f"Deal {len(self._lines) + 1}: you are {seat}, and {setup.agent} has the other seats.")
+        self._show("")
+        self._show(f"Deal {len(self._lines) + 1} (seed {seed}): you are {seat}; {game.text.seat_note(setup.seat)}.")
         worth = game.play(setup.rules, [seed], self)[0, setup.seat]
+        self._is_dealt = False
         self._lines.append(game.text.record_line(self._simulator, 0, setup.players))
-        write_atomically(setup.records, (f"{line}\n".encode() for line in self._lines))
         self._won += bool(worth > 0)
         self._show("")
         for line in game.text.end_lines(self._simulator, 0):
             self._show(f"  {line}")
         self._show(f"You {'win' if worth > 0 else 'lose'}: {self._won} of {len(self._lines)} deals won so far.")
+        try:
+            self._save()
+        except OSError as error:
+            self._show(f"  The record of this deal is not saved yet: {error}")
+
+    def _save(self) -> None:
+        """Write the records of all deals."""
+        self._is_saved = False
+        self._setup.records.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._setup.records, (f"{line}\n".encode() for line in self._lines))
+        self._is_saved = True
+
+    def _wants_another(self) -> bool:
+        """Ask whether there is another deal."""
+        while True:
+            typed = self._ask("Enter for the next deal, or quit > ")
+            if typed is None or typed.lower() in ("q", "n", "no"):
+                return False
+            if typed.lower() in ("", "y", "yes"):
+                return True
+
+    def _show_table(self) -> None:
+        """Show what the person's seat sees."""
+        self._show("")
+        for line in self._game.text.seat_lines(self._simulator, 0, self._setup.seat):
+            self._show(f"  {line}")
 
     def _person(self, seen: SeatObservations) -> int:
         """Ask until the person has named a legal move; return its place. A move without a choice is made at once."""
         if len(seen.moves) == 1:
             self._say_move("you, without a choice", seen, 0)
             return 0
-        self._show("")
-        for line in self._game.text.seat_lines(self._simulator, 0, seen.seat):
-            self._show(f"  {line}")
+        self._show_table()
         while True:
             typed = self._ask("cards, p, h, l, ? or quit > ")
             if typed is None:
@@ -145,17 +182,18 @@ class TerminalDeals:
             return None
         places = np.flatnonzero(seen.moves == move)
         if not places.size:
-            self._show(f"  {self._text(move)} is not legal now: l lists what is")
+            self._show(f"  {self._game.text.refusal(self._simulator, 0, move)}; l lists what is legal")
             return None
         return int(places[0])
 
     def _help(self) -> None:
-        self._show(f"  {self._game.text.help}")
-        self._show(f"  {_COMMANDS}")
+        for line in (*self._game.text.help, _COMMANDS):
+            self._show(f"  {line}")
 
     def _legal(self, seen: SeatObservations) -> None:
         for line in self._game.text.move_lists(self._setup.rules, seen.moves.tolist()):
-            self._show(f"  {line}")
+            for part in textwrap.wrap(line, _WIDTH, subsequent_indent="    "):
+                self._show(f"  {part}")
 
     def _hint(self, seen: SeatObservations) -> None:
         """Show the agent's move, with the values of the best ones if it has values."""

@@ -36,19 +36,24 @@ class Typist:
 
     def __init__(self, setup: TerminalSetup, deals: int, told: list[str]) -> None:
         self.shown: list[str] = []
-        self.turns = 0
+        self.turns = self.asked = 0
         self._deals, self._told = deals, told
         self._rng = np.random.default_rng(0)
         self.terminal = WatchedDeals(setup, self.shown.append, self.read)
 
     def read(self, prompt: str) -> str:
         if prompt.startswith(NEXT):
+            self.asked += 1
+            if self.asked % 2:
+                return "h"  # no answer: it is asked again
             self._deals -= 1
-            return "" if self._deals else "quit"
+            return "" if self._deals else "q"
         if self._told:
             typed = self._told.pop(0)
             if typed == "end of input":
                 raise EOFError
+            if typed == "Ctrl-C":
+                raise KeyboardInterrupt
             return typed
         moves = self.terminal.seen.moves
         assert len(moves) > 1, "nobody is asked without a choice"
@@ -100,7 +105,7 @@ def test_seeds_deal_the_same_cards_again(tmp_path: Path) -> None:
     assert hands[0][0] != hands[0][1]
 
 
-@pytest.mark.parametrize("typed", ["quit", "QUIT", "end of input"])
+@pytest.mark.parametrize("typed", ["quit", "QUIT", "end of input", "Ctrl-C"])
 def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path) -> None:
     typist = Typist(new_setup(tmp_path), 9, [typed])
     assert typist.terminal.play(1) == TerminalResult(0, 0)
@@ -111,13 +116,14 @@ def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("34", "  34 is no move: docs/games.md lists the types"),
+        ("34", "  34 is no move: ? lists the types"),
         ("3x", "  'X' in '3x' is not a card: use 3456789TJQKA2BR (T = 10, B and R = jokers)"),
-        ("3", "  3 (solo) is not legal now: l lists what is"),
+        ("3", "  you do not have 3 (solo); l lists what is legal"),
+        ("p", "  you lead: play something; l lists what is legal"),
         ("h", "  rule would play 4 (solo)"),
         ("l", "  solo: 4 5 6 7 8 9 T K A 2 B R"),
-        ("?", f"  {GAME.text.help}"),
-        ("", f"  {GAME.text.help}"),
+        ("?", f"  {GAME.text.help[0]}"),
+        ("", f"  {GAME.text.help[0]}"),
     ],
 )
 def test_what_is_no_legal_move_changes_nothing(typed: str, shown: str, tmp_path: Path) -> None:
@@ -127,6 +133,28 @@ def test_what_is_no_legal_move_changes_nothing(typed: str, shown: str, tmp_path:
     typist.terminal.play(4)
     new = typist.shown[len(plain.shown) - 1 :]
     assert new[0] == shown
+
+
+def test_a_peasant_sees_its_hand_before_others_move(tmp_path: Path) -> None:
+    typist = Typist(new_setup(tmp_path, seat=2), 1, [])
+    typist.terminal.play(12)
+    deal = typist.shown.index("Deal 1 (seed 12): you are landlord_up; you and landlord_down play against the landlord.")
+    assert any(line.startswith("  your hand ") for line in typist.shown[deal : deal + 9])
+    assert max(map(len, typist.shown)) <= 100
+
+
+def test_records_that_cannot_be_written_yet_are_written_later(tmp_path: Path) -> None:
+    setup = new_setup(tmp_path / "gone")
+    (tmp_path / "gone").write_text("a file in the place of the folder")
+    typist = Typist(setup, 1, [])
+    with pytest.raises(OSError, match="gone"):
+        typist.terminal.play(5)
+    told = next(number for number, line in enumerate(typist.shown) if "is not saved yet: " in line)
+    assert "1 deals won so far." in typist.shown[told - 1], "the result is shown first"
+    (tmp_path / "gone").unlink()
+    again = Typist(setup, 2, [])
+    assert again.terminal.play(5).deals == 2
+    assert len(list(GAME.read_records(setup.records))) == 2
 
 
 def test_nets_show_the_values_of_their_best_moves(tmp_path: Path) -> None:

@@ -32,9 +32,10 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
     game = candidate_game(game_name)
     if args.seat > len(game.seat_names):
-        raise ValueError(f"--seat is {args.seat}: {title} has {len(game.seat_names)} ({', '.join(game.seat_names)})")
+        names = ", ".join(game.seat_names)
+        raise ValueError(f"--seat is {args.seat}: use 1 to {len(game.seat_names)} ({title} has {names})")
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        agent = load_side_agent(args.agent or game.agents[-1], game, Path(space) / "agent")
+        agent = load_side_agent(game.agents[-1] if args.agent is None else args.agent, game, Path(space) / "agent")
     args.out.mkdir(parents=True, exist_ok=True)
     setup = TerminalSetup(
         game=game,

@@ -1,24 +1,29 @@
 """A game in a terminal: what a seat sees, the moves that a person types, and how it ended.
 
 >>> DouDizhuText().seat_lines(simulator, 0, LANDLORD)
-['bottom K A 3   bombs 0', …]
+['bottom cards, dealt to the landlord: 3 K A   bombs: 0', …]
 """
 
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Sequence
+from itertools import groupby
 
-from suphx.games.doudizhu.cards.card import DECK, PASS_TEXT, cards_text, count_cards
+from suphx.games.doudizhu.cards.card import DECK, PASS_TEXT, cards_text, contains, count_cards, parse_cards
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.score import scores_of
 from suphx.games.doudizhu.engine.simulator import Simulator
-from suphx.games.doudizhu.engine.table import NO_MOVE, NUM_SEATS, SEAT_NAMES
+from suphx.games.doudizhu.engine.table import LANDLORD, NO_MOVE, NUM_SEATS, SEAT_NAMES
 from suphx.games.doudizhu.moves.move_kind import KIND_NAMES
 from suphx.games.doudizhu.moves.move_table import Moves, find_move, move_text
 from suphx.games.doudizhu.records.game_record import record_of
 
 _PASSES = ("p", PASS_TEXT)
+_SEPARATORS = re.compile(r"[\s,;.+-]+")
+_MAX_TYPED = 40
 _SHOWN_MOVES = 30
 _NAME_WIDTH = max(map(len, SEAT_NAMES)) + 2
 
@@ -27,9 +32,24 @@ class DouDizhuText:
     """The ``GameText`` of DouDizhu."""
 
     help = (
-        "Type the cards of your move in any order, such as 334455, or p to pass. T or 10 is the ten, J, Q, K and A are "
-        "the court cards and the ace, B is the black joker and R the red one."
+        "Who plays all cards first wins; the two peasants win together. The landlord leads. A seat",
+        "beats the last move with the same type and length and a higher rank, or passes; after two",
+        "passes the last one who played leads. Ranks go up: 3 4 5 6 7 8 9 T J Q K A 2 B R; T is the",
+        "ten, B and R are the black and the red joker. Suits do not matter.",
+        "Types: one card, a pair, three of a rank, three with one card or with a pair, five or more",
+        "single cards in a row, three or more pairs in a row, two or more threes in a row, each with",
+        "a card, with a pair or without, four with two cards or with two pairs. Rows end at the ace.",
+        "Four of a rank are a bomb: it beats everything but a higher bomb and both jokers (BR), which",
+        "beat all. Each of these doubles the points.",
+        "Type the cards of your move in any order, such as 334455 or 7774, or p to pass.",
     )
+
+    def seat_note(self, seat: int) -> str:
+        """Return with whom and against whom a seat plays."""
+        if seat == LANDLORD:
+            return "you play against both peasants"
+        partner = next(name for other, name in enumerate(SEAT_NAMES) if other not in (LANDLORD, seat))
+        return f"you and {partner} play against the landlord"
 
     def move_text(self, rules: Rules, move: int) -> str:
         """Return the cards of a move and its type, such as ``7774 (trio + solo)``."""
@@ -49,23 +69,43 @@ class DouDizhuText:
 
     def read_move(self, rules: Rules, text: str) -> int:
         """Return the move of the cards that a person typed; ValueError says what is wrong with them."""
-        return find_move(rules.load_moves(), PASS_TEXT if text.lower() in _PASSES else text)
+        cards = _SEPARATORS.sub("", unicodedata.normalize("NFKC", text)).lower()
+        if len(cards) > _MAX_TYPED:
+            raise ValueError(f"{cards[:_MAX_TYPED]}… is too long for a move: a hand has at most 20 cards")
+        packed = parse_cards(PASS_TEXT if cards in _PASSES else cards)
+        try:
+            return find_move(rules.load_moves(), cards_text(packed))
+        except ValueError:
+            raise ValueError(f"{cards_text(packed)} is no move: ? lists the types") from None
+
+    def refusal(self, simulator: Simulator, table: int, move: int) -> str:
+        """Return why the seat that is to move cannot make a move."""
+        t, moves = simulator.tables[table], simulator.moves
+        cards, hand = int(moves.cards[move]), int(t["hands"][t["actor"]])
+        if not cards:
+            return "you lead: play something"
+        if not contains(hand, cards):
+            return f"you do not have {_named(moves, move)}"
+        return f"{_named(moves, move)} does not beat {_named(moves, int(t['to_beat']))}"
 
     def seat_lines(self, simulator: Simulator, table: int, seat: int) -> list[str]:
         """Return what a seat sees: the bottom cards, each seat's cards left and last move, and its own hand."""
         t, moves = simulator.tables[table], simulator.moves
         own = int(t["hands"][seat])
-        lines = [f"bottom {_spaced(int(t['bottom']))}   bombs {int(t['num_bombs'])}"]
+        lines = [f"bottom cards, dealt to the landlord: {_spaced(int(t['bottom']))}   bombs: {int(t['num_bombs'])}"]
         for turn in range(1, NUM_SEATS + 1):
             other = (seat + turn) % NUM_SEATS
             last = int(t["last_moves"][other])
             did = "" if last == NO_MOVE else f"   last move {_cards(moves, last)}"
             name = SEAT_NAMES[other] + (" (you)" if other == seat else "")
-            lines.append(f"{name:{_NAME_WIDTH + 6}}{count_cards(int(t['hands'][other])):2} cards{did}")
-        lines.append(f"the others hold {_spaced(DECK - own - int(t['played'].sum()))}")
-        lines.append(f"your hand       {_spaced(own)}")
-        is_lead = int(t["to_beat"]) == moves.num_moves - 1
-        lines.append("you lead: play anything" if is_lead else f"to beat         {_named(moves, int(t['to_beat']))}")
+            count = count_cards(int(t["hands"][other]))
+            lines.append(f"{name:{_NAME_WIDTH + 6}}{count:2} card{'s' * (count != 1)}{did}")
+        lines.append(f"the others hold {_grouped(DECK - own - int(t['played'].sum()))}")
+        lines.append(f"your hand       {_grouped(own)}")
+        if t["actor"] == seat:
+            to_beat = int(t["to_beat"])
+            is_lead = to_beat == moves.num_moves - 1
+            lines.append("you lead: play anything" if is_lead else f"to beat         {_named(moves, to_beat)}")
         return lines
 
     def end_lines(self, simulator: Simulator, table: int) -> list[str]:
@@ -74,7 +114,7 @@ class DouDizhuText:
         points = scores_of(simulator.tables[table : table + 1], "points")[0]
         winner = "the landlord wins" if points[0] > 0 else "the peasants win"
         left = [
-            f"{SEAT_NAMES[seat]:{_NAME_WIDTH}}{_spaced(int(t['hands'][seat]))}"
+            f"{SEAT_NAMES[seat]:{_NAME_WIDTH}}{_grouped(int(t['hands'][seat]))}"
             for seat in range(NUM_SEATS)
             if t["hands"][seat]
         ]
@@ -101,4 +141,9 @@ def _cards(moves: Moves, move: int) -> str:
 
 
 def _spaced(cards: int) -> str:
-    return " ".join(cards_text(cards)) if cards else "no cards"
+    return " ".join(cards_text(cards))
+
+
+def _grouped(cards: int) -> str:
+    """Return cards with a space between ranks."""
+    return " ".join("".join(same) for _, same in groupby(cards_text(cards))) if cards else "no cards"

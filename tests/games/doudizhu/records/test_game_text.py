@@ -42,6 +42,9 @@ def test_each_move_is_read_as_it_is_shown() -> None:
         ("4 777", "7774 (trio + solo)"),
         ("k 10 j q a", "TJQKA (solo chain)"),
         ("rb", "BR (rocket)"),
+        ("777,4", "7774 (trio + solo)"),
+        ("777-4", "7774 (trio + solo)"),
+        ("\uff17\uff17\uff17 + 4", "7774 (trio + solo)"),
     ],
 )
 def test_cards_are_typed_in_any_order(typed: str, shown: str) -> None:
@@ -51,7 +54,8 @@ def test_cards_are_typed_in_any_order(typed: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("34", "34 is no move: docs/games.md lists the types"),
+        ("34", r"34 is no move: \? lists the types"),
+        ("4" * 100_000, f"^{'4' * 40}… is too long for a move: a hand has at most 20 cards$"),
         ("3x", "'X' in '3x' is not a card"),
         ("33333", "more cards of rank 3 than the deck"),
     ],
@@ -83,18 +87,45 @@ def test_a_seat_sees_nothing_of_the_other_hands(seed: int, seat: int) -> None:
 def test_what_a_seat_sees() -> None:
     simulator = after_moves(0, 4)
     assert TEXT.seat_lines(simulator, 0, 0)[-1] == "you lead: play anything"
+    assert TEXT.seat_lines(simulator, 0, 1)[-1].startswith("your hand "), "it is not this seat's turn"
     simulator.advance(np.zeros(1, np.int64), np.array([TEXT.read_move(RULES, "7774")]))
     *table, others, own, last = TEXT.seat_lines(simulator, 0, 1)
     assert table == [
-        "bottom 8 T A   bombs 0",
+        "bottom cards, dealt to the landlord: 8 T A   bombs: 0",
         "landlord_up          17 cards",
         "landlord             16 cards   last move 7774",
         "landlord_down (you)  17 cards",
     ]
     hands = simulator.tables["hands"][0]
-    assert others == f"the others hold {' '.join(cards_text(int(hands[0] + hands[2])))}"
-    assert own == f"your hand       {' '.join(cards_text(int(hands[1])))}"
+    for line, cards in ((others, hands[0] + hands[2]), (own, hands[1])):
+        told = line[len("the others hold ") :]
+        assert told.replace(" ", "") == cards_text(int(cards))
+        assert all(len(set(rank)) == 1 for rank in told.split())
+        assert len(set(told.split())) == len(told.split())
     assert last == "to beat         7774 (trio + solo)"
+
+
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [
+        ("8888", "you do not have 8888 (bomb)"),
+        ("33", "33 (pair) does not beat 4 (solo)"),
+        ("3", "3 (solo) does not beat 4 (solo)"),
+    ],
+)
+def test_a_move_that_is_not_legal_is_refused_with_the_reason(typed: str, reason: str) -> None:
+    simulator = after_moves(0, 4)
+    assert TEXT.refusal(simulator, 0, TEXT.read_move(RULES, "p")) == "you lead: play something"
+    simulator.advance(np.zeros(1, np.int64), np.array([TEXT.read_move(RULES, "4")]))
+    assert TEXT.refusal(simulator, 0, TEXT.read_move(RULES, typed)) == reason
+
+
+def test_a_seat_is_told_its_partner() -> None:
+    assert [TEXT.seat_note(seat) for seat in range(3)] == [
+        "you play against both peasants",
+        "you and landlord_up play against the landlord",
+        "you and landlord_down play against the landlord",
+    ]
 
 
 def test_the_end_names_the_winner_the_points_and_what_was_left() -> None:

@@ -27,7 +27,7 @@ RECORD_REMEDIES = {
     NO_KYOKU: "remove the file: it has nothing to replay",
     UNREADABLE: "unpack or download the file again",
     TOO_LARGE: "split the file into one file per game",
-    NOT_A_RECORD: "remove the file, or check that it is mjlog XML or mjai JSON lines",
+    NOT_A_RECORD: "check that it is mjlog XML or mjai JSON lines; `suphx view` shows records of another game",
     OTHER_FORMAT: "download the game as mjlog XML",
     THREE_PLAYERS: "nothing: only games of four players are read",
     NO_RED_FIVES: "nothing: only games with red fives are read",
