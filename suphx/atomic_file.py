@@ -34,6 +34,10 @@ def _message(path: Path, error: OSError) -> str:
         remedy = f"create the folder {path.parent}"
     elif isinstance(error, PermissionError):
         remedy = f"make the folder {path.parent} writable or choose another"
+    elif isinstance(error, IsADirectoryError):
+        remedy = "name a file, not a folder"
+    elif isinstance(error, NotADirectoryError):
+        remedy = f"{path.parent} is no folder: choose another"
     else:
         remedy = f"free space in {path.parent} or choose another folder"
     return f"cannot write {path}: {error.strerror}; {remedy}; nothing was changed"

@@ -27,7 +27,7 @@ def side_page(args: argparse.Namespace, console: Console, game_name: str) -> tup
             raise ValueError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
     with console.activity("finding the games"):
         game = candidate_game(game_name)
-        first, records = _found(game, args.record, args.game)
+        first, records = _found(game, args.record, args.game, console)
     seat = _seat(game, records, args.player)
     opinions = None if args.agent is None else _opinions(args, game, first, records, console)
     try:
@@ -38,13 +38,15 @@ def side_page(args: argparse.Namespace, console: Console, game_name: str) -> tup
     return f"{args.record.stem}, {first}{last}", {**values, "agent": args.agent}, seat
 
 
-def _found(game: CandidateGame, path: Path, wanted: str) -> tuple[int, list[Any]]:
+def _found(game: CandidateGame, path: Path, wanted: str, console: Console) -> tuple[int, list[Any]]:
     """Return the number of the first game and the games: the wanted one, or the first ones of the file."""
     records = game.read_records(path)
     if not wanted:
-        found = list(islice(records, MAX_GAMES))
+        found = list(islice(records, MAX_GAMES + 1))
+        if len(found) > MAX_GAMES:
+            console.say(f"{path} has more than {MAX_GAMES} games: the page has the first ones; --game N shows another")
         if found:
-            return 1, found
+            return 1, found[:MAX_GAMES]
     count = 0
     for count, record in enumerate(records, 1):
         if wanted == str(count):
