@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.games.riichi import HEAD_NAMES
+from suphx.selfplay.agents.checkpoint_folder import INITIAL
 
 if TYPE_CHECKING:
     from suphx_pipelines.recipe.recipe import Recipe
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 SUPERVISED_FOLDER = "supervised"
 SUPERVISED_STAGES: Mapping[str, str] = {head: f"{SUPERVISED_FOLDER}/{head}" for head in HEAD_NAMES}
 """Head -> the stage that trains its net."""
-INITIAL_STAGE = "initial_agent"
+INITIAL_STAGE = INITIAL
 """The stage that copies the nets of ``initial_agent``, in the place of the supervised stages."""
 AGENT_STAGES = (
     "oracle_decay",

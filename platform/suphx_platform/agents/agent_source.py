@@ -15,6 +15,7 @@ from suphx.games.registry import GAMES
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import (
+    INITIAL,
     checkpoint_names,
     find_checkpoints,
     has_nets,
@@ -117,7 +118,7 @@ def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{checkpoint_name(discard)}")]
     folders += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
     for folder in sorted(set(folders)):
-        if not has_nets(folder):  # of a stage that has not learned them all yet
+        if not has_nets(folder) or folder.name == INITIAL:  # of a stage that has not learned them all yet; of others
             continue
         name = folder.relative_to(runs).as_posix()
         yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in find_checkpoints(folder)))
@@ -136,7 +137,7 @@ def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:
     newest = {name: versions[-1] for name in storage.names() if (versions := storage.versions(name))}
     for name, version in newest.items():
         parent, _, last = name.rpartition("/")
-        if last == BEST:  # nets that the stage itself has, or had
+        if last in (BEST, INITIAL):  # nets that the stage itself has, or had; those of another run
             continue
         if all(file in version.files for file in checkpoint_names()):
             yield FoundCheckpoint(name, name, version.saved)

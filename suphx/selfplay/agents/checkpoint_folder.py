@@ -10,6 +10,8 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 WEAK = "weak"
+INITIAL = "initial_agent"
+"""Folder in that of a run: copies of the nets of the agent that the run began with."""
 
 WORDS = (WEAK, *get_args(ActionSelection))
 

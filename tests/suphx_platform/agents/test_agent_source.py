@@ -60,6 +60,7 @@ def test_the_newest_checkpoints_of_runs_come_first_and_half_learned_ones_not_at_
     old, new = save_random(runs / "old-1" / "reinforcement"), by_head(runs / "new-1" / "supervised")
     save_random(old / "start")
     (by_head(runs / "half-1" / "supervised") / "kong" / "kong.safetensors").unlink()
+    save_random(runs / "new-1" / "initial_agent")  # copies of another agent's
     for folder, time in ((old, 1000), (new, 2000)):
         for path in folder.rglob("*.safetensors"):
             os.utime(path, (time, time))
@@ -77,6 +78,7 @@ def stored(storage: Storage, tmp_path: Path) -> None:
         storage.save(f"a-1/supervised/{head}", supervised / head, number=1)
     storage.save("b-1/supervised/discard", supervised / "discard", number=1)
     self_play = save_random(tmp_path / "source" / "reinforcement", seed=2)
+    storage.save("a-1/initial_agent", self_play, number=1)
     storage.save("a-1/reinforcement", self_play, number=100)
     storage.save("a-1/reinforcement", self_play, number=200)
     storage.save("a-1/records", tmp_path / "source" / "reinforcement", number=1)
