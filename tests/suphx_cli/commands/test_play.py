@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,12 +61,12 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_game_is_played_in_a_real_terminal(tmp_path: Path) -> None:
-    terminal, inside = pty.openpty()
-    command = [sys.executable, "-m", "suphx_cli.cli", "play", "--terminal", "--length", "tonpuu", "--seed", "5"]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=inside, stdout=inside, stderr=inside) as process:
-        os.close(inside)
-        shown = answer_prompts(terminal)
-    assert process.returncode == 0
+    def answer(rest: str) -> str:
+        """Let every tile pass and discard what was drawn."""
+        prompt = rest.splitlines()[-1]
+        return "0" if prompt.startswith("number") else "d" if prompt.startswith("tile") else ""
+
+    shown = played(tmp_path, answer, "--terminal", "--length", "tonpuu", "--seed", "5")
     assert "Final places: 1. " in shown
     assert "\x1b[" in shown  # tiles in colours
     (record,) = (tmp_path / "games").iterdir()
@@ -74,52 +75,39 @@ def test_a_game_is_played_in_a_real_terminal(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_deals_of_another_game_are_played_in_a_real_terminal(tmp_path: Path) -> None:
-    terminal, inside = pty.openpty()
-    command = [sys.executable, "-m", "suphx_cli.cli", "play", "--game", "doudizhu", "--agent", "random", "--seed", "5"]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=inside, stdout=inside, stderr=inside) as process:
-        os.close(inside)
-        shown = answer_cards(terminal)
-    assert process.returncode == 0
+    deals = 0
+
+    def answer(rest: str) -> str:
+        """List the legal moves and play the first one, for two deals."""
+        nonlocal deals
+        if "next deal" in rest.splitlines()[-1]:
+            deals += 1
+            return "quit" if deals == 2 else ""
+        listed = [line.split(": ")[1] for line in rest.splitlines() if line.startswith("  ") and ": " in line]
+        return listed[0].split()[0] if rest.startswith("l\r") else "l"
+
+    shown = played(tmp_path, answer, "--game", "doudizhu", "--agent", "random", "--seed", "5")
     assert "2 deals won so far." in shown
     (record,) = (tmp_path / "games").iterdir()
     assert len(record.read_text().splitlines()) == 2
     assert f"suphx view games/{record.name}" in shown
 
 
-def answer_cards(terminal: int) -> str:
-    """Play the first legal move of two deals; return all that the terminal showed."""
-    shown, rest, is_listed, deals = "", "", False, 0
-    while True:
-        try:
-            part = os.read(terminal, 65536).decode(errors="replace")
-        except OSError:  # the command has ended
-            return shown
-        shown, rest = shown + part, rest + part
-        if rest.endswith("quit > "):
-            if "next deal" in rest.splitlines()[-1]:
-                deals += 1
-                answer = "quit" if deals == 2 else ""
-            elif is_listed:
-                listed = [line.split(": ")[1] for line in rest.splitlines() if line.startswith("  ") and ": " in line]
-                answer = listed[0].split()[0]
-            else:
-                answer = "l"
-            is_listed, rest = answer == "l", ""
-            os.write(terminal, f"{answer}\n".encode())
-
-
-def answer_prompts(terminal: int) -> str:
-    """Let every tile pass and discard what was drawn; return all that the terminal showed."""
+def played(folder: Path, answer: Callable[[str], str], *arguments: str) -> str:
+    """Run ``suphx play`` in a terminal; return all that it showed. ``answer``: to what was shown since the last one."""
+    terminal, inside = pty.openpty()
+    command = [sys.executable, "-m", "suphx_cli.cli", "play", *arguments]
     shown, rest = "", ""
-    while True:
-        try:
-            part = os.read(terminal, 65536).decode(errors="replace")
-        except OSError:  # the command has ended
-            return shown
-        shown, rest = shown + part, rest + part
-        if rest.endswith("> "):
-            prompt = rest.splitlines()[-1]
-            os.write(
-                terminal, b"0\n" if prompt.startswith("number") else b"d\n" if prompt.startswith("tile") else b"\n"
-            )
-            rest = ""
+    with subprocess.Popen(command, cwd=folder, stdin=inside, stdout=inside, stderr=inside) as process:
+        os.close(inside)
+        while True:
+            try:
+                part = os.read(terminal, 65536).decode(errors="replace")
+            except OSError:  # the command has ended
+                break
+            shown, rest = shown + part, rest + part
+            if rest.endswith("> "):
+                typed, rest = answer(rest), ""
+                os.write(terminal, f"{typed}\n".encode())
+    assert process.returncode == 0
+    return shown

@@ -7,21 +7,9 @@ import numpy as np
 import pytest
 
 from suphx.games.doudizhu.cards.card import cards_text, counts_of, parse_cards
-from suphx.games.doudizhu.engine.rules import Rules
-from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD
 from suphx.games.doudizhu.hidden.determinization import sample_hands
-
-
-def after_moves(num_moves: int, seed: int) -> Simulator:
-    simulator, rng = Simulator(1, Rules()), np.random.default_rng(seed)
-    simulator.reset([seed])
-    for _ in range(num_moves):
-        waiting = simulator.waiting()
-        if waiting.size:
-            offsets, legal = simulator.legal(waiting)
-            simulator.advance(waiting, legal[rng.integers(offsets[:-1], offsets[1:])])
-    return simulator
+from tests.games.doudizhu.builders.random_game import after_moves
 
 
 @pytest.mark.parametrize("seed", range(6))

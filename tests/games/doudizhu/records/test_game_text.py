@@ -7,23 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from suphx.games.doudizhu import GameRecord, Rules, Simulator, cards_text, move_text, sample_hands
+from suphx.games.doudizhu import GameRecord, Rules, cards_text, move_text, sample_hands
 from suphx.games.registry import candidate_game
+from tests.games.doudizhu.builders.random_game import after_moves
 
 TEXT = candidate_game("doudizhu").text
 RULES = Rules()
-
-
-def after_moves(num_moves: int, seed: int) -> Simulator:
-    """Return a game after random moves; all of it if ``num_moves`` is large."""
-    simulator, rng = Simulator(1, RULES), np.random.default_rng(seed)
-    simulator.reset([seed])
-    for _ in range(num_moves):
-        waiting = simulator.waiting()
-        if waiting.size:
-            offsets, legal = simulator.legal(waiting)
-            simulator.advance(waiting, legal[rng.integers(offsets[:-1], offsets[1:])])
-    return simulator
 
 
 def test_each_move_is_read_as_it_is_shown() -> None:
