@@ -189,7 +189,7 @@ class _Training:
                 self._save()
         progress = self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
-        entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / progress.loss_samples}
+        entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / max(1, progress.loss_samples)}
         entry |= {"staleness": sum(self.staleness) / len(self.staleness) if self.staleness else 0.0}
         entry |= self.backend.gauges
         progress.loss_sum, progress.loss_samples, self.staleness = 0.0, 0, []

@@ -199,3 +199,7 @@ def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
         write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": header["progress"] | broken})
         with pytest.raises(ValueError, match=r"is damaged .*: delete it to start over"):
             learn_values(config, GAME, Rules(), tmp_path)
+    owed = header["progress"] | {"history": [], "loss_samples": 0}  # no step since the last evaluation
+    write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": owed})
+    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    assert [entry["step"] for entry in progress.history] == [progress.step]
