@@ -129,6 +129,7 @@ def copy_result(source: Path, target: Path, done: Done) -> bool:
         is_whole = read_done(source) == done
     except OSError:
         if read_done(source) == done:
+            shutil.rmtree(space)
             raise
         is_whole = False
     if is_whole:

@@ -100,6 +100,8 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     config = context.recipe.agent_comparison
     supervised = str(initial_folder(context.upstream))
     weak = weak_address(Path(supervised))
+    if weak == supervised:
+        context.warn("the initial agent has no nets of an early step: its own nets play as sl_weak and as opponents")
     reports: list[MatchReport] = []
     with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
         for agent in config.agents:

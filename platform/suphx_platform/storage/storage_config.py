@@ -74,7 +74,7 @@ class StorageConfig:
 
 def _shown(address: str) -> str:
     """Return an address that is wrong as an error shows it: not if it may have a password."""
-    return "an address with an @" if "@" in address else repr(address)
+    return "not shown, as it has an @" if "@" in address else repr(address)
 
 
 def _has_credentials(address: str) -> bool:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -94,6 +96,25 @@ def test_a_result_that_is_deleted_while_it_is_copied_is_not_taken(
     (target / "half.bin").write_text("of hours of training")
     assert not copy_result(source, target, done("one"))
     assert sorted(path.name for path in target.iterdir()) == ["half.bin", STARTED]
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_result_that_cannot_be_copied_leaves_the_attempt_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    source, target = tmp_path / "run-1" / "supervised", tmp_path / "run-2" / "supervised"
+    for folder in (source, target):
+        prepare(folder, Started(digest="one"))
+        (folder / "weights").write_text("weights")
+    write_done(source, done("one"))
+    monkeypatch.setattr(os, "link", full)
+    monkeypatch.setattr(shutil, "copy2", full)
+    with pytest.raises(OSError, match="No space left"):
+        copy_result(source, target, done("one"))
+    assert (target / "weights").read_text() == "weights"
     assert list(target.parent.iterdir()) == [target]
 
 

@@ -121,6 +121,17 @@ def test_all_that_follows_supervised_learning_follows_it() -> None:
     assert not any(head in name for name in stages for head in HEAD_NAMES)
 
 
+def test_an_agent_without_weak_nets_is_compared_with_itself_and_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared = {"agent_comparison__agents": '["sl_weak", "sl"]', "agent_comparison__hanchans": "8"}
+    nets = save_random(tmp_path / "nets")
+    done = run_small(str(nets), tmp_path / "runs", reinforcement__max_updates="0", **compared)
+    assert "the initial agent has no nets of an early step" in capsys.readouterr().err
+    weak, strong = read_json(done.run.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
+    assert weak["placements"] == strong["placements"]
+
+
 @pytest.mark.parametrize(
     ("agent", "message"),
     [

@@ -16,7 +16,8 @@ from suphx.games.registry import candidate_game, find_game
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console
 
-MAX_SEED = 2**61
+_MAX_SEED = 2**61
+"""Deals have seeds below 2**62; those after the first one follow it."""
 
 
 def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
@@ -25,8 +26,8 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     for name, default in args.riichi_options.items():
         if getattr(args, name) != default:
             raise ValueError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
-    if args.seed is not None and args.seed >= MAX_SEED:
-        raise ValueError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
+    if args.seed is not None and args.seed >= _MAX_SEED:
+        raise ValueError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
     with console.activity("importing"):
         from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalSetup
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
@@ -46,7 +47,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         name=args.name,
         records=_new_file(args.out, game_name),
     )
-    seed = randbelow(MAX_SEED) if args.seed is None else args.seed
+    seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
     result = TerminalDeals(setup, lambda line: print(line, file=sys.stderr), input).play(seed)
     records = str(setup.records) if result.deals else None
     if records:
