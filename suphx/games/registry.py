@@ -4,6 +4,8 @@
 ('douzero', 'rlcard')
 >>> candidate_game("doudizhu").seat_names
 ('landlord', 'landlord_down', 'landlord_up')
+>>> [head.name for head in head_game("riichi").heads]
+['discard', 'riichi', 'chow', 'pong', 'kong']
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from suphx.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from suphx.games.candidate_game import CandidateGame
+    from suphx.games.head_game import HeadGame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +34,10 @@ class GameEntry:
     """As people write it."""
     simulator_peers: tuple[str, ...]
     """Other implementations that ``suphx bench simulator`` can compare with."""
-    module: str | None = None
-    """Where ``GAME`` is, which is a ``CandidateGame``; None for riichi, whose seats have several kinds of decisions."""
+    module: str
+    """Where ``GAME`` is."""
+    has_heads: bool = False
+    """``GAME`` is a ``HeadGame``, whose seats have several kinds of decisions; else it is a ``CandidateGame``."""
     net_file: str | None = None
     """A file that each folder of its nets has, and no folder of another game's: that of its first seat."""
     record_mark: str | None = None
@@ -45,7 +50,13 @@ DEFAULT_GAME = "riichi"
 GAMES = {
     entry.name: entry
     for entry in (
-        GameEntry(name=DEFAULT_GAME, title="riichi", simulator_peers=("riichienv",)),
+        GameEntry(
+            name=DEFAULT_GAME,
+            title="riichi",
+            simulator_peers=("riichienv",),
+            module="suphx.games.riichi.game",
+            has_heads=True,
+        ),
         GameEntry(
             name="doudizhu",
             title="DouDizhu",
@@ -105,22 +116,29 @@ def game_of_records(path: Path) -> str:
 
 def candidate_games() -> tuple[str, ...]:
     """Return the names of the games whose seats choose among candidate moves."""
-    return tuple(name for name, entry in GAMES.items() if entry.module is not None)
+    return tuple(name for name, entry in GAMES.items() if not entry.has_heads)
 
 
 def game_modules(name: str) -> tuple[str, ...]:
-    """Return the names of the modules that ``candidate_game`` imports for a game."""
-    module = find_game(name).module
-    return () if module is None else (module,)
+    """Return the names of the modules that ``candidate_game`` or ``head_game`` imports for a game."""
+    return (find_game(name).module,)
 
 
 def candidate_game(name: str) -> CandidateGame:
     """Return a game whose seats choose among candidate moves; ValueError for another one."""
     entry = find_game(name)
-    if entry.module is None:
+    if entry.has_heads:
         names = " or ".join(candidate_games())
         raise ValueError(f"{entry.title} is not learned by Deep Monte-Carlo: use {names}")
     return cast("CandidateGame", importlib.import_module(entry.module).GAME)
+
+
+def head_game(name: str = DEFAULT_GAME) -> HeadGame:
+    """Return a game whose seats have several kinds of decisions; ValueError for another one."""
+    entry = find_game(name)
+    if not entry.has_heads:
+        raise ValueError(f"{entry.title} has no heads: its seats choose among candidates, so use candidate_game")
+    return cast("HeadGame", importlib.import_module(entry.module).GAME)
 
 
 def _first_files(folder: Path) -> list[Path]:

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.experience.sparse_observations import SparseObservations
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
 
 

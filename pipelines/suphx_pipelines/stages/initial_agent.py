@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from suphx.games.riichi import find_encoder
 from suphx.selfplay.agents.checkpoint_folder import (
     WEAK,
     checkpoint_names,
@@ -84,7 +83,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _check_nets(recipe: Recipe, folder: Path, *, is_weak: bool) -> None:
     try:
-        nets = load_policy_set(folder, find_encoder(recipe.encoder), is_weak=is_weak).nets
+        nets = load_policy_set(folder, recipe.encoder, is_weak=is_weak).nets
     except ValueError as error:
         raise ValueError(f"initial_agent {recipe.initial_agent}: {error}") from error
     if any(net.config.num_oracle_planes for net in nets):

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from suphx.games.riichi import find_encoder
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
 from suphx.training.loop.metrics_file import METRICS_FILE
@@ -129,14 +128,13 @@ def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
 
 def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
     recipe = context.recipe
-    encoder = find_encoder(recipe.encoder)
     folder = context.folder / DECAY_PART
     config = decaying(recipe.reinforcement, recipe.oracle_decay)
-    start = load_policy_set(context.upstream[ORACLE], encoder)
+    start = load_policy_set(context.upstream[ORACLE], recipe.encoder)
     part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
     first, weak = reinforcement.first_policy_sets(_like_reinforcement(context))
     figures = reinforcement.play_and_learn(part, config, start, weak, carried=context.upstream[ORACLE], opponent=first)
-    decayed = seeing_nothing_hidden(load_policy_set(folder, encoder))
+    decayed = seeing_nothing_hidden(load_policy_set(folder, recipe.encoder))
     last = reinforcement.play_and_learn(
         context,
         continued(recipe.reinforcement, recipe.oracle_decay),
@@ -151,7 +149,7 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
     recipe = context.recipe
-    teacher = load_policy_set(context.upstream[ORACLE], find_encoder(recipe.encoder))
+    teacher = load_policy_set(context.upstream[ORACLE], recipe.encoder)
     config = distilling(recipe.reinforcement, recipe.oracle_distillation)
     as_without = _like_reinforcement(context)
     return reinforcement.play_and_learn(

@@ -16,7 +16,7 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.games.riichi import HEAD_NAMES, find_encoder
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE
@@ -67,7 +67,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     folder = initial_folder(context.upstream)
     job = PlayoutJob(
         config=recipe.playouts,
-        start=load_policy_set(folder, find_encoder(recipe.encoder)),
+        start=load_policy_set(folder, recipe.encoder),
         encoder=recipe.encoder,
         rules_version=RULES_VERSION,
         seed=context.seed % _SEEDS,

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note
-from suphx.games.riichi import find_encoder
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
@@ -231,14 +230,13 @@ class _Report:
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
     """Return the nets to begin with, and the weak ones."""
     recipe = context.recipe
-    encoder = find_encoder(recipe.encoder)
     if recipe.reinforcement.start == "random":
-        policy_set = _sharpened(random_policy_set(encoder, recipe.net, context.seed % 2**31), recipe)
+        policy_set = _sharpened(random_policy_set(recipe.encoder, recipe.net, context.seed % 2**31), recipe)
         return policy_set, policy_set
     folder = initial_folder(context.upstream)
     trained = context.upstream.get(playouts.STAGE_NAME, folder)
-    start = _sharpened(load_policy_set(trained, encoder), recipe)
-    return start, load_policy_set(folder, encoder, is_weak=True) if has_nets(folder, is_weak=True) else start
+    start = _sharpened(load_policy_set(trained, recipe.encoder), recipe)
+    return start, load_policy_set(folder, recipe.encoder, is_weak=True) if has_nets(folder, is_weak=True) else start
 
 
 def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
@@ -246,7 +244,7 @@ def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
     if playouts.STAGE_NAME not in context.upstream:
         return None
     folder = initial_folder(context.upstream)
-    return load_policy_set(folder, find_encoder(context.recipe.encoder))
+    return load_policy_set(folder, context.recipe.encoder)
 
 
 def _sharpened(policy_set: PolicySet, recipe: Recipe) -> PolicySet:

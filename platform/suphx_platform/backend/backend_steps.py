@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi import HEAD_NAMES
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.training.loop.loss_watch import DivergedError
 from suphx_platform.backend.backend import DivergedBatchError, Learned, SelfPlay
 from suphx_platform.parts.learner import Learner, UpdateReport
@@ -17,6 +17,7 @@ from suphx_platform.parts.self_play_simulator import SimulatorContext
 def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
     """Return the context of the simulator ``index`` of a run."""
     return SimulatorContext(
+        game=play.game,
         encoder=play.encoder,
         heads=config.head_numbers,
         run_seed=play.seed,

@@ -49,7 +49,7 @@ class AdaptCase:
         """Return the agent; ValueError for one without nets and for an unknown encoder."""
         if not self.agent:
             encoder = find_encoder(self.encoder)
-            policy_set = random_policy_set(encoder, NetConfig(size=self.size), self.seed)
+            policy_set = random_policy_set(encoder.name, NetConfig(size=self.size), self.seed)
             return NetAgent("untrained", policy_set.nets, encoder)
         return load_net_agent(self.agent)
 

@@ -20,7 +20,6 @@ with warnings.catch_warnings():
     from ray.rllib.core.learner.learner_group import LearnerGroup
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 
-from suphx.games.riichi import HEAD_NAMES
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.loss_watch import DivergedError
@@ -201,7 +200,7 @@ def _new_group(
         )
     )
     of_heads = {teacher.head: teacher for teacher in teachers}
-    specs = {HEAD_NAMES[net.head]: module_spec(config, net, of_heads.get(net.head)) for net in nets}
+    specs = {net.head_name: module_spec(config, net, of_heads.get(net.head)) for net in nets}
     modules = MultiRLModuleSpec(rl_module_specs=specs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # RLlib passes the placement group in a deprecated way

@@ -26,7 +26,6 @@ with warnings.catch_warnings():
     from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
     from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 
-from suphx.games.riichi import NUM_OUTPUTS
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.reinforcement.batch_columns import BatchColumns
@@ -44,7 +43,7 @@ def module_spec(config: LearnerConfig, net: PolicyNet, teacher: PolicyNet | None
     return RLModuleSpec(
         module_class=ActorCriticModule,
         observation_space=Box(0, 255, (net.observation_bytes,), np.uint8),
-        action_space=Discrete(NUM_OUTPUTS[net.head]),
+        action_space=Discrete(net.num_outputs),
         model_config={
             "config": config,
             "start": _packed(net),

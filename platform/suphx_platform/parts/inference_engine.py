@@ -3,7 +3,7 @@
 The heads that learn have the newest weights, those of a few older versions and the weak ones, and their answers are
 sampled; the other heads stay as the run found them. Requests that come at the same time are answered together.
 
->>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(DISCARD_HEAD,))
+>>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(0,))
 >>> engine.load(version)
 >>> outputs = engine.evaluate(group.observe())
 """
@@ -23,8 +23,6 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs, joined_observations
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_planes
-from suphx.models.calibration import Calibration
 from suphx.models.device import find_device
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.policy import PolicyNet
@@ -84,7 +82,7 @@ class InferenceEngine:
         self._versions = {LATEST: 0, WEAK: UNLEARNED_VERSION}
         for policy in range(FIRST_OLDER, FIRST_OLDER + num_older):
             self._versions[policy] = 0
-            for head in range(len(HEAD_NAMES)):
+            for head in range(len(policy_set.nets)):
                 learns = head in self._heads
                 self._nets[head, policy] = self._make(policy_set.nets[head]) if learns else self._nets[head, LATEST]
         self._batcher = RequestBatcher(config.max_batch_size, config.wait_seconds)
@@ -123,7 +121,7 @@ class InferenceEngine:
         for head in self._heads:
             template = self._policy_set.nets[head]
             net = PolicyNet(head, template.num_planes, template.config)
-            weights = version.weights[HEAD_NAMES[head]]
+            weights = version.weights[template.head_name]
             net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
             self._nets[head, policy].load(net)
         self._versions[policy] = version.number
@@ -165,17 +163,15 @@ class InferenceEngine:
     def _evaluate_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
         head = observations.head
         net = self._nets[head, policy]
-        rows = seen_planes(observations.planes, net.num_planes, net.num_oracle_planes)
+        origin = self._weak if policy == WEAK else self._policy_set
+        rows = origin.nets[head].seen(observations.planes)
         logits = net(torch.from_numpy(rows))
         if head in self._heads or self._config.nets == "null":
             masks = torch.from_numpy(observations.masks).to(logits.device)
             uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
-            return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=head == DISCARD_HEAD)
-        calibration = (self._weak if policy == WEAK else self._policy_set).calibrations[head]
-        return _unlearned(
-            head, logits.cpu().numpy(), replace(observations, planes=rows), calibration, self._config.action_selection
-        )
+            return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=origin.nets[head].is_choice)
+        return _unlearned(origin, logits.cpu().numpy(), observations, self._config.action_selection)
 
     def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
         if self._config.nets == "null":
@@ -188,8 +184,7 @@ class _NullNet:
     """A net without weights: all its logits are 0, so all actions are equally probable."""
 
     def __init__(self, net: PolicyNet) -> None:
-        self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
-        self._num_outputs = NUM_OUTPUTS[net.head]
+        self._num_outputs = net.num_outputs
 
     def __call__(self, rows: Tensor) -> Tensor:
         return torch.zeros(len(rows), self._num_outputs)
@@ -233,12 +228,13 @@ def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *
 
 
 def _unlearned(
-    head: int, logits: np.ndarray, observations: Observations, calibration: Calibration, selection: ActionSelection
+    policy_set: PolicySet, logits: np.ndarray, observations: Observations, selection: ActionSelection
 ) -> PolicyOutputs:  # fmt: skip
     """Return the actions of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
     whole = PolicyOutputs.blank(len(logits), UNLEARNED_VERSION)
-    if head == DISCARD_HEAD:
+    head = observations.head
+    if policy_set.nets[head].is_choice:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
-    actions, scores = yes_no_actions(logits, observations.uniforms, calibration, selection)
+    actions, scores = yes_no_actions(logits, observations.uniforms, policy_set.calibrations[head], selection)
     return replace(whole, actions=actions, scores=scores)

@@ -19,9 +19,9 @@ import numpy as np
 from torch import Tensor
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi import HEAD_NAMES
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.policy import PolicyNet
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.training.reinforcement.update.actor_critic import new_actor_critic
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
@@ -73,7 +73,7 @@ class LocalWorker:
         if config.num_learners > 1:
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
         of_heads = {teacher.head: teacher for teacher in teachers}
-        actors = {HEAD_NAMES[net.head]: new_actor_critic(config, net, of_heads.get(net.head)) for net in nets}
+        actors = {net.head_name: new_actor_critic(config, net, of_heads.get(net.head)) for net in nets}
         self._threads = config.threads
         self._step = LearningStep(config, actors, find_device(config.device))
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suphx.experience.decisions import Decisions, concatenate, no_decisions
-from suphx.games.riichi import NUM_CHOICES, GroupConfig, TableGroup, find_encoder, stored_observation_bytes, tenhou
+from suphx.games.head_game import GroupConfig, Tables
+from suphx.games.registry import DEFAULT_GAME, head_game
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import Reward, new_reward
@@ -41,6 +42,7 @@ _FIRST_STEPS = 90  # about a deal
 class SimulatorContext:
     """The settings of one simulator: those of its run, and its own ``index``."""
 
+    game: str = DEFAULT_GAME
     encoder: str
     heads: tuple[int, ...]
     """Those that learn."""
@@ -92,14 +94,20 @@ class SelfPlaySimulator:
             has_costs=context.has_costs,
             first_steps=_FIRST_STEPS,
         )
-        encoder = find_encoder(context.encoder)
+        game = head_game(context.game)
         self._halves = [
-            TableGroup(group, encoder, tenhou(), first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
+            game.new_tables(group, context.encoder, first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
         ]
         self._context = context
-        self._observation_bytes = {
-            head: stored_observation_bytes(encoder, head, has_oracle=context.sees_hidden) for head in context.heads
-        }
+        self._blank = [
+            no_decisions(
+                head,
+                game.observation_bytes(context.encoder, head, has_oracle=context.sees_hidden),
+                game.heads[head].num_choices,
+                has_costs=context.has_costs,
+            )
+            for head in context.heads
+        ]
         self._engine = engine
         self._rewards: list[Reward] = [new_reward(context.prediction, group.num_tables) for _ in self._halves]
         self._open: deque[tuple[int, PendingReply]] = deque()
@@ -113,10 +121,7 @@ class SelfPlaySimulator:
         started = time.monotonic()
         waited = 0.0
         counts = np.zeros(3, np.int64)
-        found = [
-            [no_decisions(head, width, NUM_CHOICES[head], has_costs=self._context.has_costs)]
-            for head, width in self._observation_bytes.items()
-        ]
+        found = [[blank] for blank in self._blank]
         keep_probability = self._context.oracle.keep_probability_after(version * self._context.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):
@@ -132,7 +137,7 @@ class SelfPlaySimulator:
             ended = self._halves[number].step(outputs)
             for parts, part in zip(found, ended.with_rewards(self._rewards[number](ended.kyokus)), strict=True):
                 parts.append(part)
-            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_decisions)
+            counts += (ended.num_games, ended.num_deals, ended.num_decisions)
         return Played(
             decisions=[concatenate(parts) for parts in found],
             num_hanchans=int(counts[0]),
@@ -152,7 +157,7 @@ class SelfPlaySimulator:
         for prefix, part in self._parts():
             part.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})
 
-    def _parts(self) -> Iterator[tuple[str, TableGroup | Reward]]:
+    def _parts(self) -> Iterator[tuple[str, Tables | Reward]]:
         """Yield the prefix of the names in the saved state, and the part whose state has these names."""
         for number in range(_NUM_HALVES):
             yield f"{number}.", self._halves[number]

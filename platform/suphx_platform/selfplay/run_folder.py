@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.tensor_file import write_tensors
 from suphx.models.nets.policy import PolicyNet
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE
@@ -85,7 +85,7 @@ class RunFolder:
         nets = list(self._play.start.nets)
         for head in self._config.head_numbers:
             net = PolicyNet(head, nets[head].num_planes, nets[head].config)
-            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[HEAD_NAMES[head]].items()}
+            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[net.head_name].items()}
             net.load_state_dict(own)
             nets[head] = net.eval()
         calibrations = [
@@ -100,7 +100,7 @@ class RunFolder:
         save_policy_set(
             folder,
             policy_set,
-            find_encoder(self._play.encoder),
+            self._play.encoder,
             rules_version=self._play.rules_version,
             step=step,
             extra=self._play.extra | {"encoder": self._play.encoder, LEARNED_HEADS: heads} | guided,
@@ -114,7 +114,7 @@ class RunFolder:
         kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
         prediction = self._play.prediction
         kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
-        nets = {HEAD_NAMES[net.head]: asdict(net.config) for net in self._play.start.nets}
+        nets = {net.head_name: asdict(net.config) for net in self._play.start.nets}
         return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
 
 

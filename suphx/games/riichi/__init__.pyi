@@ -153,11 +153,7 @@ from .selfplay.playout import (
     play_out_scripted as play_out_scripted,
     play_out_with_nets as play_out_with_nets,
 )
-from .selfplay.table_group import (
-    GroupConfig as GroupConfig,
-    TableGroup as TableGroup,
-    stored_observation_bytes as stored_observation_bytes,
-)
+from .selfplay.table_group import TableGroup as TableGroup
 
 # A person at the table.
 from .play.game_session import GameSession as GameSession, RefusedMoveError as RefusedMoveError

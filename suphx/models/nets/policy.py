@@ -9,7 +9,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, observation_bytes
+from suphx.games.riichi import (
+    DISCARD_HEAD,
+    HEAD_NAMES,
+    NUM_CHOICES,
+    NUM_COLUMNS,
+    NUM_OUTPUTS,
+    observation_bytes,
+    seen_planes,
+)
+from suphx.kernel.record import U8
 from suphx.models.computation import FASTEST, Convolution, check_convolution
 from suphx.models.nets.convolution import as_columns
 from suphx.models.nets.net_config import NetConfig
@@ -67,10 +76,32 @@ class PolicyNet(nn.Module):
         return cast(Tensor, self.output(features))
 
     @property
+    def head_name(self) -> str:
+        """The name of its head."""
+        return HEAD_NAMES[self.head]
+
+    @property
+    def num_outputs(self) -> int:
+        """Logits of a row: one for each action, or two, no and yes."""
+        return NUM_OUTPUTS[self.head]
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it chooses one of several legal actions; else it says no or yes."""
+        return NUM_CHOICES[self.head] > 0
+
+    @property
     def observation_bytes(self) -> int:
         """Bytes of a packed row of all planes that it sees, the oracle planes last."""
         num_oracle = self.config.num_oracle_planes
         return observation_bytes(self.num_planes) + (observation_bytes(num_oracle) if num_oracle else 0)
+
+    def seen(self, rows: U8, *, sees_all: bool = False) -> U8:
+        """Return what the net sees of ``rows`` of self-play: its public planes, then the oracle planes that are kept.
+
+        ``sees_all``: all oracle planes. Shapes and errors as of ``seen_planes``.
+        """
+        return seen_planes(rows, self.num_planes, self.config.num_oracle_planes, sees_all=sees_all)
 
     @property
     def convolution(self) -> Convolution:

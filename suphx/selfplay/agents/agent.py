@@ -202,7 +202,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     discard = find_checkpoint(folder, HEAD_NAMES[DISCARD_HEAD], is_weak=is_weak)
     header = load_header(discard)
     encoder = find_encoder(_encoder_name(header))
-    policy_set = load_policy_set(folder, encoder, is_weak=is_weak)
+    policy_set = load_policy_set(folder, encoder.name, is_weak=is_weak)
     return NetAgent(
         address,
         policy_set.nets,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI_HEAD, Encoder
+from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI_HEAD, find_encoder
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import (
     CheckpointHeader,
@@ -39,15 +39,16 @@ class PolicySet:
         return {head: {name: t.cpu().numpy().copy() for name, t in state.items()} for head, state in states.items()}
 
 
-def load_policy_set(folder: Path, encoder: Encoder, *, is_weak: bool = False) -> PolicySet:
-    """Return the nets in ``folder``, which must see the planes of ``encoder``; ``is_weak``: those of an early step.
+def load_policy_set(folder: Path, encoder: str, *, is_weak: bool = False) -> PolicySet:
+    """Return the nets in ``folder``; ``is_weak``: those of an early step.
 
+    They must see the planes of ``encoder``, which is a name as in recipes, here and below.
     Raises ValueError if a checkpoint is missing or does not fit.
     """
     nets, calibrations = [], []
     for head, name in enumerate(HEAD_NAMES):
         path = find_checkpoint(folder, name, is_weak=is_weak)
-        net, header = load_checkpoint(path, head=head, planes=PlanesVersion.of(encoder.layout(head)))
+        net, header = load_checkpoint(path, head=head, planes=PlanesVersion.of(find_encoder(encoder).layout(head)))
         nets.append(net)
         calibrations.append(header.calibration or Calibration())
     return PolicySet(tuple(nets), tuple(calibrations))
@@ -56,7 +57,7 @@ def load_policy_set(folder: Path, encoder: Encoder, *, is_weak: bool = False) ->
 def save_policy_set(
     folder: Path,
     policy_set: PolicySet,
-    encoder: Encoder,
+    encoder: str,
     *,
     rules_version: str,
     step: int,
@@ -68,7 +69,7 @@ def save_policy_set(
     for head, (net, calibration) in enumerate(zip(policy_set.nets, policy_set.calibrations, strict=True)):
         header = CheckpointHeader(
             head=HEAD_NAMES[head],
-            planes=PlanesVersion.of(encoder.layout(head)),
+            planes=PlanesVersion.of(find_encoder(encoder).layout(head)),
             rules_version=rules_version,
             net=net.config,
             step=step,
@@ -111,11 +112,12 @@ def sharpened(policy_set: PolicySet, heads: Sequence[int], temperature: float) -
     return PolicySet(tuple(nets), tuple(calibrations))
 
 
-def random_policy_set(encoder: Encoder, config: NetConfig, seed: int) -> PolicySet:
+def random_policy_set(encoder: str, config: NetConfig, seed: int) -> PolicySet:
     """Return nets with random weights that discard about evenly, call rarely, and declare riichi mostly."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, config) for head in range(len(HEAD_NAMES)))
+        layouts = (find_encoder(encoder).layout(head) for head in range(len(HEAD_NAMES)))
+        nets = tuple(PolicyNet(head, layout.num_planes, config) for head, layout in enumerate(layouts))
     for net in nets:
         if isinstance(net.output, CallHead):
             sign = 1 if net.head == RIICHI_HEAD else -1

@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import F32, Observations, PolicyOutputs
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi import (
     DISCARD_HEAD,
     NO_BRANCH,
     BranchTables,
     Encoder,
-    GroupConfig,
     HeadOutputs,
     Rules,
     TableGroup,

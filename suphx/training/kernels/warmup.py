@@ -144,11 +144,11 @@ def warm_net_games() -> None:
 
 def warm_self_play() -> None:
     """Compile groups of tables, trajectories, rewards and playouts; every observation is answered with no."""
+    from suphx.games.head_game import GroupConfig
     from suphx.games.riichi import (
         DISCARD_HEAD,
         HEAD_NAMES,
         ORACLE,
-        GroupConfig,
         TableGroup,
         find_encoder,
         play_out_scripted,

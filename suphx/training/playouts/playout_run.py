@@ -126,7 +126,7 @@ class PlayoutRun:
         save_policy_set(
             self._folder,
             self._training.policy_set(),
-            find_encoder(self._job.encoder),
+            self._job.encoder,
             rules_version=self._job.rules_version,
             step=self._training.rounds,
             extra=dict(self._job.extra),

@@ -127,8 +127,8 @@ def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
 
 def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path) -> None:
     alone, learned = save_nets(tmp_path / "alone"), tmp_path / "learned"
-    policy_set = load_policy_set(alone, MINI)
-    save_policy_set(learned, policy_set, MINI, rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
+    policy_set = load_policy_set(alone, "mini")
+    save_policy_set(learned, policy_set, "mini", rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
     pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
     assert all(RIICHI in pair for pair in pairs if pair[0] != pair[1])
     agent, rows = (

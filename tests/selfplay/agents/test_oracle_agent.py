@@ -34,7 +34,7 @@ HEADS = tuple(range(len(HEAD_NAMES)))
 
 
 def public_player() -> PolicySet:
-    return random_policy_set(MINI, NetConfig(size="tiny"), 1)
+    return random_policy_set("mini", NetConfig(size="tiny"), 1)
 
 
 def trained_oracle(heads: tuple[int, ...] = HEADS) -> PolicySet:
@@ -113,7 +113,7 @@ def test_an_oracle_agent_answers_the_same_in_any_batch(tables: Records) -> None:
 
 def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) -> None:
     policy_set = trained_oracle((DISCARD_HEAD,))
-    save_policy_set(tmp_path, policy_set, MINI, rules_version="tenhou-1", step=1, extra={"keep_probability": 0.5})
+    save_policy_set(tmp_path, policy_set, "mini", rules_version="tenhou-1", step=1, extra={"keep_probability": 0.5})
     header = load_header(tmp_path / "discard.safetensors")
     assert str(header.oracle_planes) == f"{ORACLE.name} version {ORACLE.version} ({ORACLE.num_planes})"
     assert load_header(tmp_path / "chow.safetensors").oracle_planes is None
@@ -123,7 +123,7 @@ def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) ->
 
 
 def test_a_checkpoint_of_other_oracle_planes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), MINI, rules_version="tenhou-1", step=1, extra={})
+    save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), "mini", rules_version="tenhou-1", step=1, extra={})
     monkeypatch.setattr("suphx.models.checkpoints.checkpoint.oracle_version", lambda config: None)
     with pytest.raises(ValueError, match=r"it was trained on the oracle planes suphx-oracle version 1 \(137\)"):
-        load_policy_set(tmp_path, MINI)
+        load_policy_set(tmp_path, "mini")

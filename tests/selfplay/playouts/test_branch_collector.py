@@ -17,7 +17,7 @@ from tests.selfplay.agents.small_agent import SMALL
 
 MINI = find_encoder("mini")
 HEADS = (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD)
-NETS = [PackedNet(net) for net in random_policy_set(MINI, SMALL, 3).nets]
+NETS = [PackedNet(net) for net in random_policy_set("mini", SMALL, 3).nets]
 
 
 def collector(**changes: object) -> BranchCollector:

@@ -30,7 +30,8 @@ SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_h
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("agent")
     encoder = find_encoder("mini")
-    save_policy_set(folder, random_policy_set(encoder, SMALL, 0), encoder, rules_version="tenhou", step=0, extra={})
+    nets = random_policy_set(encoder.name, SMALL, 0)
+    save_policy_set(folder, nets, encoder.name, rules_version="tenhou", step=0, extra={})
     return folder
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import torch
 
-from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import RIICHI_HEAD
 from suphx.games.riichi.features.mini import PUBLIC
 from suphx.models.nets.policy import CallHead
@@ -18,7 +17,7 @@ HAND = PUBLIC["hand"].first
 
 def save_keeper(folder: Path, weight: float = 1.0) -> Path:
     """Discard the tile with the least company, declare riichi always, call never; any ``weight`` plays the same."""
-    save_policy_set(folder, keeper(weight), find_encoder("mini"), rules_version="tenhou", step=1, extra={})
+    save_policy_set(folder, keeper(weight), "mini", rules_version="tenhou", step=1, extra={})
     return folder
 
 

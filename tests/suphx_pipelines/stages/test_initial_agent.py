@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import HEAD_NAMES, find_encoder
+from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
 from suphx_pipelines.engine.json_file import read_json
@@ -59,8 +59,7 @@ def test_self_play_begins_with_the_nets_of_a_folder(tmp_path: Path, capsys: pyte
         "agent": str(nets), "nets": digests, "stored": []
     }  # fmt: skip
     assert {name: digest_file(folder / "initial_agent" / name) for name in checkpoint_names()} == digests
-    encoder = find_encoder("mini")
-    first, start = (load_policy_set(place, encoder) for place in (nets, folder / "reinforcement" / "start"))
+    first, start = (load_policy_set(place, "mini") for place in (nets, folder / "reinforcement" / "start"))
     for one, other in zip(first.nets, start.nets, strict=True):
         assert all((one.state_dict()[name] == tensor).all() for name, tensor in other.state_dict().items())
     page = done.report.read_text(encoding="utf-8")
@@ -94,9 +93,8 @@ def test_a_run_that_is_started_again_keeps_its_nets_when_the_alias_has_moved(tmp
 def test_weak_nets_are_copied_where_there_are_some(tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     assert weak_address(nets) == str(nets)
-    encoder = find_encoder("mini")
-    other = load_policy_set(save_random(tmp_path / "other", 2), encoder)
-    save_policy_set(nets, other, encoder, rules_version="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
+    other = load_policy_set(save_random(tmp_path / "other", 2), "mini")
+    save_policy_set(nets, other, "mini", rules_version="tenhou-1", step=1, extra={"encoder": "mini"}, is_weak=True)
     assert weak_address(nets) == f"{nets}:weak"
     settings = {"reinforcement__max_updates": "0", "evaluation__hanchans": "8"}
     whole = run_small(str(nets), tmp_path / "runs", **settings).run.folder / "initial_agent"
@@ -152,9 +150,8 @@ def test_nets_that_see_other_planes_or_hidden_tiles_are_refused(tmp_path: Path) 
     nets = save_random(tmp_path / "nets")
     with pytest.raises(ValueError, match=r"initial_agent .*nets: .*planes"):
         run_small(str(nets), tmp_path / "runs", encoder='"suphx-plain"')
-    encoder = find_encoder("mini")
-    hidden = seeing_hidden(load_policy_set(nets, encoder), range(len(HEAD_NAMES)))
-    save_policy_set(tmp_path / "oracle", hidden, encoder, rules_version="tenhou-1", step=1, extra={"encoder": "mini"})
+    hidden = seeing_hidden(load_policy_set(nets, "mini"), range(len(HEAD_NAMES)))
+    save_policy_set(tmp_path / "oracle", hidden, "mini", rules_version="tenhou-1", step=1, extra={"encoder": "mini"})
     with pytest.raises(ValueError, match="its nets see hidden tiles, so nobody can play them"):
         run_small(str(tmp_path / "oracle"), tmp_path / "runs")
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoints.tensor_file import read_tensors
@@ -37,7 +36,7 @@ SMALL = {
 
 
 def oracle_planes(folder: Path) -> list[int]:
-    return [net.config.num_oracle_planes for net in load_policy_set(folder, find_encoder("mini")).nets]
+    return [net.config.num_oracle_planes for net in load_policy_set(folder, "mini").nets]
 
 
 def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path: Path) -> None:
@@ -51,12 +50,8 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     assert oracle_planes(oracle) == oracle_planes(decay / "keep-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
     assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7, 0.0, 0.0]
-    plain = (
-        load_policy_set(done.run.folder / "reinforcement" / "start", find_encoder("mini"))
-        .nets[DISCARD_HEAD]
-        .state_dict()
-    )
-    begun = load_policy_set(oracle / "start", find_encoder("mini")).nets[DISCARD_HEAD].state_dict()
+    plain = load_policy_set(done.run.folder / "reinforcement" / "start", "mini").nets[DISCARD_HEAD].state_dict()
+    begun = load_policy_set(oracle / "start", "mini").nets[DISCARD_HEAD].state_dict()
     for name, weight in plain.items():
         assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")

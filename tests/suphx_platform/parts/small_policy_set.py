@@ -28,5 +28,5 @@ def small_policy_set(seed: int, net: NetConfig = SMALL_PLAIN) -> PolicySet:
 
 
 def save_random(folder: Path, seed: int = 1) -> Path:
-    save_policy_set(folder, small_policy_set(seed), find_encoder("mini"), rules_version="tenhou", step=seed, extra={})
+    save_policy_set(folder, small_policy_set(seed), "mini", rules_version="tenhou", step=seed, extra={})
     return folder

@@ -10,9 +10,10 @@ import torch
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations
 from suphx.experience.opponents import OpponentConfig
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
@@ -174,7 +175,7 @@ def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tup
         ends = group.step(engine.evaluate(group.observe())).kyokus
         scores += map(tuple, ends.scores_after[ends.games == 7].tolist())
     learned = {LEARNED_HEADS: [HEAD_NAMES[head] for head in heads]}
-    save_policy_set(tmp_path, policy_set, encoder, rules_version="tenhou", step=1, extra=learned)
+    save_policy_set(tmp_path, policy_set, encoder.name, rules_version="tenhou", step=1, extra=learned)
     (log,) = play_games([load_agent(f"{tmp_path}:sampled")], np.zeros((1, 4), np.int64), [7], tenhou())
     assert [tuple(kyoku.scores) for kyoku in log.kyokus[1:4]] == scores[:3]
     (plain,) = play_games([load_agent(str(tmp_path))], np.zeros((1, 4), np.int64), [7], tenhou())

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import weights_of
@@ -205,7 +204,7 @@ def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Pat
     metrics = new_controller(tmp_path / "a", config).run()
     play = replace(
         new_play(),
-        start=load_policy_set(tmp_path / "a", find_encoder("mini")),
+        start=load_policy_set(tmp_path / "a", "mini"),
         carried=load_learner_state(tmp_path / "a" / STATE_FILE),
     )
     later = Controller(config, play, tmp_path / "b").run()
@@ -227,7 +226,7 @@ def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Pa
     new_controller(tmp_path / "first", config).run()
     play = replace(
         new_play(),
-        start=load_policy_set(tmp_path / "first", find_encoder("mini")),
+        start=load_policy_set(tmp_path / "first", "mini"),
         carried=load_learner_state(tmp_path / "first" / STATE_FILE),
     )
 

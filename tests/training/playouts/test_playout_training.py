@@ -27,7 +27,7 @@ from suphx.training.playouts.playout_training import PlayoutTraining
 from tests.selfplay.agents.small_agent import SMALL
 
 MINI = find_encoder("mini")
-START = random_policy_set(MINI, SMALL, 5)
+START = random_policy_set("mini", SMALL, 5)
 CONFIG = PlayoutConfig(
     num_decisions=900,
     round_decisions=200,

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import encode_game_progress
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.reward.game_history import game_histories

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi import KyokuEnds
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_config import GlobalRewardConfig

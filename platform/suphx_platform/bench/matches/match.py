@@ -63,7 +63,7 @@ def bench_match(
         seconds=seconds,
         seed=seed,
     )
-    selfplay = play_in_threads(case, load_policy_set(folder, agent.encoder)).decisions_per_second
+    selfplay = play_in_threads(case, load_policy_set(folder, agent.encoder.name)).decisions_per_second
     return {
         "agent": str(folder),
         "hanchans": num_hanchans,

@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from suphx.evaluation.target_reward import TargetRewardConfig
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, GroupConfig, TableGroup, find_encoder, tenhou
+from suphx.games.head_game import GroupConfig
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, TableGroup, find_encoder, tenhou
 from suphx.models.computation import DeviceName
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference.inference import InferenceNet
@@ -68,7 +69,7 @@ class SelfplayCase:
 
     def policy_set(self) -> PolicySet:
         """Return untrained nets; only those of discards are said to learn."""
-        return random_policy_set(find_encoder(self.encoder), NetConfig(size=self.size), self.seed)
+        return random_policy_set(self.encoder, NetConfig(size=self.size), self.seed)
 
     @property
     def engine_config(self) -> InferenceEngineConfig:

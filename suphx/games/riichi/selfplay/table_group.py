@@ -12,8 +12,8 @@ The course of a game depends only on its seed and the policy outputs, not on oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
-from suphx.experience.opponents import OpponentConfig
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
@@ -50,29 +50,6 @@ from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I32, I64, Records
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConfig:
-    """Tables that are played side by side."""
-
-    num_tables: int
-    heads: tuple[int, ...]
-    """Heads that learn: their decisions are kept."""
-    opponents: OpponentConfig = field(default_factory=OpponentConfig)
-    sees_hidden: bool = False
-    """Observations for the heads that learn have oracle planes (features/oracle_observation.py)."""
-    has_costs: bool = False
-    """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
-    has_draw_lanes: bool = False
-    """Every seat draws from its own positions of the wall (engine/draw_lane.py)."""
-    first_steps: int = 1
-    """The tables begin one after another over this many steps; otherwise all deals would end at the same time."""
-
-    def __post_init__(self) -> None:
-        for name in ("num_tables", "first_steps"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
-
-
 @dataclass(frozen=True, slots=True)
 class Ended:
     """Deals that ended, and what the learning seats decided in them."""
@@ -82,6 +59,16 @@ class Ended:
     """One for each head that learns."""
     num_decisions: int
     """Tables that have played on."""
+
+    @property
+    def num_games(self) -> int:
+        """Hanchans that ended."""
+        return int(self.kyokus.placements.any(axis=1).sum())
+
+    @property
+    def num_deals(self) -> int:
+        """Kyokus that ended."""
+        return len(self.kyokus.games)
 
     def with_rewards(self, rewards: F32) -> list[Decisions]:
         """Return the decisions of each head; ``rewards`` [deals, 4] by seat. To be called before the next step."""
@@ -176,7 +163,7 @@ class TableGroup:
             state |= {f"{HEAD_NAMES[store.head]}.{name}": column for name, column in store.state().items()}
         return {name: column.copy() for name, column in state.items()}
 
-    def restore(self, state: dict[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal group."""
         self._tables = np.array(state["tables"]).reshape(-1).view(TABLE)
         self._seating = state["seating"].copy()

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi import ORACLE, seen_planes
+from suphx.games.riichi import ORACLE
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -70,14 +70,14 @@ class ActorCritic(nn.Module):
         if self.critic is not None:
             net = self.critic.net
             is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
-            seen["critic_planes"] = seen["planes"] if is_same else _seen_by(net, rows, sees_all=True)
+            seen["critic_planes"] = seen["planes"] if is_same else net.seen(rows, sees_all=True)
         if self.teacher is not None:
-            seen["teacher_planes"] = _seen_by(self.teacher, rows, sees_all=True)
+            seen["teacher_planes"] = self.teacher.seen(rows, sees_all=True)
         return seen
 
     def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:
         """Return what the policy sees of stored rows: the same as when it acted."""
-        return _seen_by(self.policy, rows)
+        return self.policy.seen(rows)
 
 
 def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
@@ -90,7 +90,3 @@ def _copied(net: PolicyNet) -> PolicyNet:
     copy = PolicyNet(net.head, net.num_planes, net.config)
     copy.load_state_dict(net.state_dict())
     return copy.eval()
-
-
-def _seen_by(net: PolicyNet, rows: np.ndarray, *, sees_all: bool = False) -> np.ndarray:
-    return seen_planes(rows, net.num_planes, net.config.num_oracle_planes, sees_all=sees_all)

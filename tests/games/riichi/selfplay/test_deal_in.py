@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.engine.simulator import Simulator
@@ -15,7 +16,7 @@ from suphx.games.riichi.features.samples import fill_discard_mask
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
 from suphx.games.riichi.selfplay.decision import discard_action
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT

@@ -7,10 +7,11 @@ from collections import Counter
 import numpy as np
 
 from suphx.experience.trajectory import Unrewarded
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, RIICHI, TSUMO
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games

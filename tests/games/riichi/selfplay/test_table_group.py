@@ -9,10 +9,11 @@ import pytest
 from suphx.experience.decisions import Decisions, concatenate
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK
 from suphx.experience.opponents import OpponentConfig
+from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
-from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.selfplay.row_nets import RowAgent, policy_outputs
