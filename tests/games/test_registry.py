@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import KeptGames
+from suphx.games.head_game import GroupConfig
 from suphx.games.registry import (
     DEFAULT_GAME,
     GAMES,
@@ -19,6 +21,7 @@ from suphx.games.registry import (
     find_game,
     game_of_files,
     game_of_records,
+    head_game,
 )
 from suphx.kernel.record import I64
 from tests.repository import REPOSITORY
@@ -44,6 +47,12 @@ def test_only_modules_named_after_a_game_import_it(game: str) -> None:
     assert [path for path in importers(game) if game not in path and path not in RECIPES] == []
 
 
+def test_in_the_platform_only_modules_named_after_riichi_or_its_protocol_import_it() -> None:
+    paths = [path for path in importers(DEFAULT_GAME) if path.startswith("platform/")]
+    assert [path for path in paths if "riichi" not in path and "/mjai/" not in path] == []
+    assert paths != []
+
+
 def test_a_folder_of_games_is_in_the_registry_and_the_other_way_round() -> None:
     folders = {path.parent.name for path in (REPOSITORY / "suphx" / "games").glob("*/__init__.py")}
     assert folders == set(GAMES)
@@ -54,6 +63,8 @@ def test_an_unknown_game_is_told_with_the_next_word() -> None:
         find_game("doudizu")
     with pytest.raises(ValueError, match="riichi is not learned by Deep Monte-Carlo: use doudizhu"):
         candidate_game(DEFAULT_GAME)
+    with pytest.raises(ValueError, match="DouDizhu has no heads: its seats choose among candidates"):
+        head_game("doudizhu")
 
 
 def test_a_game_is_known_by_the_files_of_its_nets() -> None:
@@ -77,6 +88,43 @@ def test_a_record_is_known_by_its_beginning(tmp_path: Path) -> None:
         assert file.exists() or game_of_records(tmp_path) == DEFAULT_GAME
         file.write_text(text, encoding="utf-8")
         assert (game_of_records(file), game_of_records(tmp_path)) == (name, name)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if entry.has_heads])
+def test_a_head_game_keeps_its_contract(name: str) -> None:
+    game, learned = head_game(name), (0,)
+    assert game.name == name
+    assert len({head.name for head in game.heads}) == len(game.heads)
+    encoder = "mini"
+    tables = game.new_tables(GroupConfig(num_tables=4, heads=learned), encoder, first_seed=1)
+    deals = decisions = 0
+    while not deals:
+        observed = tables.observe()
+        for part in observed:
+            head = game.heads[part.head]
+            assert part.masks.shape == (len(part), head.num_choices)
+            assert part.planes.shape[1] == game.observation_bytes(encoder, part.head, has_oracle=False)
+        ended = tables.step([first_legal(part) for part in observed])
+        deals, decisions = deals + ended.num_deals, decisions + ended.num_decisions
+        assert ended.num_games <= ended.num_deals
+    (learned_part,) = ended.with_rewards(np.zeros((ended.num_deals, 4), np.float32))
+    assert learned_part.head == learned[0]
+    assert len(learned_part) > 0
+    assert decisions >= len(learned_part)
+    other = game.new_tables(GroupConfig(num_tables=4, heads=learned), encoder, first_seed=1)
+    other.restore(tables.state())
+    for mine, restored in zip(tables.observe(), other.observe(), strict=True):
+        assert (mine.planes == restored.planes).all()
+    with pytest.raises(ValueError, match="nobody"):
+        game.new_tables(GroupConfig(num_tables=4, heads=learned), "nobody", first_seed=1)
+
+
+def first_legal(part: Observations) -> PolicyOutputs:
+    """Answer the first legal action, and no where yes and no are asked."""
+    outputs = PolicyOutputs.blank(len(part), 0)
+    if part.masks.shape[1]:
+        outputs.actions[:] = part.masks.argmax(axis=1)
+    return outputs
 
 
 class FirstMove:

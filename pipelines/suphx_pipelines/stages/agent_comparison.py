@@ -24,6 +24,7 @@ from suphx.evaluation.statistics import Interval, PairedDifference, paired_diffe
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
@@ -174,6 +175,7 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
     return Stage(
         name=_stage_name(agent),
         run=partial(_learn, agent=agent),
+        modules=game_modules(DEFAULT_GAME),
         recipe_keys=reinforcement.RECIPE_KEYS,
         needs=reinforcement.needed_stages(with_agent(recipe, agent)),
         artifacts=(METRICS_FILE, *checkpoint_names()),

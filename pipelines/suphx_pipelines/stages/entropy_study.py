@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
@@ -32,6 +33,7 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         Stage(
             name=f"{STAGE_PREFIX}{alpha:g}",
             run=partial(_run, alpha=alpha),
+            modules=game_modules(DEFAULT_GAME),
             recipe_keys=(*reinforcement.RECIPE_KEYS, "entropy_study"),
             needs=reinforcement.needed_stages(recipe),
             artifacts=(METRICS_FILE,),

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
 from suphx.training.loop.metrics_file import METRICS_FILE
@@ -60,6 +61,7 @@ def _stage(
     return Stage(
         name=name,
         run=run,
+        modules=game_modules(DEFAULT_GAME),
         recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
         needs=needs,
         artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *checkpoint_names()),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note
+from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
@@ -72,6 +73,7 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
     return Stage(
         name=STAGE_NAME,
         run=run,
+        modules=game_modules(DEFAULT_GAME),
         recipe_keys=RECIPE_KEYS,
         needs=needed_stages(recipe),
         artifacts=(METRICS_FILE, *checkpoint_names()),

@@ -15,13 +15,12 @@ import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.statistics import Interval, mean_interval
-from suphx.games.riichi import MAX_SEED, tenhou
 from suphx.kernel.record import I64, Records
 from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_start import MAX_SEED, draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
 from suphx.training.adaptation.adapter import Adapter
@@ -146,7 +145,7 @@ def draw_hands(agent: NetAgent, count: int, seed: int) -> tuple[Records, I64, I6
     """Return ``count`` starts of deals in games of ``agent``, whose hand it is in each, and a seed for all else."""
     draws = [np.random.default_rng([seed, first]) for first in range(0, count, _DRAWN_AT_A_TIME)]
     with torch_threads(1):
-        starts = [draw_starts(agent, _DRAWN_AT_A_TIME, tenhou(), seed=int(draw.integers(MAX_SEED))) for draw in draws]
+        starts = [draw_starts(agent, _DRAWN_AT_A_TIME, seed=int(draw.integers(MAX_SEED))) for draw in draws]
     order = [draw.permutation(_DRAWN_AT_A_TIME) for draw in draws]
     seats = [draw.integers(4, size=_DRAWN_AT_A_TIME) for draw in draws]
     seeds = [draw.integers(MAX_SEED, size=_DRAWN_AT_A_TIME) for draw in draws]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suphx.games.registry import GAMES
-from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import (
     INITIAL,
     checkpoint_names,

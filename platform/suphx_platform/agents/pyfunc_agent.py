@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suphx.games.riichi import MjaiTable
 from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
-from suphx_platform.agents.mjai.mjai_player import move_of, moves_of
+from suphx_platform.agents.mjai.mjai_player import decision_after, move_of, moves_of
 from suphx_platform.agents.mjai.mjai_program import Event
 from suphx_platform.tracking.pyfunc_form import check_nets
 
@@ -74,16 +73,13 @@ def _text(value: object) -> str:
 
 def _decision(row: int, text: object) -> Records | None:
     """Return a table (1,) that waits for the player; None if it has nothing to decide."""
-    table = MjaiTable()
     try:
         events = json.loads(text) if isinstance(text, str) else text
         if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
             raise ValueError("it is not a list of mjai events")
-        for event in events:
-            table.see(event)
+        return decision_after(events)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"row {row} of the column events: {error}") from error
-    return table.decision()
 
 
 def _load_pyfunc(path: str) -> PyfuncAgent:

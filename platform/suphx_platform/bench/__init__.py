@@ -1,5 +1,5 @@
 """Benchmarks of `suphx bench`.
 
-Imports agents/ and storage/; its selfplay/ and matches/ also import parts/ and on_ray/.
-Start in timing.py.
+One folder for each game; what serves every game, and the benchmark of the storage, is here. Imports agents/ and
+storage/. Start in timing.py.
 """

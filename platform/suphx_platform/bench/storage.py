@@ -14,11 +14,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig, Size
-from suphx.models.nets.policy import PolicyNet, num_weights
+from suphx.models.nets.policy import num_weights
+from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue
@@ -83,11 +83,10 @@ def write_state(folder: Path, size: Size, encoder: str) -> int:
     config = NetConfig(size=size)
     folder.mkdir(parents=True)
     total = 0
-    for number, head in enumerate(HEAD_NAMES):
-        planes = find_encoder(encoder).layout(number).num_planes
-        policy = num_weights(PolicyNet(number, planes, config)) * _FLOAT_BYTES
-        critic = num_weights(CriticNet(number, planes, config)) * _FLOAT_BYTES
-        _write_random(folder / checkpoint_name(head), policy)
+    for net in random_policy_set(encoder, config, 0).nets:
+        policy = num_weights(net) * _FLOAT_BYTES
+        critic = num_weights(CriticNet(net.head, net.num_planes, config)) * _FLOAT_BYTES
+        _write_random(folder / checkpoint_name(net.head_name), policy)
         total += (policy + critic) * (1 + _ADAM_STATES)
     _write_random(folder / "reinforcement_state.safetensors", total)
     return sum(path.stat().st_size for path in folder.iterdir())

@@ -65,7 +65,9 @@ class _CompilePool:
                 yield group
 
     def _start(self, group: str) -> None:
-        _import_for(group)
+        from suphx.training.kernels.warmup import import_for
+
+        import_for(group)
         process = _FORK.Process(target=_compile_group, args=(group, self._life))
         process.start()
         self._busy[group] = process
@@ -88,16 +90,6 @@ def send(kind: str, name: str, seconds: float = 0.0) -> None:
     """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
     line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)})
     os.write(sys.stdout.fileno(), f"{line}\n".encode())
-
-
-def _import_for(group: str) -> None:
-    """Import here what several groups need."""
-    from suphx.games.riichi import Simulator  # noqa: F401
-    from suphx.training.kernels.warmup import WITHOUT_TORCH
-
-    if group not in WITHOUT_TORCH:
-        import suphx.models.nets.policy
-        import suphx.selfplay.agents.agent  # noqa: F401
 
 
 def _compile_group(group: str, stop_pipe: int) -> None:

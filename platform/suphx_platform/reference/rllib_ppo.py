@@ -28,7 +28,7 @@ from torch import Tensor
 
 from suphx.models.device import torch_threads
 from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.reference.rllib_env import ACTION_MASK, HANCHAN_ENV, OBSERVATIONS, register_hanchan_env
+from suphx_platform.reference.riichi_env import ACTION_MASK, HANCHAN_ENV, OBSERVATIONS, register_hanchan_env
 
 POLICY = "shared"
 _ILLEGAL = -1e9

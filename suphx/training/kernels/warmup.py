@@ -206,6 +206,15 @@ WITHOUT_TORCH = ("engine", "hands", "encoder")
 """What can begin before torch is imported, which takes seconds."""
 
 
+def import_for(group: str) -> None:
+    """Import what several groups need: a process that compiles is forked from one that has it."""
+    from suphx.games.riichi import Simulator  # noqa: F401
+
+    if group not in WITHOUT_TORCH:
+        import suphx.models.nets.policy
+        import suphx.selfplay.agents.agent  # noqa: F401
+
+
 def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
     from suphx.games.riichi import DISCARD_HEAD

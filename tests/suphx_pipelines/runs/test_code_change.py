@@ -383,7 +383,8 @@ def _interrupted(_tracker: Tracker, _text: str) -> None:
 
 def test_the_code_of_training_stages_does_not_include_the_report() -> None:
     stages = {
-        stage.name: stage_code(stage.run) for stage in pipeline_stages(load_recipe(find_recipe(Path("self_play"))))
+        stage.name: stage_code(stage.run, stage.modules)
+        for stage in pipeline_stages(load_recipe(find_recipe(Path("self_play"))))
     }
     drawing = {"report.py", "report_page.py", "svg.py", "line_chart.py", "stage_plan.py", "run_list.py"}
     names = {stage: {Path(source).name for source in code.sources} for stage, code in stages.items()}
@@ -392,6 +393,8 @@ def test_the_code_of_training_stages_does_not_include_the_report() -> None:
         assert not drawing & names[name], name
     assert {"simulator.py", "policy.py", "supervised.py"} <= names["supervised/discard"]
     assert {"numba", "numpy", "python", "torch"} <= stages["supervised/discard"].libraries.keys()
+    played = {source.rpartition("riichi/")[2] for source in stages["reinforcement"].sources}
+    assert {"game.py", "selfplay/table_group.py", "engine/hanchan.py"} <= played
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import play_deals
 from suphx.selfplay.rollouts.deal_start import draw_starts
@@ -12,7 +11,7 @@ from suphx.training.adaptation.adaptation_trial import TrialResults, play_either
 from suphx.training.adaptation.adapter import Adapter
 from tests.selfplay.agents.small_agent import small_agent
 
-STARTS = draw_starts(ScriptedAgent("tsumogiri"), 3, tenhou(), seed=0)
+STARTS = draw_starts(ScriptedAgent("tsumogiri"), 3, seed=0)
 SEATS, SEEDS = np.array([0, 1, 2]), np.array([5, 6, 7])
 
 

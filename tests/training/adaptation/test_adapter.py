@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 import torch
 
-from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_start import draw_starts
@@ -18,7 +17,7 @@ CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8
 
 
 def starts(count: int) -> Records:
-    return draw_starts(ScriptedAgent("tsumogiri"), count, tenhou(), seed=0)
+    return draw_starts(ScriptedAgent("tsumogiri"), count, seed=0)
 
 
 def test_rollouts_of_a_deal_share_it_and_differ_in_our_discards() -> None:

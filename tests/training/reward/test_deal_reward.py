@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
-from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
 from suphx.kernel.record import Records
 from suphx.models.nets.reward_predictor import weights_of
@@ -23,7 +22,7 @@ PREDICTION = Prediction(weights=weights_of(PREDICTOR), points=EXPERT_8_DAN, exch
 
 
 def played() -> tuple[Records, Records]:
-    before = draw_starts(ScriptedAgent("ukeire"), 40, tenhou(), seed=1)
+    before = draw_starts(ScriptedAgent("ukeire"), 40, seed=1)
     after = before.copy()
     play_deals(after, np.zeros(40, np.int64), small_agent(), keeps=False)
     return before, after

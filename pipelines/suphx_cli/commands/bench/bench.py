@@ -95,7 +95,7 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
     """Measure the encoder; ValueError for a peer that is not installed and for a folder without games."""
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.features import bench_features
+    from suphx_platform.bench.riichi.features import bench_features
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "replay", "samples")
@@ -114,7 +114,7 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
 
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure scoring and shanten; ValueError for a peer that is unknown or not installed."""
-    from suphx_platform.bench.hands import bench_hands
+    from suphx_platform.bench.riichi.hands import bench_hands
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine")

@@ -40,7 +40,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     config = adapt.config_of(args)
     if args.agent:
         check_net_agent(args.agent)
-    from suphx_platform.bench.adapt import AdaptCase, bench_adapt
+    from suphx_platform.bench.riichi.adapt import AdaptCase, bench_adapt
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console)

@@ -57,7 +57,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure the vector environment; ValueError for a peer that is not installed."""
-    from suphx_platform.bench.environments import bench_environments
+    from suphx_platform.bench.riichi.environments import bench_environments
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "environments")

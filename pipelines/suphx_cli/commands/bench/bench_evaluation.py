@@ -45,8 +45,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the matches; ValueError for an unknown agent or a wrong number of games."""
     check_hanchans(args.hanchans)
     with console.activity("importing"):
-        from suphx_platform.bench.matches.changed_ukeire import CHANGED
-        from suphx_platform.bench.matches.wall_sharing import NUM_SCHEMES, SCRIPTED_PAIRS, bench_evaluation
+        from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED
+        from suphx_platform.bench.riichi.matches.wall_sharing import NUM_SCHEMES, SCRIPTED_PAIRS, bench_evaluation
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     pairs = [(candidate, opponent) for candidate, opponent in args.pair or SCRIPTED_PAIRS]

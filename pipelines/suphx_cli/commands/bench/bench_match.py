@@ -58,7 +58,7 @@ def execute_match(args: argparse.Namespace, console: Console) -> dict[str, objec
     """Measure the speed; ValueError for a folder without nets or a wrong number of games."""
     check_hanchans(args.hanchans)
     check_agent(str(args.agent))
-    from suphx_platform.bench.matches.match import bench_match
+    from suphx_platform.bench.riichi.matches.match import bench_match
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "nets", "scripted games", "net games", "self-play")
@@ -80,7 +80,7 @@ def execute_memory(args: argparse.Namespace, console: Console) -> dict[str, obje
         raise ValueError(f"--hanchans is {args.hanchans}: use {_MIN_HANCHANS} or more, so that each tenth has games")
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
-    from suphx_platform.bench.matches.match_memory import bench_match_memory
+    from suphx_platform.bench.riichi.matches.match_memory import bench_match_memory
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")

@@ -16,7 +16,7 @@ from suphx_cli.arguments.steps import steps
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_platform.bench.net_case import NetCase
+    from suphx_platform.bench.riichi.net_case import NetCase
     from suphx_platform.console.console import Console
 
 
@@ -88,7 +88,7 @@ def _net_options() -> argparse.ArgumentParser:
 def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure inference; ValueError for cuda where there is none and for an unknown encoder."""
     case = _case(args)
-    from suphx_platform.bench.inference import bench_inference
+    from suphx_platform.bench.riichi.inference import bench_inference
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "encoder", "nets", "net games")
@@ -100,7 +100,7 @@ def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, o
 def execute_training(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure training; ValueError for cuda where there is none and for an unknown encoder."""
     case = _case(args)
-    from suphx_platform.bench.training import bench_training
+    from suphx_platform.bench.riichi.training import bench_training
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "encoder", "nets", "samples")
@@ -112,7 +112,7 @@ def execute_training(args: argparse.Namespace, console: Console) -> dict[str, ob
 def _case(args: argparse.Namespace) -> NetCase:
     if args.records is not None:
         check_records(args.records)
-    from suphx_platform.bench.net_case import NetCase
+    from suphx_platform.bench.riichi.net_case import NetCase
 
     return NetCase(
         device=args.device,

@@ -74,8 +74,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if args.engines == 0 and not args.ray:
         raise ValueError("--engines 0 puts an engine into each Ray simulator: add --ray, or use --engines 1")
     from suphx.models.device import find_device
-    from suphx_platform.bench.selfplay.selfplay import bench_selfplay
-    from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase
+    from suphx_platform.bench.riichi.selfplay.selfplay import bench_selfplay
+    from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     is_on_gpu = args.net != "null" and find_device(args.device).type == "cuda"

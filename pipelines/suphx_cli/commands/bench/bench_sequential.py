@@ -67,7 +67,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             SequentialConfig(difference=difference, error=error)
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
-    from suphx_platform.bench.matches.sequential import EFFECTS, bench_sequential, measure_walls
+    from suphx_platform.bench.riichi.matches.sequential import EFFECTS, bench_sequential, measure_walls
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")

@@ -96,7 +96,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _bench_riichi(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    from suphx_platform.bench.simulator import bench_simulator
+    from suphx_platform.bench.riichi.simulator import bench_simulator
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if len(args.peer) > 1:

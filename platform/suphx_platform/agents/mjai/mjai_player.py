@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,17 @@ class MjaiPlayer:
             return reply
         probabilities = self._judge.move_probabilities(tables, _ONLY_TABLE)[0]
         return reply | {"meta": {"moves": moves_of(tables[0], probabilities)}}
+
+
+def decision_after(events: Iterable[Event]) -> Records | None:
+    """Return a table (1,) that waits for the player who saw ``events``; None if it has nothing to decide.
+
+    ValueError for an impossible event.
+    """
+    table = MjaiTable()
+    for event in events:
+        table.see(event)
+    return table.decision()
 
 
 def move_of(table: Records, action: int) -> Event:

@@ -9,7 +9,7 @@ import pytest
 from suphx.games.riichi.bench.peer import HAND_PEERS, HandPeer, PeerScore, load_hand_peer
 from suphx.games.riichi.bench.winning_hand import collect_wins, describe_win, score_wins
 from suphx_cli import cli
-from suphx_platform.bench.hands import random_hands
+from suphx_platform.bench.riichi.hands import random_hands
 from suphx_platform.bench.timing import compare_rates
 from tests.suphx_cli.commands.bench.bench_command import bench
 

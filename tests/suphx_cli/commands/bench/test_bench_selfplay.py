@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_platform.bench.selfplay.selfplay_alone import Alone, HeadCost
+from suphx_platform.bench.riichi.selfplay.selfplay_alone import Alone, HeadCost
 
 SMALL = ("--encoder", "mini", "--tables", "32", "--seconds", "1", "--rollout-fragment-length", "4", "--threads", "2")
 

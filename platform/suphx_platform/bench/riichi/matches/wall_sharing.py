@@ -31,7 +31,7 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import Play
 from suphx.games.riichi import GameLog, OrdinalWallSimulator
 from suphx.selfplay.rollouts.rollout import play_stream
-from suphx_platform.bench.matches.changed_ukeire import CHANGED, UKEIRE, load_measured_agent
+from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED, UKEIRE, load_measured_agent
 
 SCRIPTED_PAIRS = tuple((name, UKEIRE) for name in CHANGED)
 """Candidate and opponent of the pairs that are measured by default."""

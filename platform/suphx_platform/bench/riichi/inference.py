@@ -14,8 +14,8 @@ from suphx.models.device import torch_threads
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.flops import inference_flops
 from suphx.models.sampling import sample_actions
-from suphx_platform.bench.net_case import PEAK_SECONDS, NetCase, Rate
 from suphx_platform.bench.peak import measure_peak
+from suphx_platform.bench.riichi.net_case import PEAK_SECONDS, NetCase, Rate
 
 CPU_BATCHES = (64, 512)
 GPU_BATCHES = (496, 992, 1984, 3968)

@@ -21,8 +21,8 @@ from suphx.training.data.split import KyokuSplit
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
-from suphx_platform.bench.net_case import PEAK_SECONDS, NetCase, Rate
 from suphx_platform.bench.peak import measure_peak
+from suphx_platform.bench.riichi.net_case import PEAK_SECONDS, NetCase, Rate
 
 CPU_BATCHES = (512,)
 GPU_BATCHES = (992, 1984, 3968)

@@ -18,7 +18,7 @@ from suphx.games.riichi import (
     recorded_positions,
 )
 from suphx.kernel.record import I64, U8, Records
-from suphx_platform.bench.played_position import played_positions
+from suphx_platform.bench.riichi.played_position import played_positions
 from suphx_platform.bench.timing import compare_rates
 
 FEATURE_PEERS = ("riichienv",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase
+from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase
 
 COUNTS = ("requests", "observations", "request_bytes", "reply_bytes", "busy_seconds")
 """Of an engine: attributes of its counts."""

@@ -64,7 +64,7 @@ def bench_adapt(case: AdaptCase, *, say: Callable[[str], None]) -> dict[str, obj
         agent = _Counting(case.load())
         adapter = Adapter(agent, case.config)
         say("drawing hands")
-        starts = draw_starts(agent, case.num_hands, tenhou(), seed=case.seed)
+        starts = draw_starts(agent, case.num_hands, seed=case.seed)
         numbers = np.arange(case.num_hands)
         hands = (starts, numbers % 4, case.seed + numbers)
         decisions = adapter.roll_out(*hands).decisions

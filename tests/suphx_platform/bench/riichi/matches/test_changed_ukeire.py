@@ -14,7 +14,7 @@ from suphx.games.riichi.table.action import PASS, PON, RIICHI, RON, TSUMO, TSUMO
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx_platform.bench.matches.changed_ukeire import CHANGED, load_measured_agent
+from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED, load_measured_agent
 
 Found = NDArray[np.bool_]
 

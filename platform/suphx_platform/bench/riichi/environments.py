@@ -10,7 +10,7 @@ import numpy as np
 
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
 from suphx.games.riichi import RiichiEnvPeer
-from suphx_platform.bench.mahjax.mahjax_peer import MahjaxPeer, start_mahjax
+from suphx_platform.bench.riichi.mahjax.mahjax_peer import MahjaxPeer, start_mahjax
 from suphx_platform.bench.timing import compare_rates
 
 ENVIRONMENT_PEERS = ("riichienv", "mahjax")

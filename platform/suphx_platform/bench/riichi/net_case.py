@@ -13,7 +13,7 @@ from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceNa
 from suphx.models.device import find_device, resolve_compilation, uses_bf16
 from suphx.models.nets.net_config import NetConfig, Normalization, Size
 from suphx.models.nets.policy import PolicyNet, num_weights
-from suphx_platform.bench.positions import collect_samples
+from suphx_platform.bench.riichi.positions import collect_samples
 
 PEAK_SECONDS = 0.5
 

@@ -12,9 +12,9 @@ from dataclasses import asdict
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.bench.selfplay.end_to_end import COUNTS, Together, together
-from suphx_platform.bench.selfplay.selfplay_all_cores import all_cores_rate
-from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
+from suphx_platform.bench.riichi.selfplay.end_to_end import COUNTS, Together, together
+from suphx_platform.bench.riichi.selfplay.selfplay_all_cores import all_cores_rate
+from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.on_ray.actor.process_memory import peak_bytes
 from suphx_platform.parts.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.parts.replay_buffer import ReplayBuffer
@@ -39,7 +39,9 @@ def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[st
     say("measuring self-play end to end")
     if not case.on_ray:
         return describe(case, alone, all_cores, play_in_threads(case, policy_set))
-    from suphx_platform.bench.selfplay.selfplay_ray import play_over_ray  # Ray takes seconds: only when it is needed
+    from suphx_platform.bench.riichi.selfplay.selfplay_ray import (
+        play_over_ray,  # Ray takes seconds: only when it is needed
+    )
 
     return describe(case, alone, all_cores, play_over_ray(case, policy_set))
 

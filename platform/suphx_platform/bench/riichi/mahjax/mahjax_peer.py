@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Literal
 
-from suphx_platform.bench.mahjax.mahjax_process import MISSING
+from suphx_platform.bench.riichi.mahjax.mahjax_process import MISSING
 
 PACKAGE = "mahjax==0.1.6"
 """What was tried."""

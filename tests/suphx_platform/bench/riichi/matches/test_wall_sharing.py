@@ -8,8 +8,8 @@ import pytest
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx_platform.bench.matches.changed_ukeire import load_measured_agent
-from suphx_platform.bench.matches.wall_sharing import bench_evaluation, compare_schemes
+from suphx_platform.bench.riichi.matches.changed_ukeire import load_measured_agent
+from suphx_platform.bench.riichi.matches.wall_sharing import bench_evaluation, compare_schemes
 
 
 def test_the_saving_is_the_ratio_of_the_variances_over_walls() -> None:

@@ -20,8 +20,8 @@ from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.selfplay.rollouts.rollout import Game, play_stream
-from suphx_platform.bench.selfplay.selfplay import play_in_threads
-from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase
+from suphx_platform.bench.riichi.selfplay.selfplay import play_in_threads
+from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase
 
 _WALLS_PER_TASK = 16
 _FIRST_SHARE, _LAST_SHARE = 0.15, 0.7

@@ -16,7 +16,7 @@ from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx_platform.reference.rllib_env import ACTION_MASK, OBSERVATIONS, PLAYER, SEATS, HanchanEnv
+from suphx_platform.reference.riichi_env import ACTION_MASK, OBSERVATIONS, PLAYER, SEATS, HanchanEnv
 
 START_POINTS = 25_000
 UNIT = 10_000

@@ -13,8 +13,8 @@ import ray
 
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.bench.selfplay.end_to_end import COUNTS, Together, together
-from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
+from suphx_platform.bench.riichi.selfplay.end_to_end import COUNTS, Together, together
+from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
 from suphx_platform.on_ray.actor.process_memory import cpu_seconds, peak_bytes
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_session import ray_session

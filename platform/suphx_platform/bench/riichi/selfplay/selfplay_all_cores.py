@@ -12,7 +12,7 @@ from multiprocessing.synchronize import Barrier
 
 from suphx.models.device import torch_threads
 from suphx.worker_interrupt import end_at_interrupt, starting_workers
-from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase, take_turns
+from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase, take_turns
 
 _START_SECONDS = 300.0
 _barrier: list[Barrier] = []  # of a worker process, set as it starts
