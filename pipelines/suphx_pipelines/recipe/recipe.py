@@ -12,8 +12,8 @@ from typing import Literal
 
 from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.target_reward import TargetRewardConfig
-from suphx.games.riichi import HEAD_NAMES, check_heads
 from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy_heads import HEAD_NAMES, check_heads
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.data.split import SplitConfig

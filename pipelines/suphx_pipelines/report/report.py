@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi import head_index
+from suphx.models.nets.policy_heads import head_index
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.charts.figure import files
 from suphx_pipelines.charts.tile_drawing import tile_symbols

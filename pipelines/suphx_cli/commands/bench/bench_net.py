@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from suphx.games.riichi import HEAD_NAMES
 from suphx.models.computation import Compilation, Convolution, DeviceName, Precision
 from suphx.models.nets.net_config import Normalization
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
 from suphx_cli.arguments.parsing import positive, seconds
 from suphx_cli.arguments.record_path import check_records

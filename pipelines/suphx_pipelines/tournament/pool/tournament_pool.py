@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.rating.tournament import SEATS
-from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint import load_header
+from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, find_checkpoint, split_address
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.run_note import write_note
