@@ -67,13 +67,18 @@ class TimeShare:
         self._open = max(0.0, self._open - hanchans)
 
     def after(self, updates: int, seconds: float) -> float:
-        """Return the share after ``updates`` updates, which took ``seconds`` without matches."""
+        """Return the share after ``updates`` updates, which took ``seconds`` without matches.
+
+        Before the first update, ``seconds`` are those in which the critic learned. They tell nothing about an update.
+        """
         done = self._config.share_done(updates, seconds)
+        if not done and not self._measured:
+            return self._share
         per_update = seconds / updates if updates else None
         per_hanchan = self._seconds / self._measured if self._measured else None
         ratio = _HANCHANS_PER_DECISION * self._config.buffer.batch_size
         if per_hanchan is None:
-            per_hanchan = per_update / ratio if per_update else 0.0
+            per_hanchan = (per_update or 0.0) / ratio
         played = self._ended + self._open
         spent = seconds + played * per_hanchan
         left = self._seconds_left(done, seconds, per_update or per_hanchan * ratio)

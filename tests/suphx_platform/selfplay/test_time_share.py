@@ -72,6 +72,15 @@ def test_before_anything_is_measured_matches_already_count() -> None:
     assert 0.25 < times.after(50, 50.0) < 0.35, "half of the updates, none of the matches"
 
 
+def test_a_critic_that_learns_before_the_first_update_is_no_part_of_the_run_that_is_done() -> None:
+    times = new_share(Clock(), starts_with_match=False)
+    assert times.after(0, 0.0) == 0
+    assert times.after(0, 110.0) == 0
+    assert times.after(10, 120.0) == pytest.approx(120 / (1200 + 4400 * 12 / 60), abs=0.01)
+    timed = new_share(Clock(), replace(CONFIG, max_updates=0, max_minutes=10.0), starts_with_match=False)
+    assert timed.after(0, 60.0) == pytest.approx(0.1)
+
+
 def test_a_run_with_a_limit_of_minutes_has_matches_at_the_end_too() -> None:
     clock = Clock()
     times = new_share(clock, replace(CONFIG, max_updates=0, max_minutes=2.0, evaluate_every=0), final_hanchans=400)
