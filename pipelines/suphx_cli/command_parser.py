@@ -36,8 +36,8 @@ def command_modules() -> Sequence[Command]:
         mjai,
         play,
         recipes,
-        records,
         reference,
+        riichi_records,
         run,
         runs,
         tournament,
@@ -46,7 +46,7 @@ def command_modules() -> Sequence[Command]:
     )
     from suphx_cli.commands.bench import bench
     from suphx_cli.commands.evaluation import evaluate
-    from suphx_cli.commands.viewing import review, view
+    from suphx_cli.commands.viewing import riichi_review, view
 
     return (
         run,
@@ -55,9 +55,9 @@ def command_modules() -> Sequence[Command]:
         ui,
         play,
         mjai,
-        records,
+        riichi_records,
         view,
-        review,
+        riichi_review,
         agents,
         evaluate,
         tournament,

@@ -23,12 +23,12 @@ from suphx_pipelines.stages.initial_agent import initial_agent_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
-from suphx_pipelines.stages.records import records_stage
 from suphx_pipelines.stages.reinforcement import reinforcement_stage
-from suphx_pipelines.stages.sample_game import PAGE_FILE, sample_game_stages
+from suphx_pipelines.stages.riichi_records import records_stage
+from suphx_pipelines.stages.riichi_sample_game import PAGE_FILE, sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.summary.verdict import find_verdict
-from suphx_pipelines.viewer.match_games import PAGES
+from suphx_pipelines.viewer.riichi_match_games import PAGES
 from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage

@@ -25,7 +25,9 @@ from suphx.evaluation.statistics import (
     percentile_interval,
     resample_sums,
 )
-from suphx.games.riichi import STATISTICS_COLUMNS, STATISTICS_RATIOS, GameLog, game_row
+from suphx.games.riichi import STATISTICS_COLUMNS as STATISTICS_COLUMNS
+from suphx.games.riichi import STATISTICS_RATIOS as STATISTICS_RATIOS
+from suphx.games.riichi import GameLog, game_row
 
 _MAX_NAMES_SHOWN = 5
 

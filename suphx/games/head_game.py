@@ -23,8 +23,8 @@ class Head:
 
     name: str
     """Also of the net's file, of its figures and in recipes."""
-    num_outputs: int
-    """Logits of its net: one for each action, or two, no and yes."""
+    outputs: tuple[str, ...]
+    """What the logits of its net are for: actions by their names, or no and yes."""
     num_choices: int
     """Columns of a mask of legal actions; 0: yes and no are both always legal."""
 

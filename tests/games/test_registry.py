@@ -47,8 +47,8 @@ def test_only_modules_named_after_a_game_import_it(game: str) -> None:
     assert [path for path in importers(game) if game not in path and path not in RECIPES] == []
 
 
-def test_in_the_platform_only_modules_named_after_riichi_or_its_protocol_import_it() -> None:
-    paths = [path for path in importers(DEFAULT_GAME) if path.startswith("platform/")]
+def test_above_the_nets_only_modules_named_after_riichi_or_its_protocol_import_it() -> None:
+    paths = [path for path in importers(DEFAULT_GAME) if path.startswith(("platform/", "pipelines/"))]
     assert [path for path in paths if "riichi" not in path and "/mjai/" not in path] == []
     assert paths != []
 
@@ -103,6 +103,7 @@ def test_a_head_game_keeps_its_contract(name: str) -> None:
         for part in observed:
             head = game.heads[part.head]
             assert part.masks.shape == (len(part), head.num_choices)
+            assert len(head.outputs) == (head.num_choices or 2)
             assert part.planes.shape[1] == game.observation_bytes(encoder, part.head, has_oracle=False)
         ended = tables.step([first_legal(part) for part in observed])
         deals, decisions = deals + ended.num_deals, decisions + ended.num_decisions

@@ -17,8 +17,8 @@ from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.play.play_config import PlayConfig
-    from suphx_pipelines.play.seated_agents import AgentLoader
+    from suphx_pipelines.riichi_play.play_config import PlayConfig
+    from suphx_pipelines.riichi_play.seated_agents import AgentLoader
     from suphx_platform.console.console import Console
 
 _AGENT = "ukeire"
@@ -113,8 +113,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     args.agent = _AGENT if args.agent is None else args.agent
     check_agent(args.agent)
     with console.activity("importing"):
-        from suphx.games.riichi import MAX_SEED
-        from suphx_pipelines.play.play_config import PlayConfig
+        from suphx_pipelines.riichi_play.play_config import MAX_SEED, PlayConfig
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if args.seed is not None and args.seed >= MAX_SEED:
@@ -131,7 +130,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
     with _agents(args, console) as loader:
         if args.terminal:
-            from suphx_pipelines.play.terminal_game import play_in_terminal
+            from suphx_pipelines.riichi_play.terminal_game import play_in_terminal
 
             return play_in_terminal(config, loader, args.language or "en")
         _serve(args, config, loader, console)
@@ -141,7 +140,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 @contextmanager
 def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]:
     """Yield what gives each table its agents; nets that are elsewhere are copied here first."""
-    from suphx_pipelines.play.seated_agents import AgentLoader
+    from suphx_pipelines.riichi_play.seated_agents import AgentLoader
     from suphx_platform.agents.agent_loading import load_any_agent
     from suphx_platform.agents.agent_source import AgentSource
     from suphx_platform.tracking.mlflow_store import MlflowStore
@@ -155,8 +154,8 @@ def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]
 
 def _serve(args: argparse.Namespace, config: PlayConfig, loader: AgentLoader, console: Console) -> None:
     """Serve the page until Ctrl-C."""
-    from suphx_pipelines.play.play_app import PlayApp
-    from suphx_pipelines.play.play_tables import PlayTables
+    from suphx_pipelines.riichi_play.play_app import PlayApp
+    from suphx_pipelines.riichi_play.play_tables import PlayTables
     from suphx_platform.local_web.local_server import LocalServer
 
     app = PlayApp(PlayTables(config, loader), args.language).asgi()

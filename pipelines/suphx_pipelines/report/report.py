@@ -16,7 +16,7 @@ from suphx.atomic_file import write_atomically
 from suphx.models.nets.policy_heads import head_index
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.charts.figure import files
-from suphx_pipelines.charts.tile_drawing import tile_symbols
+from suphx_pipelines.charts.riichi_tiles import tile_symbols
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext
@@ -28,21 +28,21 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import (
     report_agent_comparison,
     report_comparison,
-    report_game,
     report_match,
     report_nets,
     report_page,
     report_playouts,
     report_reward,
+    report_riichi_game,
     report_self_play,
     report_summary,
 )
 from suphx_pipelines.report.report_number import number
-from suphx_pipelines.stages import initial_agent, sample_game
+from suphx_pipelines.stages import initial_agent, riichi_sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
-from suphx_pipelines.stages.sample_game import PAGE_FILE
+from suphx_pipelines.stages.riichi_sample_game import PAGE_FILE
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
 
@@ -124,9 +124,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
     targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
-    if sample_game.STAGE_NAME in context.upstream:
+    if riichi_sample_game.STAGE_NAME in context.upstream:
         for name in (PAGE_FILE, *(game["page"] for game in results.match_games.get("games", ()))):
-            shutil.copyfile(context.upstream[sample_game.STAGE_NAME] / name, context.folder / name)
+            shutil.copyfile(context.upstream[riichi_sample_game.STAGE_NAME] / name, context.folder / name)
     path = context.folder / REPORT_NAME
     about = Run(
         title=f"Suphx: {context.recipe.name}",
@@ -154,8 +154,8 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
         curves={head: read_curve(folders[stage]) for head, stage in SUPERVISED_STAGES.items() if stage in folders},
-        game=_read(folders.get(sample_game.STAGE_NAME), sample_game.GAME_FILE),
-        match_games=_read(folders.get(sample_game.STAGE_NAME), sample_game.MATCH_GAMES_FILE),
+        game=_read(folders.get(riichi_sample_game.STAGE_NAME), riichi_sample_game.GAME_FILE),
+        match_games=_read(folders.get(riichi_sample_game.STAGE_NAME), riichi_sample_game.MATCH_GAMES_FILE),
         initial_agent=_read(folders.get(INITIAL_STAGE), initial_agent.SOURCE_FILE),
         playouts=_read(folders.get("playouts"), METRICS_FILE),
         self_play=_read(folders.get("reinforcement"), METRICS_FILE),
@@ -206,7 +206,7 @@ def render(run: Run, results: Results) -> str:
         ("What the planes bring", report_comparison.ablation(results.ablation)),
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
-        ("A game to look at", report_game.section(results.game, PAGE_FILE, results.match_games)),
+        ("A game to look at", report_riichi_game.section(results.game, PAGE_FILE, results.match_games)),
         ("Data", _initial(results.initial_agent) + _data(results.records)),
         ("Settings", _settings(run)),
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx.games.riichi import NUM_KINDS, face_name
+from suphx.games.registry import head_game
 from suphx_pipelines.charts.heat_chart import heat_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
@@ -167,8 +167,8 @@ def confusion(discard: Mapping[str, Any]) -> str:
     counts = discard.get("test", {}).get("confusion")
     if not counts:
         return ""
-    names = [face_name(kind) for kind in range(NUM_KINDS)]
-    right = sum(counts[kind][kind] for kind in range(NUM_KINDS)) / (sum(map(sum, counts)) or 1)
+    names = head_game().heads[0].outputs
+    right = sum(counts[kind][kind] for kind in range(len(names))) / (sum(map(sum, counts)) or 1)
     text = (
         f"Each row shows what the net discards when the player in the record discards that tile. The diagonal, "
         f"{percent(right)} of all, is where both agree. m: characters, p: circles, s: bamboo, z: winds and dragons."

@@ -12,8 +12,8 @@ from jinja2.environment import TemplateModule
 from markupsafe import Markup
 from markupsafe import escape as escape_text
 
+from suphx_pipelines.charts.riichi_tiles import tile_style
 from suphx_pipelines.charts.svg import chart_style
-from suphx_pipelines.charts.tile_drawing import tile_style
 
 
 class Titled(NamedTuple):

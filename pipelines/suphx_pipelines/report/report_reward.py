@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suphx.games.riichi import kyoku_name
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import difference, interval, number, percent
@@ -80,7 +79,7 @@ def _charts(result: Mapping[str, Any]) -> list[str]:
 
 def _example(game: Mapping[str, Any], place: int) -> str:
     """Return the picture of one game: what was predicted for each seat before each deal, and what was paid."""
-    names = [kyoku_name(kyoku, honba) for kyoku, honba in zip(game["kyoku"], game["honba"], strict=True)]
+    names = game["names"]
     curves = []
     for seat in range(4):
         points = [(deal + 1.0, float(line[seat])) for deal, line in enumerate(game["predictions"])]

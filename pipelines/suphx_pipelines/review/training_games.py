@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import KyokuStore
+from suphx.training.data.game_store import open_store
 from suphx.training.data.split import split_by_game
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.stages.records import COPIES_FILE, STORE_FOLDER
+from suphx_pipelines.stages.riichi_records import COPIES_FILE, STORE_FOLDER
 
 _RECORDS = "records"
 
@@ -53,7 +53,7 @@ def games_of_run(run: Path) -> TrainingGames:
         raise ValueError(f"it began with the nets of {recipe.initial_agent}; name the run that trained these")
     if recipe.reinforcement.start == "random" and not (run / _RECORDS).is_dir():
         return TrainingGames()
-    store = KyokuStore.open(run / _RECORDS / STORE_FOLDER)
+    store = open_store(run / _RECORDS / STORE_FOLDER)
     ids = np.array(store.game_ids)
     split = split_by_game(store.game_ids, np.arange(store.num_games), recipe.split)
     learned = set(ids[np.concatenate([split.train, split.validation])].tolist())

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.games.riichi import HEAD_NAMES, KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.computation import Precision
 from suphx.models.device import find_device, torch_threads, uses_bf16
+from suphx.models.nets.policy_heads import HEAD_NAMES, head_index
 from suphx.training.data.dataset import num_samples
+from suphx.training.data.game_store import open_store
 from suphx.training.data.head_data import HeadData, head_data
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.prediction import predict
@@ -30,7 +31,7 @@ from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe
 from suphx_pipelines.stages import supervised
-from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train
 
 SUMMARY_STAGE = "ablation/summary"
@@ -105,7 +106,7 @@ def _stage_name(head: str, encoder: str, number: int) -> str:
 
 def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
     config = context.recipe.ablation
-    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    store = open_store(context.upstream["records"] / STORE_FOLDER)
     entries: list[dict[str, Any]] = []
     first_hits = None
     for encoder in config.encoders:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.games.riichi import KyokuStore
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE
 from suphx.models.nets.policy import num_weights
 from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.training.data.game_store import open_store
 from suphx.training.data.split import KyokuSplit, split_by_game
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.game_history import GameHistories, game_histories
@@ -36,7 +36,7 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import RULES_VERSION
 
 STAGE_NAME = "reward_predictor"
@@ -70,7 +70,7 @@ def reward_predictor_stage() -> Stage[Recipe]:
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Train the predictor, or continue its training, and return the figures of its test."""
     recipe = context.recipe
-    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    store = open_store(context.upstream["records"] / STORE_FOLDER)
     histories = game_histories(store)
     games = split_by_game(histories.game_ids, np.arange(len(histories)), recipe.split)
     config = recipe.reward_predictor

@@ -13,8 +13,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from suphx.games.riichi import KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.policy_heads import head_index
+from suphx.training.data.game_store import open_store
 from suphx.training.data.head_data import head_data
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
@@ -26,7 +27,7 @@ from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.curve_file import CurveFile
-from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.summary.learning_check import training_end, training_warnings
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
@@ -136,7 +137,7 @@ def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
 
 def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
     recipe = context.recipe
-    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    store = open_store(context.upstream["records"] / STORE_FOLDER)
     return HeadTraining(
         data=head_data(store, head_index(head), recipe.encoder, recipe.split, num_games),
         rules_version=RULES_VERSION,

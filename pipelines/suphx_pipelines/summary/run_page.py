@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from suphx.games.riichi import KyokuStore
 from suphx.selfplay.agents.checkpoint_folder import has_nets
+from suphx.training.data.game_store import open_store
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
 from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, SUPERVISED_FOLDER
@@ -90,7 +90,7 @@ class RunPage:
     def _store_digest(self) -> str | None:
         """Return the digest of the games that the run learns from; None if the stage has left no store."""
         store = self._folder / _RECORDS / _STORE_FOLDER
-        return KyokuStore.open(store).digest if store.is_dir() else None
+        return open_store(store).digest if store.is_dir() else None
 
     def _describe(self) -> None:
         self._tracker.describe(description(self._summary, self._folder))

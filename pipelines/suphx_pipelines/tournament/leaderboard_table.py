@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.player_statistics import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import Rating, rate_agents
@@ -18,7 +19,6 @@ from suphx.evaluation.rating.tournament import SEATS, PlayedWall, head_to_head, 
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval
 from suphx.evaluation.workers.forfeits import Forfeits
-from suphx.games.riichi import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.kernel.record import I64
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, night_of
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool

@@ -20,19 +20,19 @@ from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament import (
     leaderboard,
-    night_game,
+    riichi_night_game,
     tournament_decision,
     tournament_promotion,
     tournament_report,
 )
 from suphx_pipelines.tournament.pool import tournament_pool
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
-from suphx_pipelines.viewer.match_games import PAGES
+from suphx_pipelines.viewer.riichi_match_games import PAGES
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
 POOL, DECISION, PROMOTION, REPORT = "pool", "decision", "promotion", "report"
-GAME = night_game.STAGE_NAME
+GAME = riichi_night_game.STAGE_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
     decision, promotion = tournament_report.DECISION_NAME, tournament_report.PROMOTION_NAME
-    pictures = (tournament_report.TRACKED_REPORT, night_game.PAGE_FILE, PAGES, *tournament_report.PICTURES)
+    pictures = (tournament_report.TRACKED_REPORT, riichi_night_game.PAGE_FILE, PAGES, *tournament_report.PICTURES)
     return [
         Stage(
             name=POOL,
@@ -96,11 +96,11 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
         ),
         Stage(
             name=GAME,
-            run=night_game.run,
+            run=riichi_night_game.run,
             recipe_keys=("night", "draw_lanes"),
             needs=(POOL, LEADERBOARD),
-            artifacts=(night_game.PAGE_FILE,),
-            files=night_game.FILES,
+            artifacts=(riichi_night_game.PAGE_FILE,),
+            files=riichi_night_game.FILES,
             is_summary=True,
         ),
         Stage(

@@ -20,10 +20,10 @@ from suphx_pipelines.engine.run_note import TRACKED_FOLDER
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.report import report_game, report_page, report_summary
+from suphx_pipelines.report import report_page, report_riichi_game, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.verdict import Outcome, Verdict
-from suphx_pipelines.tournament import leaderboard_page, night_game
+from suphx_pipelines.tournament import leaderboard_page, riichi_night_game
 from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
@@ -226,7 +226,7 @@ def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tup
 
 def _copy_game(context: Context) -> bool:
     """Copy the page of the game beside the report; return False if no agent with nets has played."""
-    page = context.upstream[night_game.STAGE_NAME] / night_game.PAGE_FILE
+    page = context.upstream[riichi_night_game.STAGE_NAME] / riichi_night_game.PAGE_FILE
     if page.is_file():
         shutil.copyfile(page, context.folder / page.name)
     return page.is_file()
@@ -234,14 +234,14 @@ def _copy_game(context: Context) -> bool:
 
 def _games(games: Mapping[str, Any], *, has_game: bool, has_links: bool) -> str:
     sample = _game(has_links=has_links) if has_game else ""
-    return sample + report_game.match_links(games, has_links=has_links)
+    return sample + report_riichi_game.match_links(games, has_links=has_links)
 
 
 def _game(*, has_links: bool) -> str:
     text = "Watch one game of the strongest nets step by step, with their probabilities at each decision"
     if has_links:
-        return report_page.link(text, night_game.PAGE_FILE)
-    return report_page.paragraph(f"{text}: open {night_game.PAGE_FILE} beside this page.")
+        return report_page.link(text, riichi_night_game.PAGE_FILE)
+    return report_page.paragraph(f"{text}: open {riichi_night_game.PAGE_FILE} beside this page.")
 
 
 def settings_section(context: StageContext[Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suphx_pipelines.charts.card_drawing import card_symbols
-from suphx_pipelines.charts.tile_drawing import tile_style
+from suphx_pipelines.charts.riichi_tiles import tile_style
 from suphx_pipelines.viewer.game_view import GameView
 
 VIEW = GameView(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suphx_pipelines.charts.tile_drawing import tile_style, tile_symbols
+from suphx_pipelines.charts.riichi_tiles import tile_style, tile_symbols
 from suphx_pipelines.viewer.game_view import GameView
 
 VIEW = GameView(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from suphx.games.head_game import GroupConfig, Head, HeadGame
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES, NUM_CHOICES, NUM_OUTPUTS
+from suphx.games.riichi.features.head import HEAD_NAMES, NUM_CHOICES
 from suphx.games.riichi.selfplay.table_group import TableGroup, stored_observation_bytes
 from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.tile import face_name
+
+_YES_OR_NO = ("no", "yes")
 
 
 class Riichi:
@@ -14,8 +17,8 @@ class Riichi:
 
     name = "riichi"
     heads = tuple(
-        Head(name=name, num_outputs=outputs, num_choices=choices)
-        for name, outputs, choices in zip(HEAD_NAMES, NUM_OUTPUTS, NUM_CHOICES, strict=True)
+        Head(name=name, outputs=tuple(map(face_name, range(choices))) or _YES_OR_NO, num_choices=choices)
+        for name, choices in zip(HEAD_NAMES, NUM_CHOICES, strict=True)
     )
 
     def new_tables(self, config: GroupConfig, encoder: str, *, first_seed: int) -> TableGroup:

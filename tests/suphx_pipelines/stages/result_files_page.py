@@ -22,15 +22,15 @@ from suphx_pipelines.stages import (
     learning_curve,
     oracle,
     playouts,
-    records,
     reinforcement,
     reward_predictor,
-    sample_game,
+    riichi_records,
+    riichi_sample_game,
     supervised,
 )
 from suphx_pipelines.tournament import (
     leaderboard,
-    night_game,
+    riichi_night_game,
     tournament_decision,
     tournament_promotion,
     tournament_report,
@@ -56,7 +56,7 @@ Place = tuple[str, Mapping[str, str], str]
 """Folder of a stage, with ``<name>`` for what differs; its files; a note if it has all those of a stage above."""
 
 RUN: Sequence[Place] = (
-    ("records", records.FILES, ""),
+    ("records", riichi_records.FILES, ""),
     ("supervised/<head>", supervised.FILES, ""),
     ("initial_agent", initial_agent.FILES, ""),
     ("learning_curve/<games>/<head>", supervised.FILES, "trained on fewer games (`learning_curve.games`)"),
@@ -86,7 +86,7 @@ RUN: Sequence[Place] = (
     ),
     ("agent_comparison/<agent>", reinforcement.FILES, "for each agent that learns"),
     ("agent_comparison/match", agent_comparison.FILES, ""),
-    ("sample_game", sample_game.FILES, ""),
+    ("sample_game", riichi_sample_game.FILES, ""),
     ("report", pipeline.FILES, ""),
 )
 TOURNAMENT: Sequence[Place] = (
@@ -94,7 +94,7 @@ TOURNAMENT: Sequence[Place] = (
     ("leaderboard", leaderboard.FILES, ""),
     ("decision", tournament_decision.FILES, ""),
     ("promotion", tournament_promotion.FILES, ""),
-    ("sample_game", night_game.FILES, ""),
+    ("sample_game", riichi_night_game.FILES, ""),
     ("report", tournament_report.FILES, ""),
 )
 SIDE_TOURNAMENT: Sequence[Place] = (

@@ -10,7 +10,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.stages.learning_curve import curve_stages
-from suphx_pipelines.stages.records import records_stage
+from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 

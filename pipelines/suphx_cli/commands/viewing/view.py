@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.games.registry import candidate_games, game_of_records
 from suphx_cli.arguments.parsing import add_runs, examples
-from suphx_cli.commands.viewing.record_agent import (
-    add_cost,
-    check_cost,
-    check_record,
-    check_record_agent,
-    cost_judge,
-    loaded_agent,
-)
+from suphx_cli.commands.viewing.record_agent import add_cost, check_record
+from suphx_cli.commands.viewing.riichi_view import riichi_page
 from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
-    from suphx.games.riichi import GameLog
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
@@ -72,30 +65,14 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
     check_record(args.record)
     game = game_of_records(args.record)
-    if game not in candidate_games():
-        return _view_riichi(args, console)
-    with console.activity("importing"):
-        from suphx_cli.commands.viewing.side_view import side_page
-    title, values, seat = side_page(args, console, game)
+    if game in candidate_games():
+        with console.activity("importing"):
+            from suphx_cli.commands.viewing.side_view import side_page
+        title, values, seat = side_page(args, console, game)
+    else:
+        title, values, seat = riichi_page(args, console)
     path = _write(args, console, title, values, seat)
     return {"game": title, "deals": len(values["deals"]), **_agreement(args, values), "page": str(path)}
-
-
-def _view_riichi(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Write the page of a hanchan."""
-    check_record_agent(args.record, args.agent)
-    check_cost(args)
-    with console.activity("importing"):
-        from suphx.games.riichi import find_record, viewer_game
-        from suphx_platform.kernels.kernel_warmup import compile_kernels
-
-    compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
-    with console.activity("finding the game"):
-        game = find_record(args.record, args.game)
-    seat = _seat(game, args.player)
-    values = viewer_game(game) if args.agent is None else _compared(args, game, console)
-    path = _write(args, console, game.id, values, seat)
-    return {"game": game.id, "deals": len(game.kyokus), **_agreement(args, values), "page": str(path)}
 
 
 def _write(args: argparse.Namespace, console: Console, title: str, values: dict[str, Any], seat: int) -> Path:
@@ -117,29 +94,6 @@ def _agreement(args: argparse.Namespace, values: dict[str, Any]) -> dict[str, ob
         return {}
     decisions, differences = values["num_decisions"], values["num_differences"]
     return {"decisions": decisions, "agreement": 1 - differences / decisions if decisions else None}
-
-
-def _seat(game: GameLog, player: str | None) -> int:
-    """Return the seat of a player; ValueError for an unknown one."""
-    if player is None:
-        return 0
-    if player in game.names:
-        return game.names.index(player)
-    if player in ("1", "2", "3", "4"):
-        return int(player) - 1
-    raise ValueError(f"--player is {player!r}: use one of {', '.join(game.names)}, or a seat from 1 to 4")
-
-
-def _compared(args: argparse.Namespace, game: GameLog, console: Console) -> dict[str, Any]:
-    """Return the game for the page, with what the agent would do at each decision."""
-    from suphx.evaluation.review import review_game
-
-    agent = loaded_agent(args.agent, args.runs, console)
-    judge = cost_judge(args, agent)
-    name = "asking the agent" if judge is None else "estimating what differences cost"
-    with console.parts(name) as progress:
-        reviewed = review_game(game, agent, judge=judge, progress=progress)
-    return reviewed.values | {"agent": args.agent}
 
 
 def _open(path: Path, console: Console) -> None:

@@ -11,20 +11,15 @@ import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import suphx_platform
-from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.games.riichi import tenhou
-from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import digest_json
-from suphx_pipelines.engine.stage_code import library_version
+from suphx_pipelines.tournament.pool.game_code import GameCode
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -32,36 +27,9 @@ LEADERBOARD = "leaderboard"
 """The stage that plays them."""
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
-_RIICHI_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
-_GAME_LIBRARIES = ("numba", "numpy", "torch")
-"""Those whose versions may change an answer of a net."""
-_ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 _RATING_PARTS = 3
 """A rating and both ends of its interval."""
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameCode:
-    """By which rules and code the games of a tournament are played."""
-
-    rules: str
-    """Digest of the game and its rules: stored games with another one do not count."""
-    num_seats: int
-    """Agents in a game."""
-    modules: tuple[str, ...]
-    """Files with the code that decides how a game ends, with what they import."""
-
-    @property
-    def engine(self) -> str:
-        """Return a digest of the code of the game and of the libraries whose versions may change it."""
-        return _engine_digest(self.modules)
-
-
-@cache
-def riichi_code() -> GameCode:
-    """Return what games of riichi are played by."""
-    return GameCode(rules=digest_json(asdict(tenhou())), num_seats=SEATS, modules=_RIICHI_MODULES)
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameCode | None = None) -> dict[str, Any]:
@@ -233,20 +201,3 @@ def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
         run, _, stage = stored.partition("/")
         if is_night_of(name, run) and stage == LEADERBOARD:
             yield run
-
-
-@cache
-def _engine_digest(modules: tuple[str, ...]) -> str:
-    """Return a digest of all code that decides how a game ends."""
-    sources = game_sources(modules=modules)
-    return digest_json([sources, {name: library_version(name) for name in _GAME_LIBRARIES}])
-
-
-def game_sources(roots: tuple[Path, ...] = _ROOTS, modules: tuple[str, ...] = _RIICHI_MODULES) -> dict[str, str]:
-    """Return path below its root -> digest, of the sources that decide how a game ends.
-
-    These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
-    what the modules that play games and that load agents import, directly or through others.
-    """
-    found = (next(root / name for root in roots if (root / name).is_file()) for name in modules)
-    return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}

@@ -23,8 +23,9 @@ from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.named_versions import mark_named
-from suphx_pipelines.tournament.pool.tournament_history import GameCode, earlier_nights, history_json
+from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import BUCKET, AgentSource

@@ -10,7 +10,9 @@ import pytest
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.kernel import source_closure
 from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, game_sources, games_json
+from suphx_pipelines.tournament.pool.game_code import game_sources
+from suphx_pipelines.tournament.pool.riichi_code import MODULES
+from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, games_json
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
@@ -31,13 +33,13 @@ def test_changed_code_is_another_engine_only_if_it_decides_games(tmp_path: Path)
     only_sources = shutil.ignore_patterns("__pycache__")
     shutil.copytree(REPOSITORY / "suphx", roots[0] / "suphx", ignore=only_sources)
     shutil.copytree(REPOSITORY / "platform" / "suphx_platform", roots[1] / "suphx_platform", ignore=only_sources)
-    before = game_sources(roots)
-    assert before == game_sources(), "the copy is the same code"
+    before = game_sources(MODULES, roots)
+    assert before == game_sources(MODULES), "the copy is the same code"
     for name in DECIDING + OTHERS:
         (path,) = (root / name for root in roots if (root / name).is_file())
         path.write_text(path.read_text(encoding="utf-8") + "\nCHANGED = True\n", encoding="utf-8")
     source_closure.forget()
-    after = game_sources(roots)
+    after = game_sources(MODULES, roots)
     assert {name for name, digest in after.items() if digest != before[name]} == set(DECIDING)
     assert set(after) == set(before)
 

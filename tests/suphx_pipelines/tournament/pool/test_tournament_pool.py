@@ -15,12 +15,12 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
 from suphx_pipelines.tournament.pool import tournament_pool
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import (
     GAMES_NAME,
     LEADERBOARD,
     earlier_nights,
     games_json,
-    riichi_code,
 )
 from suphx_pipelines.tournament.pool.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent

@@ -1,0 +1,201 @@
+"""``suphx records verify | statistics | convert``: replay game records, count a player's figures, convert records."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_workers, positive
+
+if TYPE_CHECKING:
+    from suphx.games.riichi import GameLog, Quarantine, ReadShare, VerifyReport
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.console.console import Console
+
+PATH_HELP = "a record file or a folder of records"
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``records`` with its three sub-commands."""
+    parser = commands.add_parser("records", help="verify, summarize or convert game records")
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    verify = verbs.add_parser(
+        "verify",
+        parents=[options],
+        help="replay records with the rules engine and count the differences",
+        description="Replay records with the rules engine. Exit code 0: no difference; records that cannot be read "
+        "are set aside and counted. Exit code 1: there are differences, or no record could be read.",
+    )
+    verify.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=PATH_HELP)
+    verify.add_argument("--limit", type=positive, metavar="N", help="stop after N records")
+    add_workers(verify)
+    verify.set_defaults(execute=execute_verify)
+
+    statistics = verbs.add_parser("statistics", parents=[options], help="show the results and rates of one player")
+    statistics.add_argument("path", type=Path, metavar="PATH", help=PATH_HELP)
+    statistics.add_argument(
+        "--player", required=True, metavar="NAME", help="name of the player, as written in the records"
+    )
+    statistics.add_argument(
+        "--luck",
+        action="store_true",
+        help="also show placement and points without the luck of dealt hands and draws (docs/evaluation.md), learned "
+        "from all games in PATH, 40 or more",
+    )
+    add_workers(statistics)
+    statistics.set_defaults(execute=execute_statistics)
+
+    convert = verbs.add_parser(
+        "convert",
+        parents=[options],
+        help="convert records to mjlog or mjai",
+        description="Convert records to mjlog or mjai. Exit code 1: no record could be converted.",
+    )
+    convert.add_argument("source", type=Path, metavar="IN", help=PATH_HELP)
+    convert.add_argument("target", type=Path, metavar="OUT", help="a folder, or a file named .tsv or .tsv.xz")
+    convert.add_argument("--to", required=True, choices=("mjlog", "mjai"), help="the format to write")
+    convert.add_argument(
+        "--list", type=Path, metavar="FILE", help="write a list of the records that were not converted to FILE"
+    )
+    add_workers(convert)
+    convert.set_defaults(execute=execute_convert)
+
+
+def execute_verify(args: argparse.Namespace, console: Console) -> None:
+    """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
+    _need_paths(args.paths)
+    from suphx.games.riichi import verify_records
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "hands", "replay")
+
+    with _reading(console, args.limit) as (count, read):
+        report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=count, read=read)
+    _show(console, report.to_json(), _verify_rows(report), report.quarantine)
+    for difference in report.first_differences if not console.is_json else ():
+        console.line(f"  {difference.id}, deal {difference.kyoku + 1}, step {difference.step}: {difference.what}")
+    if not report.games:
+        raise ValueError(_nothing_read(report.quarantine))
+    if report.differences:
+        from suphx_platform.console.table_text import count_text
+
+        raise ValueError(
+            f"{count_text(report.differences, 'difference')} in {count_text(report.games, 'game')}: "
+            "a record is damaged, or its rules differ from docs/rules.md"
+        )
+
+
+def execute_statistics(args: argparse.Namespace, console: Console) -> None:
+    """Count one player's figures over all games; ValueError for a missing path or if no game has the player."""
+    _need_paths([args.path])
+    from suphx.evaluation.draw_luck import DrawLuck
+    from suphx.evaluation.player_statistics import player_statistics
+    from suphx.games.riichi import Quarantine, parse_all
+    from suphx_cli.arguments.riichi_quarantine import quarantine_json
+
+    quarantine = Quarantine()
+    luck = DrawLuck() if args.luck else None
+    with _reading(console) as (count, read):
+        logs = _counted(parse_all([args.path], args.workers, quarantine=quarantine, read=read), count)
+        figures = player_statistics(logs if luck is None else luck.collect(logs), args.player).to_json()
+    if luck is not None:
+        figures["without_luck"] = {name: mean.to_json() for name, mean in luck.of_player(args.player).items()}
+    _show(console, {**figures, **quarantine_json(quarantine)}, {"player": args.player, **figures}, quarantine)
+
+
+def execute_convert(args: argparse.Namespace, console: Console) -> None:
+    """Convert every readable record; ValueError if IN is OUT or missing, or if nothing could be written."""
+    _need_paths([args.source])
+    from suphx.games.riichi import Quarantine, parse_all, write_records
+    from suphx_cli.arguments.riichi_quarantine import quarantine_json
+
+    if args.source.resolve() == args.target.resolve():
+        raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
+    quarantine = Quarantine()
+    with _reading(console) as (count, read):
+        logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
+        written = write_records(logs, args.target, args.to, quarantine=quarantine)
+    if args.list is not None:
+        quarantine.write(args.list)
+    counts = {"games": written + quarantine.count, "written": written}
+    rows = {"games": counts["games"], "written": written, "to": str(args.target)}
+    _show(console, {**counts, **quarantine_json(quarantine)}, rows, quarantine, args.list)
+    if not written:
+        raise ValueError(f"nothing was written to {args.target}: {_nothing_read(quarantine)}")
+
+
+@contextmanager
+def _reading(console: Console, limit: int | None = None) -> Iterator[tuple[Callable[[int], None], ReadShare]]:
+    """Show how far the files are read, or how many of ``limit`` games; yield what counts games and bytes."""
+    from suphx.games.riichi import ReadShare
+    from suphx_platform.console.table_text import count_text
+
+    read, games = ReadShare(), 0
+    unit, total = ("%", 100.0) if limit is None else ("games", float(limit))
+    with console.progress(unit, total) as progress:
+
+        def count(number: int) -> None:
+            nonlocal games
+            games += number
+            if limit is None:
+                progress.reach(100 * read.share, count_text(games, "game"))
+            else:
+                progress.reach(games)
+
+        yield count, read
+
+
+def _counted(logs: Iterable[GameLog], count: Callable[[int], None]) -> Iterator[GameLog]:
+    for log in logs:
+        yield log
+        count(1)
+
+
+def _need_paths(paths: Sequence[Path]) -> None:
+    """Raise ValueError for a path that does not exist, before anything is imported or compiled."""
+    for path in paths:
+        if not path.exists():
+            raise ValueError(f"{path} does not exist: give a record file or a folder of records")
+
+
+def _show(
+    console: Console,
+    values: Mapping[str, object],
+    rows: Mapping[str, object],
+    quarantine: Quarantine,
+    written_to: Path | None = None,
+) -> None:
+    """Print ``values`` as JSON, or ``rows`` and what was set aside for a person."""
+    from suphx_cli.arguments.riichi_quarantine import quarantine_lines
+    from suphx_platform.console.table_text import result_lines
+
+    if console.is_json:
+        console.result(values)
+        return
+    for line in [*result_lines(rows), *quarantine_lines(quarantine, written_to)]:
+        console.line(line)
+
+
+def _verify_rows(report: VerifyReport) -> dict[str, object]:
+    unchecked = [{"reason": reason, "draws": count} for reason, count in report.draws_unchecked.most_common()]
+    return {
+        "games": report.games,
+        "kyoku": report.kyoku,
+        "decisions": report.decisions,
+        "differences": report.differences,
+        "draws compared with the shuffle seed": report.draws_checked,
+        "seconds": report.seconds,
+        "draws that could not be compared": unchecked,
+    }
+
+
+def _nothing_read(quarantine: Quarantine) -> str:
+    if not quarantine.entries:
+        return "the files are empty"
+    first = quarantine.entries[0]
+    where = f"{first.file}, {first.position}" if first.position else first.file
+    return f"none of {quarantine.count:,} records can be used; the first: {where}: {first.reason}; {first.remedy}"

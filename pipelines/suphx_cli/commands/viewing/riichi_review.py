@@ -1,0 +1,163 @@
+"""``suphx review``: where an agent would decide differently from the players of records."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import asdict, replace
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_runs, examples, positive
+from suphx_cli.commands.viewing.record_agent import (
+    add_cost,
+    check_cost,
+    check_record_agent,
+    cost_judge,
+    loaded_agent,
+)
+from suphx_cli.commands.viewing.riichi_held_out import add_held_out, count_held_out, training_games
+from suphx_platform.agents.agent_forms import AGENT_HELP
+
+if TYPE_CHECKING:
+    from suphx.evaluation.review import ReviewedDecision, ReviewedGame
+    from suphx.games.riichi import GameLog
+    from suphx.selfplay.agents.agent import Agent
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.commands.viewing.riichi_held_out import HeldOut
+    from suphx_platform.console.console import Console
+
+_NUM_PAGES = 10
+"""Games with a page of their own."""
+_NUM_DIFFERENCES = 50
+_HOW_TO_HOLD_OUT = ("To review other games, add --held-out.", "Name the run that trained the nets: --trained-in RUN.")
+"""If it is known which games are held out, and if it is not."""
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``review``."""
+    parser = commands.add_parser(
+        "review",
+        parents=[options],
+        help="compare the decisions of recorded games with those of an agent",
+        description="Ask an agent at each decision of recorded games, and write where it differs from what was played. "
+        "FOLDER gets review.html, review.json with the probabilities of all legal moves, and the viewer's pages of the "
+        f"first {_NUM_PAGES} games. {AGENT_HELP} Not adapt: and mjai:, which must follow whole games.",
+        epilog=examples(
+            "suphx review game.mjlog --agent runs/RUN/supervised --player Anna",
+            "suphx review records --agent runs/RUN/supervised --held-out --games 200 --out review-of-records",
+            "suphx review game.mjlog --agent runs/RUN/supervised --player Anna --cost 64",
+        ),
+    )
+    parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
+    parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent to ask; not mjai: or adapt:")
+    parser.add_argument(
+        "--player", metavar="NAME", help="review one player only: a name, or a seat from 1 to 4 (default: all)"
+    )
+    parser.add_argument("--games", type=positive, default=20, metavar="N", help="number of games at most (default: 20)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("review"), metavar="FOLDER", help="folder to write (default: review)"
+    )
+    add_held_out(parser)
+    add_cost(parser)
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Write the review; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
+    check_record_agent(args.record, args.agent)
+    check_cost(args)
+    with console.activity("importing"):
+        from suphx.evaluation.review import agreement_table, cost_summary, review_game
+        from suphx.games.riichi import Quarantine, iter_records
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
+    run, learned = training_games(args)
+    records = iter_records([args.record], quarantine=Quarantine())
+    if args.held_out and learned is not None:
+        records = (log for log in records if learned.is_held_out(log.id))
+    logs = list(islice(records, args.games))
+    seated = [(log, _seat(log, args.player)) for log in logs]
+    if args.player is not None:
+        seated = [(log, seat) for log, seat in seated if seat is not None]
+    if not seated:
+        who = "" if args.player is None else f" of {args.player!r}"
+        which = f" that {run or args.agent} has not learned from" if args.held_out else ""
+        raise ValueError(
+            f"{args.record} has no game{who}{which} among its first {args.games}: see suphx records verify"
+        )
+    held_out = count_held_out([log for log, _ in seated], run, learned)
+    if not held_out.is_clean:
+        console.warn(f"{held_out.sentence()} {_HOW_TO_HOLD_OUT[held_out.held_out is None]}")
+    agent: Agent = loaded_agent(args.agent, args.runs, console)
+    judge = cost_judge(args, agent)
+    reviewed: list[ReviewedGame] = []
+    used: set[str] = set()
+    with console.progress("games", len(seated)) as progress:
+        for log, seat in seated:
+            own = replace(log, id=_own_id(log.id, used))
+            reviewed.append(review_game(own, agent, seat, judge, progress.advance))
+    decisions = [decision for game in reviewed for decision in game.decisions]
+    unit = None if judge is None else judge.unit
+    _write(args, reviewed, [seat for _, seat in seated], decisions, unit, held_out)
+    table = agreement_table(decisions)
+    return {
+        "games": len(reviewed),
+        "decisions": len(decisions),
+        "held_out": held_out.to_json(),
+        "agreement": table[0]["agreement"] if table else None,
+        "groups": table,
+        "cost": None if unit is None else cost_summary(decisions, unit, args.cost),
+        "page": str(args.out / "review.html"),
+    }
+
+
+def _seat(log: GameLog, player: str | None) -> int | None:
+    """Return the seat of the player; None for all seats, or if the player is not in this game."""
+    if player is not None and player in log.names:
+        return log.names.index(player)
+    return int(player) - 1 if player in ("1", "2", "3", "4") else None
+
+
+def _own_id(game: str, used: set[str]) -> str:
+    """Return the id, with a number behind it if another game has it (files of the same name in different folders)."""
+    numbered = (f"{game} [{number}]" for number in count(2))
+    own = next(each for each in chain((game,), numbered) if each not in used)
+    used.add(own)
+    return own
+
+
+def _write(
+    args: argparse.Namespace,
+    games: list[ReviewedGame],
+    seats: list[int | None],
+    decisions: list[ReviewedDecision],
+    cost_unit: str | None,
+    held_out: HeldOut,
+) -> None:
+    """Write the pages and the JSON."""
+    from suphx.atomic_file import write_atomically
+    from suphx.evaluation.review import agreement_table, cost_summary, dearest_differences, largest_differences
+    from suphx_pipelines.engine.json_file import write_json
+    from suphx_pipelines.review.review_page import review_page
+    from suphx_pipelines.viewer.viewer_page import viewer_page
+
+    args.out.mkdir(parents=True, exist_ok=True)
+    pages: dict[str, str] = {}
+    for number, (game, seat) in enumerate(zip(games[:_NUM_PAGES], seats, strict=False), 1):
+        title = str(game.values["id"])
+        name = re.sub(r"[^\w.-]+", "-", title)
+        pages[title] = f"{number}-{name}.html"
+        page = viewer_page({**game.values, "agent": args.agent}, title=title, seat=seat or 0)
+        write_atomically(args.out / pages[title], [page.encode()])
+    cost = None if cost_unit is None else cost_summary(decisions, cost_unit, args.cost)
+    values = {"agent": args.agent, "held_out": held_out.to_json(), "groups": agreement_table(decisions), "cost": cost}
+    rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
+    write_json(args.out / "review.json", values | {"decisions": rows})
+    choose = largest_differences if cost is None else dearest_differences
+    shown = choose(decisions, _NUM_DIFFERENCES)
+    page = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
+    write_atomically(args.out / "review.html", [page.encode()])

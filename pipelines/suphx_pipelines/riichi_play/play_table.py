@@ -1,0 +1,156 @@
+"""A table that pages watch: it plays the agents' moves, and passes on what happens as messages.
+
+| message | keys |
+|---|---|
+| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, and all of ``GameSession.view`` |
+| ``steps`` | ``number``, ``steps``: what has happened since the last message |
+| ``hint`` | ``number``, and all of ``move_hint`` |
+| ``refused`` | ``reason`` |
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from suphx.games.riichi import RefusedMoveError
+from suphx_pipelines.riichi_play.client_message import ClientMessage
+from suphx_pipelines.riichi_play.seated_game import SeatedGame
+
+Message = dict[str, Any]
+Watcher = Callable[[Message], None]
+
+
+class PlayTable:
+    """One game in the server. It goes on whether or not a page watches it.
+
+    Consumes: messages of pages (``take``). Produces: messages to all watchers. Agents decide in a thread, so that slow
+    ones hold up no other table.
+    """
+
+    def __init__(self, table_id: str, game: SeatedGame) -> None:
+        self.id = table_id
+        self.session = game.session
+        self.agents = game.agents
+        self._game = game
+        self._record: Path | None = None
+        self._problem = ""
+        self._watchers: set[Watcher] = set()
+        self._play: asyncio.Task[None] | None = None
+        self._view = self._new_view()
+        self._is_shown = True
+        """The last message was a view, and nothing has happened since."""
+        self._start()
+
+    @property
+    def is_watched(self) -> bool:
+        """Tell whether a page shows this table."""
+        return bool(self._watchers)
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing can happen at this table any more."""
+        return self.session.is_over or bool(self._problem)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Send the present view to ``watcher``, and everything that happens from now on."""
+        self._watchers.add(watcher)
+        watcher(self._view)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Send nothing more to ``watcher``."""
+        self._watchers.discard(watcher)
+
+    async def take(self, message: ClientMessage, watcher: Watcher) -> None:
+        """Follow a message of a page; a move that is not possible now is refused and changes nothing."""
+        try:
+            await self._wait_for_turn()
+            if self._problem:
+                raise RefusedMoveError(f"this game cannot go on: {self._problem}")
+            if message.type == "move":
+                self._show_steps(self.session.move(message.number, message.action, message.discard))
+            elif message.type == "next":
+                self.session.next_deal(message.number)
+                self._show_view()
+            else:
+                watcher(await self._hint(message.number))
+                return
+        except RefusedMoveError as error:
+            watcher({"type": "refused", "reason": str(error)})
+            return
+        self._start()
+
+    async def close(self) -> None:
+        """Stop playing; the game can go on in another command."""
+        if self._play is not None:
+            self._play.cancel()
+            await asyncio.gather(self._play, return_exceptions=True)
+        self.leave()
+
+    def leave(self) -> None:
+        """End what the agents of a game that is over have started."""
+        self._game.close()
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until the game so far is saved; RefusedMoveError while agents have to decide."""
+        while self._play is not None and not self._play.done():
+            if self.session.is_agents_turn:
+                raise RefusedMoveError("it is not your turn: wait for the other players")
+            await asyncio.wait({self._play})  # unlike `await self._play`, a page that leaves does not cancel it
+
+    async def _hint(self, number: int) -> Message:
+        if not self.agents.has_hints:
+            raise RefusedMoveError("this agent sees hidden tiles: its hints would reveal them")
+        tables = self.session.decision(number)
+        return {"type": "hint", "number": number, **await asyncio.to_thread(self.agents.hint, number, tables)}
+
+    def _start(self) -> None:
+        self._play = asyncio.create_task(self._play_agents())
+
+    async def _play_agents(self) -> None:
+        """Play until the person has to decide, or the deal or the game has ended; save before and after that."""
+        try:
+            if not self.session.is_over:
+                await asyncio.to_thread(self._game.keep)  # slow agents may still think when the command is stopped
+            while self.session.is_agents_turn:
+                self._show_steps(await asyncio.to_thread(self.session.play_agent))
+            if not self.session.is_over:
+                await asyncio.to_thread(self._game.keep)
+            elif self._record is None:
+                self._record = await asyncio.to_thread(self._game.finish)
+        except (ValueError, OSError, RuntimeError) as error:  # an agent fails, or the disk is full
+            self._problem = str(error)
+            self._is_shown = False
+        if not self._is_shown:
+            self._show_view()
+
+    def _show_steps(self, steps: list[Message]) -> None:
+        self._is_shown = False
+        if not steps:
+            return
+        changes = {key: value for step in steps for key, value in step["changes"].items()}
+        number, state = self.session.number, {**self._view["state"], **changes}
+        self._view = {**self._view, "number": number, "moves": [], "state": state}
+        self._send({"type": "steps", "number": number, "steps": steps})
+
+    def _show_view(self) -> None:
+        self._view = self._new_view()
+        self._is_shown = True
+        self._send(self._view)
+
+    def _new_view(self) -> Message:
+        return {
+            "type": "view",
+            "table": self.id,
+            "agent": self.agents.name,
+            "has_hints": self.agents.has_hints,
+            "record": None if self._record is None else str(self._record),
+            "problem": self._problem,
+            **self.session.view(),
+        }
+
+    def _send(self, message: Message) -> None:
+        for watcher in tuple(self._watchers):
+            watcher(message)

@@ -1,0 +1,138 @@
+"""The sample_game stage: games of the nets that the run made last, to look at.
+
+Leaves ``game.json``, which the report draws, ``game.html``, the viewer's page of the same game with what the nets think
+of each decision, and such pages of their best and worst games in their last match, which ``match_games.json`` lists:
+``{"opponent", "hanchans", "games": what riichi_match_games.py returns}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from suphx.atomic_file import write_atomically
+from suphx.evaluation.match import first_game
+from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.games.riichi import sample_game, viewer_game
+from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.recipe.agent_stages import (
+    SUPERVISED_FOLDER,
+    SUPERVISED_STAGES,
+    has_supervised_nets,
+    initial_folder,
+    initial_name,
+    last_agent,
+)
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages import playouts
+from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, opponent_nets
+from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
+from suphx_pipelines.viewer.riichi_match_games import choose_games, write_pages
+from suphx_pipelines.viewer.riichi_opinions import shown_opinions
+from suphx_pipelines.viewer.viewer_page import viewer_page
+
+STAGE_NAME = "sample_game"
+GAME_FILE = "game.json"
+PAGE_FILE = "game.html"
+MATCH_GAMES_FILE = "match_games.json"
+_VERDICT = ("start", "argmax")
+"""Opponent and policy of the match of self-play that gives the verdict."""
+
+
+FILES: Mapping[str, str] = {
+    "game.json, game.html": (
+        "a game of the nets that the run made last against three copies of `evaluation.opponent`: what the report "
+        "draws (keys in `riichi_sample_game.py`), and the [viewer's](viewer.md) page with the nets' probabilities. The "
+        "report links to its copy beside it"
+    ),
+    "match_games.json, game_best_<n>.html, game_worst_<n>.html": (
+        "the best and the worst games of these nets in their last match, if its records were kept: `opponent`, "
+        "`hanchans`, `games` [{page, kind, places, points}], and their pages in the viewer. The report links to "
+        "copies beside it"
+    ),
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
+def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
+    """Return the stage for a run that has ``stages``; none if no stage makes an agent."""
+    agent = last_agent([stage.name for stage in stages])
+    if agent is None:
+        return []
+    matches = tuple(stage.name for stage in stages if stage.name == EVALUATION)
+    needs = (*SUPERVISED_STAGES.values(), *matches) if agent == SUPERVISED_FOLDER else (agent,)
+    return [
+        Stage(
+            name=STAGE_NAME,
+            run=run,
+            recipe_keys=("evaluation", "name"),
+            needs=needs,
+            artifacts=(PAGE_FILE,),
+            files=FILES,
+            outside_files=opponent_nets,
+            check=check_opponent,
+            is_summary=True,
+        )
+    ]
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Play the game against three copies of the opponent, write its files, and pages of games of the last match."""
+    config = context.recipe.evaluation
+    address = str(_folder(context)) + ("" if config.action_selection == "probable" else f":{config.action_selection}")
+    setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    with context.console.parts("playing a game to look at") as progress:
+        game = first_game(setup, progress=progress)
+    one, two, three = (f"{config.opponent} {number}" for number in (1, 2, 3))
+    game = replace(game, names=(AGENT_NAME, one, two, three))
+    write_json(context.folder / GAME_FILE, sample_game(game, game.names))
+    agent = load_agent(address)
+    opinions = shown_opinions(agent, game, context.console)
+    page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
+    write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    with context.console.activity("looking for the best and the worst games of the match"):
+        num_pages = _show_match(context, agent)
+    return {"deals": len(game.kyokus), "pages": 1 + num_pages}
+
+
+def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
+    """Write the pages of games of the last match of these nets, and the list of them; return how many."""
+    match = _last_match(context)
+    if match is None:
+        return 0
+    records, opponent = match
+    games = choose_games(records)
+    title = f"{context.recipe.name}: a game of the match"
+    pages = write_pages(games, agent, context.folder, name=AGENT_NAME, opponent=opponent, title=title)
+    values = {"opponent": opponent, "hanchans": games.hanchans, "games": pages}
+    write_json(context.folder / MATCH_GAMES_FILE, values)
+    return len(pages)
+
+
+def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
+    """Return the records of the last match of these nets, and whom they played; None if none were kept."""
+    if EVALUATION in context.upstream:
+        return context.upstream[EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.opponent
+    folder = _folder(context)
+    if playouts.STAGE_NAME in context.upstream:
+        return folder / RECORDS_FOLDER, initial_name(context.recipe)
+    if not (folder / METRICS_FILE).is_file():
+        return None
+    matches = read_json(folder / METRICS_FILE).get("matches", [])
+    kept = [match for match in matches if match.get("records") and (match["opponent"], match["policy"]) == _VERDICT]
+    is_from_stages = folder.name == "reinforcement" and context.recipe.reinforcement.start != "random"
+    opponent = initial_name(context.recipe) if is_from_stages else "initial nets"
+    return (folder / kept[-1]["records"], opponent) if kept else None
+
+
+def _folder(context: StageContext[Recipe]) -> Path:
+    if has_supervised_nets(context.upstream):
+        return initial_folder(context.upstream)
+    (folder,) = context.upstream.values()
+    return folder

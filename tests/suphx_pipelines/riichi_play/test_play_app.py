@@ -1,0 +1,283 @@
+"""The play server as pages see it: real requests to a real server on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi import Quarantine, iter_records, verify_records
+from suphx.games.riichi.table.action import RON
+from suphx.selfplay.agents.agent import load_agent
+from suphx_pipelines.riichi_play.play_app import PlayApp
+from suphx_pipelines.riichi_play.play_config import PlayConfig
+from suphx_pipelines.riichi_play.play_tables import MAX_TABLES, PlayTables
+from suphx_pipelines.riichi_play.seated_agents import AgentLoader
+from suphx_pipelines.riichi_play.seated_game import SeatedGame
+from suphx_platform.local_web.local_server import LocalServer
+from tests.suphx_pipelines.riichi_play.page_client import PageClient
+from tests.suphx_platform.local_web.running_server import running_server
+
+
+@contextmanager
+def serving(out: Path, **settings: Any) -> Iterator[LocalServer]:
+    config = PlayConfig(**{"agent": "ukeire", "seed": 1, "length": "tonpuu", "out": out, **settings})
+    with running_server(PlayApp(PlayTables(config, AgentLoader(config.agent, load_agent))).asgi()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
+    with serving(tmp_path_factory.mktemp("games")) as server:
+        yield server
+
+
+def own_table(server: LocalServer) -> PageClient:
+    """Return a page at a table where nobody else was."""
+    page = PageClient(server)
+    page.send(type="new")
+    page.settle()
+    return page
+
+
+def without_type(view: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in view.items() if key != "type"}
+
+
+def fetch(address: str) -> tuple[str, Any]:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return answer.read().decode(), answer.headers
+
+
+def test_a_whole_game_is_saved_and_opens_in_the_viewer(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    with serving(tmp_path / "games", seat=2, name="Änne") as server, PageClient(server) as page:
+        while not page.view["is_over"]:
+            page.play(rng)
+        view = page.view
+        (record,) = (tmp_path / "games").iterdir()
+        assert view["record"] == str(record)
+        (game,) = iter_records([record], quarantine=Quarantine())
+        assert list(game.final_scores or ()) == view["final"]
+        assert game.names == ("ukeire 1", "ukeire 2", "Änne", "ukeire 3")
+        report = verify_records([record], workers=1)
+        assert (report.games, report.differences) == (1, 0)
+        shown, _ = fetch(server.link(f"/game/{view['table']}"))
+        data = json.loads(shown.split('id="data">')[1].split("</script>")[0])
+        assert data["seat"] == 2
+        assert data["game"]["final"] == view["final"]
+        assert data["game"]["agent"] == "ukeire"
+        page.send(type="move", number=view["number"], action=0)
+        assert "not your turn" in page.refusal()
+        page.send(type="new")
+        assert page.settle()["table"] != view["table"]
+
+
+def test_the_page_has_the_words_and_no_foreign_script(server: LocalServer) -> None:
+    text, headers = fetch(server.link())
+    assert f"connect-src ws://127.0.0.1:{server.port}" in text
+    assert "default-src 'none'" in text
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert server.token not in text
+
+
+def test_the_game_of_an_unknown_or_running_table_cannot_be_opened(server: LocalServer) -> None:
+    with own_table(server) as page:
+        for table in ("none", page.view["table"]):
+            with pytest.raises(HTTPError, match="404"):
+                fetch(server.link(f"/game/{table}"))
+
+
+def test_an_illegal_move_is_refused_and_changes_nothing(server: LocalServer) -> None:
+    with own_table(server) as page:
+        view = page.view
+        for action in (RON, 500, -1):
+            page.send(type="move", number=view["number"], action=action)
+            assert "is not legal now: choose one of the moves that are offered" in page.refusal()
+        page.send(type="next", number=view["number"])
+        assert "not your turn" in page.refusal()
+        with PageClient(server, view["table"]) as other:
+            assert other.view == view
+
+
+def test_a_move_that_comes_while_the_game_is_saved_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_saving, may_end = threading.Event(), threading.Event()
+    keep = SeatedGame.keep
+
+    def slow_keep(game: SeatedGame) -> None:
+        is_saving.set()
+        may_end.wait(60)
+        keep(game)
+
+    monkeypatch.setattr(SeatedGame, "keep", slow_keep)
+    with serving(tmp_path / "games", seat=0) as server, PageClient(server) as page:  # the dealer decides first
+        assert is_saving.wait(60)
+        view = page.view
+        page.send(type="move", number=view["number"], action=view["moves"][0]["action"])
+        may_end.set()
+        assert page.receive()["type"] == "steps"
+
+
+def test_a_stale_move_is_refused(server: LocalServer) -> None:
+    with own_table(server) as page:
+        before = page.view
+        page.play(np.random.default_rng(1))
+        after = page.view
+        page.send(type="move", number=before["number"], action=before["moves"][0]["action"])
+        assert "an earlier moment of the game" in page.refusal()
+        with PageClient(server, after["table"]) as other:
+            assert other.view == after
+
+
+def test_a_reload_continues_the_game(server: LocalServer) -> None:
+    rng = np.random.default_rng(2)
+    page = own_table(server)
+    for _ in range(5):
+        page.play(rng)
+    page.close()
+    with PageClient(server, page.view["table"]) as again:
+        assert again.view == page.view
+        again.play(rng)
+        assert again.view["number"] > page.view["number"]
+
+
+def test_the_link_without_a_table_returns_to_a_game_that_nobody_watches(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        first = PageClient(server)
+        with PageClient(server) as second:
+            assert second.view["table"] != first.view["table"]
+            first.send(type="hint", number=first.view["number"])
+            assert first.receive()["type"] == "hint"
+            first.close()
+            while True:  # until the server has noticed
+                third = PageClient(server)
+                table = third.view["table"]
+                third.close()
+                if table == first.view["table"]:
+                    break
+
+
+def test_games_of_a_server_that_stopped_go_on_in_the_next_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    with serving(tmp_path, seed=None) as server, own_table(server) as one, own_table(server) as two:
+        for page in (one, two, one):
+            page.play(rng)
+        before = {page.view["id"]: page.view for page in (one, two)}
+        with serving(tmp_path, seed=None) as beside, PageClient(beside) as other:
+            assert other.view["id"] not in before  # these are being played
+    assert len(before) == 2
+    with serving(tmp_path, seed=None, continues=False) as server, PageClient(server) as page:
+        assert page.view["id"] not in before
+    with serving(tmp_path, seed=None) as server, PageClient(server) as first, PageClient(server) as second:
+        for page in (first, second):
+            old = before.pop(page.view["id"])
+            for key in ("deal", "state", "moves", "finished", "names"):
+                assert page.view[key] == old[key]
+        while not first.view["is_over"]:
+            first.play(rng)
+        assert Path(first.view["record"]).is_file()
+        assert not Path(first.view["record"]).with_suffix(".unfinished").exists()
+        assert Path(first.view["record"]).with_name(f"{second.view['id']}.unfinished").exists()
+
+
+def test_after_a_restart_no_walls_of_the_seed_are_dealt_twice(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    with serving(tmp_path) as server, own_table(server) as first, own_table(server) as second:
+        for page in (first, second):
+            page.play(rng)
+        ids = {first.view["id"], second.view["id"]}
+    with serving(tmp_path) as server, PageClient(server) as first, PageClient(server) as second:
+        assert {first.view["id"], second.view["id"]} == ids
+        with PageClient(server) as third:
+            assert third.view["id"].endswith("-4")  # games 1 to 3 were begun before
+
+
+def test_the_move_of_the_person_is_saved_before_agents_think(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = []
+    monkeypatch.setattr(SeatedGame, "keep", lambda game: saved.append(game.session.is_agents_turn))
+    with serving(tmp_path, seat=0) as server, PageClient(server) as page:  # the dealer decides first
+        assert not any(saved)
+        page.play(np.random.default_rng(8))
+    assert any(saved)
+
+
+def test_two_tables_do_not_disturb_each_other(server: LocalServer) -> None:
+    rng = np.random.default_rng(3)
+    with own_table(server) as one, own_table(server) as two:
+        assert one.view["table"] != two.view["table"]
+        assert one.view["state"] != two.view["state"]
+        before, count = two.view, len(two.messages)
+        for _ in range(6):
+            one.play(rng)
+        with PageClient(server, before["table"]) as other:
+            assert other.view == before
+        two.play(rng)
+        assert all(message.get("table", two.view["table"]) == two.view["table"] for message in two.messages[count:])
+
+
+def test_all_pages_of_a_table_see_the_same(server: LocalServer) -> None:
+    with own_table(server) as one, PageClient(server, one.view["table"]) as two:
+        one.play(np.random.default_rng(4))
+        assert without_type(two.settle()) == without_type(one.view)
+
+
+def test_a_hint_is_one_of_the_legal_moves(server: LocalServer) -> None:
+    with own_table(server) as page:
+        page.send(type="hint", number=page.view["number"])
+        hint = page.receive()
+        assert hint["type"] == "hint"
+        assert set(hint["best"]) <= {move["action"] for move in page.view["moves"]}
+        assert hint["best"]
+        assert hint["agent"] is not None
+        page.send(type="hint", number=page.view["number"] - 1)
+        assert "an earlier moment" in page.refusal()
+
+
+def test_no_message_has_hidden_tiles(server: LocalServer) -> None:
+    rng = np.random.default_rng(5)
+    with own_table(server) as page:
+        for _ in range(25):
+            page.play(rng)
+        for message in page.messages:
+            states = [message["state"]] if "state" in message else [step["changes"] for step in message["steps"]]
+            for state in states:
+                for seat in {1, 2, 3} - set(state.get("open", message.get("state", {}).get("open", []))):
+                    assert set(state.get(f"hand{seat}", [])) <= {-1}
+            assert "wall" not in json.dumps(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "not JSON"),
+        ("[]", "no known type"),
+        ('{"type": "win"}', "no known type"),
+        ('{"type": []}', "no known type"),
+        ('{"type": "move", "number": 0}', "action of the message move"),
+        ('{"type": "move", "number": true, "action": 0}', "number of the message move"),
+        ('{"type": "move", "number": 0, "action": 0, "discard": "x"}', "wrong discard"),
+        ('{"type": "sit", "table": 7}', "wrong discard or table"),
+    ],
+)
+def test_what_no_page_sends_is_refused(server: LocalServer, text: str, reason: str) -> None:
+    with PageClient(server) as page:
+        page.send_text(text)
+        assert reason in page.refusal()
+
+
+def test_the_number_of_games_is_bounded(tmp_path: Path) -> None:
+    with serving(tmp_path) as server, PageClient(server) as page:
+        for _ in range(MAX_TABLES - 1):
+            page.send(type="new")
+            page.settle()
+        page.send(type="new")
+        assert f"there are already {MAX_TABLES} games" in page.refusal()

@@ -1,0 +1,224 @@
+"""One game: names of the seats, walls, length, and its files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.games.riichi import GameSession, verify_records
+from suphx.selfplay.agents.agent import load_agent
+from suphx_pipelines.riichi_play.play_config import PlayConfig, seat_names
+from suphx_pipelines.riichi_play.seated_agents import AgentLoader
+from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
+from tests.full_disk import files_limited_to
+
+
+@pytest.mark.parametrize(
+    ("agent", "short"),
+    [
+        ("ukeire", "ukeire"),
+        ("runs/laptop-1/supervised/", "supervised"),
+        ("s3://bucket/runs/a/supervised:weak", "supervised:weak"),
+        ("models:/suphx@champion", "suphx@champion"),
+        ("mjai:python a-program-with-a-very-long-name", "mjai:python a-progra"),
+    ],
+)
+def test_the_agents_have_short_names_with_numbers(agent: str, short: str) -> None:
+    names = seat_names(PlayConfig(agent=agent, name="Anna", seat=1))
+    assert names == (f"{short} 1", "Anna", f"{short} 2", f"{short} 3")
+
+
+def test_the_same_seed_gives_the_same_walls_and_the_next_game_others() -> None:
+    loader = AgentLoader("ukeire", load_agent)
+
+    def first_hand(seed: int | None, game: int) -> list[int]:
+        seated = SeatedGame.new(PlayConfig(agent="ukeire", seed=seed), loader, game)
+        hand: list[int] = seated.session.view()["state"]["hand0"]
+        return hand
+
+    assert first_hand(3, 0) == first_hand(3, 0) == first_hand(2, 1)
+    assert first_hand(3, 0) != first_hand(3, 1)
+    assert first_hand(None, 0) != first_hand(None, 0)
+
+
+def test_a_game_is_named_after_its_time_and_number() -> None:
+    config = PlayConfig(agent="ukeire", length="tonpuu")
+    loader = AgentLoader("ukeire", load_agent)
+    game = SeatedGame.new(config, loader, 4, now=lambda: datetime(2026, 11, 23, 10, 15))
+    assert game.session.id == "play-20261123-101500-5"
+    assert (config.rules().num_winds, PlayConfig(agent="ukeire").rules().num_winds) == (1, 2)
+
+
+def play(session: GameSession, moves: int) -> None:
+    """Make this many of the person's moves: the first that is offered; then let the others play."""
+    for _ in range(moves):
+        to_the_person(session)
+        if session.is_over:
+            return
+        if session.is_between_deals:
+            session.next_deal(session.number)
+        else:
+            move = session.view()["moves"][0]
+            session.move(session.number, move["action"], move["discards"][0] if move["discards"] else None)
+    to_the_person(session)
+
+
+def to_the_person(session: GameSession) -> None:
+    while session.is_agents_turn:
+        session.play_agent()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> PlayConfig:
+    return PlayConfig(agent="ukeire", name="Änne", seed=4, seat=1, length="tonpuu", out=tmp_path / "games")
+
+
+@pytest.fixture
+def loader() -> AgentLoader:
+    return AgentLoader("ukeire", load_agent)
+
+
+def unfinished(config: PlayConfig) -> Iterator[Path]:
+    return config.out.glob("*.unfinished")
+
+
+def test_a_game_goes_on_where_it_was_broken_off_however_often(config: PlayConfig, loader: AgentLoader) -> None:
+    game = SeatedGame.new(config, loader, 0)
+    while not game.session.is_over:
+        play(game.session, 7)
+        game.keep()
+        view, number = game.session.view(), len(game.session.actions)
+        if game.session.is_over:
+            break
+        game.close()
+        (game,) = continued_games(replace(config, seed=None), loader)
+        assert game.session.view() | {"number": view["number"]} == view
+        assert len(game.session.actions) == number
+    record = game.finish()
+    assert [path.name for path in config.out.iterdir()] == [record.name]
+    report = verify_records([record], workers=1)
+    assert (report.games, report.differences) == (1, 0)
+    assert resumable(config, loader) == []
+
+
+def test_a_disk_that_is_full_at_the_first_move_costs_only_that_save(config: PlayConfig, loader: AgentLoader) -> None:
+    game = SeatedGame.new(config, loader, 0)
+    play(game.session, 2)
+    with files_limited_to(20):
+        game.keep()
+    assert list(unfinished(config)) == []
+    game.keep()
+    game.close()
+    assert resumable(config, loader) == [game.session.id]
+
+
+def resumable(config: PlayConfig, loader: AgentLoader) -> list[str]:
+    """Return the ids of the games that go on with these settings."""
+    found = []
+    for game in continued_games(config, loader):
+        found.append(game.session.id)
+        game.close()
+    return found
+
+
+def test_a_game_in_which_the_person_has_not_moved_is_not_kept(config: PlayConfig, loader: AgentLoader) -> None:
+    game = SeatedGame.new(config, loader, 0)
+    to_the_person(game.session)
+    game.keep()
+    assert not config.out.exists()
+
+
+def broken_off(config: PlayConfig, loader: AgentLoader, moves: int = 5) -> Path:
+    """Return the file of a game that was broken off after a few moves."""
+    game = SeatedGame.new(config, loader, 0)
+    play(game.session, moves)
+    game.keep()
+    game.close()
+    (path,) = unfinished(config)
+    return path
+
+
+def test_a_line_that_was_not_written_to_its_end_is_left_out(config: PlayConfig, loader: AgentLoader) -> None:
+    path = broken_off(config, loader)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"[12, 3")
+    (game,) = continued_games(config, loader)
+    assert path.read_bytes() == whole
+    play(game.session, 2)
+    game.keep()
+    game.close()
+    kept = [action for line in path.read_text().splitlines()[1:] for action in json.loads(line)]
+    assert kept == game.session.actions
+
+
+@pytest.mark.parametrize("change", [{"agent": "random"}, {"seat": 0}, {"length": "hanchan"}, {"seed": 5}])
+def test_only_a_game_of_the_same_settings_goes_on(
+    change: dict[str, Any], config: PlayConfig, loader: AgentLoader
+) -> None:
+    path = broken_off(config, loader)
+    assert resumable(replace(config, **change), loader) == []
+    assert resumable(config, loader) == [path.stem]
+
+
+def test_the_second_game_of_a_seed_goes_on_with_that_seed(config: PlayConfig, loader: AgentLoader) -> None:
+    game = SeatedGame.new(config, loader, 1)
+    play(game.session, 5)
+    game.keep()
+    game.close()
+    assert resumable(replace(config, seed=5), loader) == []  # its walls are those of seed 5, but of another command
+    (again,) = continued_games(config, loader)
+    assert (again.session.seed, again.number) == (5, 1)
+    again.close()
+
+
+def test_a_game_that_another_command_plays_is_left_to_it(config: PlayConfig, loader: AgentLoader) -> None:
+    path = broken_off(config, loader)
+    (game,) = continued_games(config, loader)
+    assert resumable(config, loader) == []
+    game.close()
+    assert resumable(config, loader) == [path.stem]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]\n",
+        "{}\n",
+        "[" * 100_000 + "\n",
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": "1", "length": "tonpuu", "seed": 4}\n',
+        '{"id": "../../x", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n',
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n["a"]\n',
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n7\n',
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4}\n[-1]\n',
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": -1}\n[]\n',
+        '{"id": "%s", "agent": "ukeire", "name": "A", "seat": 1, "length": "tonpuu", "seed": 4, "game": -1}\n[]\n',
+    ],
+)
+def test_a_damaged_file_is_named_and_left(
+    content: str, config: PlayConfig, loader: AgentLoader, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = broken_off(config, loader)
+    damaged = content.replace("%s", path.stem)
+    path.write_text(damaged)
+    assert resumable(config, loader) == []
+    assert path.stem in caplog.text
+    assert path.read_text() == damaged
+
+
+def test_a_full_disk_does_not_end_the_game(
+    config: PlayConfig, loader: AgentLoader, caplog: pytest.LogCaptureFixture
+) -> None:
+    config.out.parent.mkdir(exist_ok=True)
+    config.out.write_text("a file where the folder should be")
+    game = SeatedGame.new(config, loader, 0)
+    play(game.session, 3)
+    game.keep()
+    assert "the game would be lost if the command stopped now" in caplog.text
+    assert not game.session.is_over

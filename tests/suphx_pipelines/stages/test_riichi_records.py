@@ -1,0 +1,34 @@
+"""Which games of given records a run learns from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suphx.api.game_list import simulate
+from suphx.games.riichi import Quarantine, Replayer, parse_all
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx_pipelines.stages.riichi_records import sound_games
+from tests.games.riichi.builders.random_game import random_game
+
+
+def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(tmp_path: Path) -> None:
+    first, second = (write_mjlog(random_game(seed)) for seed in range(2))
+    for name, text in (("a/1", first), ("b/1", second), ("c/copy", first)):
+        path = tmp_path / f"{name}.mjlog"
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+    quarantine = Quarantine()
+    copies: dict[str, str] = {}
+    games = list(sound_games(parse_all([tmp_path], 1, quarantine=quarantine), Replayer(), quarantine, copies))
+    assert copies == {"copy": "1"}
+    assert [game.id for game in games] == ["1", "1"]
+    (entry,) = quarantine.entries
+    assert entry.file == str(tmp_path / "c" / "copy.mjlog")
+    assert entry.reason == f"the same game was already there ({tmp_path / 'a' / '1.mjlog'})"
+
+
+def test_games_with_the_same_moves_and_other_tiles_are_not_the_same() -> None:
+    quarantine = Quarantine()
+    games = simulate("tsumogiri", 8, seed=1)
+    assert list(sound_games(games, Replayer(), quarantine, {})) == games
+    assert not quarantine.count
