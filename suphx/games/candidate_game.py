@@ -90,14 +90,59 @@ class CandidateOpinion:
     """float32 (n,); None of an agent without values."""
 
 
+class Auction(Protocol):
+    """The bids before a deal, of players at places that have no seats yet: who bids most gets the first seat."""
+
+    @property
+    def place(self) -> int | None:
+        """Whose turn it is to bid; None if the auction is over."""
+        ...
+
+    @property
+    def num_deals(self) -> int:
+        """How often cards were dealt: once more each time that nobody wanted to bid."""
+        ...
+
+    def scripted_bid(self) -> int:
+        """Return what a scripted agent bids at the place whose turn it is."""
+        ...
+
+    def check(self, bid: int) -> None:
+        """Raise ValueError if the place whose turn it is cannot make a bid; it says which bids are possible."""
+        ...
+
+    def bid(self, bid: int) -> None:
+        """Bid for the place whose turn it is; ValueError as ``check``."""
+        ...
+
+    def seat_of(self, place: int) -> int:
+        """Return the seat that a place has after the auction; ValueError while it goes on."""
+        ...
+
+
 class GameText(Protocol):
     """A game as people read and type it in a terminal."""
 
     help: tuple[str, ...]
     """How the game is played and how moves are typed, as lines of text."""
 
+    auction_help: tuple[str, ...]
+    """How people bid, as lines of text; empty if the game has no auctions."""
+
     def seat_note(self, seat: int) -> str:
         """Return with whom and against whom ``seat`` plays."""
+        ...
+
+    def auction_lines(self, auction: Any, place: int) -> list[str]:
+        """Return what a place sees before its bid, as lines of text."""
+        ...
+
+    def bid_text(self, bid: int) -> str:
+        """Return what somebody who makes this bid does, such as ``bids 2``."""
+        ...
+
+    def read_bid(self, text: str) -> int:
+        """Return the bid that a person typed; ValueError says what is wrong with it."""
         ...
 
     def move_text(self, rules: Any, move: int) -> str:
@@ -164,6 +209,17 @@ class CandidateGame(Protocol):
 
         The tables that ``player`` sees are numbered in the order of ``seeds``.
         """
+        ...
+
+    def new_auction(self, rules: Any, seed: int) -> Auction | None:
+        """Return the auction before the deal ``seed``; None if ``rules`` have none, or the game has no auctions.
+
+        In ``play`` and ``play_match``, deals by rules with auctions are dealt with scripted bids.
+        """
+        ...
+
+    def play_auctioned(self, rules: Any, auction: Any, player: Player) -> F32:
+        """Play the game that follows an auction that is over, as ``play`` does; return float32 [1, seats]."""
         ...
 
     def play_match(

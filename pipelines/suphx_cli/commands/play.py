@@ -42,6 +42,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx play --seat 3 --seed 7 --no-browser",
             "suphx play --terminal",
             "suphx play --game doudizhu",
+            "suphx play --game doudizhu --bidding",
             "suphx play --agent runs/RUN/learning --seat 2",
         ),
     )
@@ -72,7 +73,12 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
         type=int,
         choices=(1, 2, 3, 4),
         default=1,
-        help="your seat; 1 is the first dealer, or the landlord (default: 1)",
+        help="your seat; 1 is the first dealer, or the landlord; with --bidding 1 bids first (default: 1)",
+    )
+    parser.add_argument(
+        "--bidding",
+        action="store_true",
+        help="doudizhu: bid before each deal; the highest bidder is the landlord, and the bid is the stake",
     )
     parser.add_argument("--name", default="Player", metavar="NAME", help="your name (default: Player)")
     parser.add_argument(
@@ -110,6 +116,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     side_game = find_side_game(args.game, [] if args.agent is None else [args.agent])
     if side_game is not None:
         return side_play.execute(args, console, side_game)
+    if args.bidding:
+        raise ValueError("--bidding has no meaning for riichi: leave it out, or use --game doudizhu")
     args.agent = _AGENT if args.agent is None else args.agent
     check_agent(args.agent)
     with console.activity("importing"):

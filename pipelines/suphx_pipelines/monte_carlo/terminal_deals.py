@@ -17,7 +17,7 @@ import numpy as np
 
 from suphx.atomic_file import write_atomically
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import CandidateGame, Player
+from suphx.games.candidate_game import Auction, CandidateGame, Player
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.side_opinion import seat_opinions
 
@@ -37,15 +37,15 @@ class TerminalSetup:
     agent: str
     """Its name."""
     seat: int
+    """Of the person; with auctions, its place in the first one, and the next place in the next one."""
     name: str
     """Of the person."""
     records: Path
     """The file of records: all finished deals, written again after each."""
 
-    @property
-    def players(self) -> list[str]:
-        """Who plays, by seat."""
-        return [self.name if seat == self.seat else self.agent for seat in range(len(self.game.seat_names))]
+    def players(self, own: int) -> list[str]:
+        """Return who plays, by seat, if the person has the seat ``own``."""
+        return [self.name if seat == own else self.agent for seat in range(len(self.game.seat_names))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class TerminalDeals:
         self._show = show
         self._read = read
         self._simulator: Any = None
+        self._seat = setup.seat
         self._lines: list[str] = []
         self._won = 0
         self._is_dealt = False
@@ -84,6 +85,8 @@ class TerminalDeals:
         A deal that is left is not saved. OSError if the records can still not be written at the end.
         """
         self._help()
+        if self._game.new_auction(self._setup.rules, first_seed) is not None:
+            self._auction_help()
         try:
             for seed in count(first_seed):
                 self._deal(seed)
@@ -99,10 +102,10 @@ class TerminalDeals:
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         """Return int64 (1,): the place of the move of the seat that is to move at the only table."""
         self._simulator = simulator
-        if not self._is_dealt and seen.seat != self._setup.seat:
+        if not self._is_dealt and seen.seat != self._seat:
             self._show_table()
         self._is_dealt = True
-        if seen.seat == self._setup.seat:
+        if seen.seat == self._seat:
             return np.array([self._person(seen)])
         chosen = self._setup.player.choose(simulator, seen)
         self._say_move(self._game.seat_names[seen.seat], seen, int(chosen[0]))
@@ -111,12 +114,20 @@ class TerminalDeals:
     def _deal(self, seed: int) -> None:
         """Play one deal, show how it ended, and save its record."""
         setup, game = self._setup, self._game
-        seat = game.seat_names[setup.seat]
+        auction = game.new_auction(setup.rules, seed)
+        heading = f"Deal {len(self._lines) + 1} (seed {seed}): "
         self._show("")
-        self._show(f"Deal {len(self._lines) + 1} (seed {seed}): you are {seat}; {game.text.seat_note(setup.seat)}.")
-        worth = game.play(setup.rules, [seed], self)[0, setup.seat]
+        if auction is None:
+            self._show(heading + self._role())
+            scores = game.play(setup.rules, [seed], self)
+        else:
+            self._show(heading + "the auction")
+            self._seat = self._hold(auction)
+            self._show(self._role().capitalize())
+            scores = game.play_auctioned(setup.rules, auction, self)
+        worth = scores[0, self._seat]
         self._is_dealt = False
-        self._lines.append(game.text.record_line(self._simulator, 0, setup.players))
+        self._lines.append(game.text.record_line(self._simulator, 0, setup.players(self._seat)))
         self._won += bool(worth > 0)
         self._show("")
         for line in game.text.end_lines(self._simulator, 0):
@@ -126,6 +137,49 @@ class TerminalDeals:
             self._save()
         except OSError as error:
             self._show(f"  The record of this deal is not saved yet: {error}")
+
+    def _role(self) -> str:
+        return f"you are {self._game.seat_names[self._seat]}; {self._game.text.seat_note(self._seat)}."
+
+    def _hold(self, auction: Auction) -> int:
+        """Hold the auction with the person and scripted bids for all others; return the person's seat after it."""
+        text, num_places, num_deals = self._game.text, len(self._game.seat_names), auction.num_deals
+        own = (self._setup.seat + len(self._lines)) % num_places
+        while (place := auction.place) is not None:
+            bid = self._ask_bid(auction, own) if place == own else auction.scripted_bid()
+            auction.bid(bid)
+            self._show(f"  {_who(place, own, num_places)}: {text.bid_text(bid)}")
+            if auction.num_deals > num_deals:
+                num_deals = auction.num_deals
+                self._show("  all have passed: the cards are dealt again")
+        return auction.seat_of(own)
+
+    def _ask_bid(self, auction: Auction, own: int) -> int:
+        """Ask until the person has made a bid that is possible."""
+        text = self._game.text
+        for line in text.auction_lines(auction, own):
+            self._show(f"  {line}")
+        while True:
+            typed = self._ask("bid, p, h, ? or quit > ")
+            if typed is None:
+                raise _LeftError
+            if typed.lower() == "h":
+                self._show(f"  a scripted agent {text.bid_text(auction.scripted_bid())}")
+                continue
+            if typed in ("", "?"):
+                self._auction_help()
+                continue
+            try:
+                bid = text.read_bid(typed)
+                auction.check(bid)
+            except ValueError as error:
+                self._show(f"  {error}")
+                continue
+            return bid
+
+    def _auction_help(self) -> None:
+        for line in self._game.text.auction_help:
+            self._show(f"  {line}")
 
     def _save(self) -> None:
         """Write the records of all deals."""
@@ -146,7 +200,7 @@ class TerminalDeals:
     def _show_table(self) -> None:
         """Show what the person's seat sees."""
         self._show("")
-        for line in self._game.text.seat_lines(self._simulator, 0, self._setup.seat):
+        for line in self._game.text.seat_lines(self._simulator, 0, self._seat):
             self._show(f"  {line}")
 
     def _person(self, seen: SeatObservations) -> int:
@@ -218,3 +272,9 @@ class TerminalDeals:
         except EOFError:
             return None
         return None if typed.lower() == "quit" else typed
+
+
+def _who(place: int, own: int, num_places: int) -> str:
+    """Return who bids at a place, as the person at ``own`` would say it."""
+    turns = (place - own) % num_places
+    return "you" if not turns else "the player after you" if turns == 1 else "the player before you"

@@ -11,6 +11,7 @@ from .moves.move_table import (
     load_moves as load_moves,
     move_text as move_text,
 )
+from .engine.auction import Auction as Auction
 from .engine.rules import Rules as Rules
 from .engine.score import scores_of as scores_of
 from .engine.simulator import Simulator as Simulator

@@ -18,6 +18,7 @@ from suphx.games.candidate_game import (
     SideResults,
 )
 from suphx.games.doudizhu.bots.scripted_play import AGENTS
+from suphx.games.doudizhu.engine.auction import Auction
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD, NUM_SEATS, SEAT_NAMES
@@ -59,6 +60,17 @@ class DouDizhu:
         simulator = Simulator(len(seeds), rules)
         simulator.reset(seeds)
         play_games(simulator, [player], np.zeros((len(seeds), NUM_SEATS), np.int64))
+        return simulator.scores()
+
+    def new_auction(self, rules: Rules, seed: int) -> Auction | None:
+        """Return the auction before the deal ``seed``; None if ``rules`` have no bidding."""
+        return Auction(seed) if rules.bidding else None
+
+    def play_auctioned(self, rules: Rules, auction: Auction, player: Player) -> F32:
+        """Play the game that follows an auction; return float32 [1, 3]: what it was worth by ``rules.scoring``."""
+        simulator = Simulator(1, rules)
+        simulator.start(0, auction)
+        play_games(simulator, [player], np.zeros((1, NUM_SEATS), np.int64))
         return simulator.scores()
 
     def play_match(

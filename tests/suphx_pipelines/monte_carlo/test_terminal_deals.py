@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,8 @@ class Typist:
             if typed == "Ctrl-C":
                 raise KeyboardInterrupt
             return typed
+        if prompt.startswith("bid"):
+            return "p"
         moves = self.terminal.seen.moves
         assert len(moves) > 1, "nobody is asked without a choice"
         self.turns += 1
@@ -166,3 +169,55 @@ def test_nets_show_the_values_of_their_best_moves(tmp_path: Path) -> None:
     assert len(values) == 5
     assert [float(value[0]) for value in values] == sorted((float(value[0]) for value in values), reverse=True)
     assert typist.shown[first] == f"  rule would play {' '.join(values[0][1:])}"
+
+
+def test_a_person_bids_and_gets_the_seat_that_the_auction_gives(tmp_path: Path) -> None:
+    setup = replace(new_setup(tmp_path), rules=GAME.new_rules({"bidding": True}))
+    typist = Typist(setup, 1, ["?", "h", "5", "3"])
+    assert typist.terminal.play(3).deals == 1
+    heading = typist.shown.index("Deal 1 (seed 3): the auction")
+    assert typist.shown[heading + 1].startswith("  highest bid")
+    assert any("Each has one" in line for line in typist.shown[heading:])
+    assert "  a scripted agent bids 3" in typist.shown
+    assert "  '5' is no bid: type 1, 2, 3 or p" in typist.shown
+    assert "  you: bids 3" in typist.shown
+    assert "You are landlord; you play against both peasants." in typist.shown
+    (record,) = GAME.read_records(tmp_path / "deals.jsonl")
+    assert record.bids == (("landlord", 3),)
+    assert record.players == ("Anna", "rule", "rule")
+
+
+def test_after_three_passes_the_person_sees_other_cards(tmp_path: Path) -> None:
+    setup = replace(new_setup(tmp_path, seat=2), rules=GAME.new_rules({"bidding": True}))
+    passed = next(seed for seed in range(10_000) if bids_before(seed) == [0, 0])
+    typist = Typist(setup, 1, ["p", "p"])
+    typist.terminal.play(passed)
+    again = typist.shown.index("  all have passed: the cards are dealt again")
+    hands = [line for line in typist.shown if line.startswith("  your hand        ")]
+    assert hands[0] != hands[1]
+    assert typist.shown[again - 1] == "  you: passes"
+    (record,) = GAME.read_records(tmp_path / "deals.jsonl")
+    seat = record.players.index("Anna")
+    assert dict(record.bids)[("landlord", "landlord_down", "landlord_up")[seat]] == 0
+
+
+def test_a_bid_below_the_highest_is_refused_and_the_place_moves_on(tmp_path: Path) -> None:
+    setup = replace(new_setup(tmp_path, seat=2), rules=GAME.new_rules({"bidding": True}))
+    seed = next(seed for seed in range(1000) if bids_before(seed) == [2, 0])
+    typist = Typist(setup, 2, ["1", "p"])
+    typist.terminal.play(seed)
+    assert "  the bid is 1: pass, or bid 3" in typist.shown
+    assert "You are landlord_up; you and landlord_down play against the landlord." in typist.shown
+    second = typist.shown.index(f"Deal 2 (seed {seed + 1}): the auction")
+    assert typist.shown[second + 1].startswith("  highest bid      none"), "it bids first in the second deal"
+
+
+def bids_before(seed: int) -> list[int]:
+    """Return the scripted bids of the first two places."""
+    auction = GAME.new_auction(GAME.new_rules({"bidding": True}), seed)
+    assert auction is not None
+    made = []
+    while auction.place in (0, 1) and auction.num_deals == 1:
+        made.append(auction.scripted_bid())
+        auction.bid(made[-1])
+    return made

@@ -13,6 +13,7 @@ import numpy as np
 from suphx.games.doudizhu.bots.random_choice import choose_index
 from suphx.games.doudizhu.bots.rule_play import choose_rule
 from suphx.games.doudizhu.cards.card import NUM_RANKS
+from suphx.games.doudizhu.engine.auction import deal_by_bids
 from suphx.games.doudizhu.engine.play import deal, step
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import MAX_SEED
@@ -61,7 +62,10 @@ def play_scripted(
         part = slice(first, first + _GAMES_A_CALL)
         legal = np.zeros(moves.num_moves, np.int32)
         tables = np.zeros(1, TABLE)
-        _play(tables, moves, landlord, peasants, seed + first, legal, winners[part], bombs[part], decisions[part])
+        _play(
+            tables, moves, landlord, peasants, seed + first, rules.bidding, legal,
+            winners[part], bombs[part], decisions[part],
+        )  # fmt: skip
 
     map_on_threads(play_part, range(0, num_games, _GAMES_A_CALL), num_threads)
     return ScriptedPlay(winners, bombs, decisions)
@@ -100,14 +104,17 @@ def _choose_one(t: Table, m: Moves, agent: int, legal: I32, first: int, last: in
 
 @jit
 def _play(
-    tables: Records, m: Moves, landlord: int, peasants: int, seed: int, legal: I32,
+    tables: Records, m: Moves, landlord: int, peasants: int, seed: int, has_bidding: bool, legal: I32,
     winners: I8, bombs: I8, decisions: I32,
 ) -> None:  # fmt: skip
     """Play one game for each element of ``winners``; ``tables`` (1,) is scratch and must outlive its record."""
     counts = np.zeros(NUM_RANKS, np.int64)
     t = tables[0]
     for i in range(len(winners)):
-        deal(t, m, seed + i)
+        if has_bidding:
+            deal_by_bids(t, m, seed + i)
+        else:
+            deal(t, m, seed + i)
         while t.phase == PLAYING:
             end = list_legal(m, t.hands[t.actor], t.to_beat, legal, 0)
             agent = landlord if t.actor == LANDLORD else peasants

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I8
+from suphx.kernel.record import I8, I64
 
 RANK_NAMES = "3456789TJQKA2BR"
 """In ascending order; T is 10, B the black joker, R the red joker."""
@@ -52,6 +52,15 @@ def contains(hand: int, cards: int) -> bool:
 def rank_of_id(card: int) -> int:
     """Return the rank of a card of the deck: 0-51 are four of each rank, 52 and 53 the jokers."""
     return card >> 2 if card < 52 else card - 39
+
+
+@jit
+def pack_ids(ids: I64, first: int, number: int) -> int:
+    """Return ``number`` cards of a shuffled deck, from its card ``first`` on, packed."""
+    cards = 0
+    for i in range(first, first + number):
+        cards += 1 << 4 * rank_of_id(ids[i])
+    return cards
 
 
 def counts_of(cards: NDArray[np.int64]) -> I8:

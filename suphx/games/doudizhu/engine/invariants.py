@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.games.doudizhu.cards.card import DECK, cards_text, counts_of
-from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NO_MOVE, NO_SEAT, NUM_SEATS
+from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NO_BID, NO_MOVE, NO_SEAT, NUM_SEATS
 from suphx.games.doudizhu.moves.move_kind import BOMB, ROCKET
 from suphx.games.doudizhu.moves.move_table import Moves
 
@@ -26,6 +26,13 @@ def check_invariants(table: np.void, moves: Moves) -> None:
             played[seat] += int(moves.cards[move])
             to_beat, num_passes = move, 0
             num_bombs += moves.kinds[move] in (BOMB, ROCKET)
+    bids = table["bids"].tolist()
+    if table["first_bidder"] == NO_SEAT:
+        _require(bids == [NO_BID] * NUM_SEATS and table["stake"] == 1, "there are bids, but nobody bid first")
+    else:
+        order = [bids[(table["first_bidder"] + turn) % NUM_SEATS] for turn in range(NUM_SEATS)]
+        made = [bid for bid in order if bid != NO_BID]
+        _require(order[: len(made)] == made and max(made) == table["stake"] == bids[LANDLORD], f"bids {order}")
     hands = table["hands"].tolist()
     _require(sum(hands) + sum(played) == DECK, f"hands {list(map(cards_text, hands))} and plays are not the deck")
     _require(table["played"].tolist() == played, "cards played are stale")

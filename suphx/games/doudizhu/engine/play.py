@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.doudizhu.cards.card import NUM_CARDS, rank_of_id
-from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NO_MOVE, NO_SEAT, NUM_SEATS, PLAYING, Table
+from suphx.games.doudizhu.cards.card import NUM_CARDS, pack_ids
+from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NO_BID, NO_MOVE, NO_SEAT, NUM_SEATS, PLAYING, Table
 from suphx.games.doudizhu.moves.move_kind import BOMB, ROCKET
 from suphx.games.doudizhu.moves.move_table import Moves
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
-from suphx.kernel.record import I64
 
-_HAND_CARDS = 17
-_BOTTOM_CARDS = 3
+HAND_CARDS = 17
+BOTTOM_CARDS = 3
 
 
 @jit
@@ -24,22 +23,24 @@ def deal(t: Table, m: Moves, seed: int) -> None:
     ids = np.arange(NUM_CARDS)
     shuffle(ids, counter)
     t.seed = seed
-    t.bottom = _pack(ids, 0, _BOTTOM_CARDS)
+    t.bottom = pack_ids(ids, 0, BOTTOM_CARDS)
     for seat in range(NUM_SEATS):
-        t.hands[seat] = _pack(ids, _BOTTOM_CARDS + seat * _HAND_CARDS, _HAND_CARDS)
+        t.hands[seat] = pack_ids(ids, BOTTOM_CARDS + seat * HAND_CARDS, HAND_CARDS)
     t.hands[LANDLORD] += t.bottom
     start(t, m)
 
 
 @jit
 def start(t: Table, m: Moves) -> None:
-    """Let the landlord lead with the hands that the seats have; nothing is played yet."""
+    """Let the landlord lead with the hands that the seats have; nothing is played yet, and there were no bids."""
     t.phase = PLAYING
     t.actor = LANDLORD
     t.played[:] = 0
     t.to_beat = len(m.cards) - 1
     t.num_passes = t.num_bombs = t.num_moves = 0
-    t.winner = NO_SEAT
+    t.winner = t.first_bidder = NO_SEAT
+    t.stake = 1
+    t.bids[:] = NO_BID
     t.last_moves[:] = NO_MOVE
     t.moves[:] = NO_MOVE
 
@@ -67,11 +68,3 @@ def step(t: Table, m: Moves, move: int) -> None:
     if t.hands[seat] == 0:
         t.winner = seat
         t.phase = GAME_END
-
-
-@jit
-def _pack(ids: I64, first: int, number: int) -> int:
-    cards = 0
-    for i in range(first, first + number):
-        cards += 1 << 4 * rank_of_id(ids[i])
-    return cards

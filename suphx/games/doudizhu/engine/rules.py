@@ -1,6 +1,6 @@
 """The rules that may differ, as one frozen value of named options.
 
-Games are played without bidding, as DouZero is trained: seat 0 is the landlord.
+Seat 0 is the landlord. By default there is no bidding, as DouZero is trained.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ class Rules:
     """The rules of a game; the defaults are those of the published 27,472 actions."""
 
     scoring: Scoring = "win"
-    """What a win is worth: "win" = 1, "points" = 2 to the power of the bombs played, "log points" = 1 + bombs."""
+    """What a win is worth: "win" = 1, "points" = the stake (1 without bidding) times 2 to the power of the bombs
+    played, "log points" = 1 + the logarithm of the points to base 2, which is 1 + bombs without bidding."""
+    bidding: bool = False
+    """The seats bid 1 to 3 with 17 cards each; the highest bidder becomes the landlord, and the bid is the stake."""
     douzero_kickers: bool = False
     """Use the looser kickers of DouZero's move generator (29,984 sets of cards), for comparisons with DouZero only."""
 
@@ -27,8 +30,9 @@ class Rules:
         if self.scoring not in get_args(Scoring):
             choices = ", ".join(map(repr, get_args(Scoring)))
             raise ValueError(f"scoring is {self.scoring!r}: use one of {choices}")
-        if not isinstance(self.douzero_kickers, bool):
-            raise ValueError(f"douzero_kickers is {self.douzero_kickers!r}: use true or false")
+        for name in ("bidding", "douzero_kickers"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use true or false")
 
     def load_moves(self) -> Moves:
         """Return the table of moves that these rules allow."""

@@ -20,8 +20,9 @@ def scores_of(tables: Records, scoring: Scoring) -> F32:
     The peasants win and lose together. Every seat's score has the same size, as DouZero's returns have; counted in
     points on the table, the landlord's is worth twice as much.
     """
-    bombs = tables["num_bombs"].astype(np.float32)
-    worth = {"win": np.ones_like(bombs), "points": np.exp2(bombs), "log points": bombs + 1}[scoring]
+    bombs, stake = tables["num_bombs"].astype(np.float32), np.maximum(tables["stake"], 1).astype(np.float32)
+    points, logarithm = stake * np.exp2(bombs), bombs + np.log2(stake) + 1
+    worth = {"win": np.ones_like(bombs), "points": points, "log points": logarithm}[scoring]
     landlord_wins = tables["winner"] == LANDLORD
     signs = np.where(np.arange(NUM_SEATS) == LANDLORD, 1, -1) * np.where(landlord_wins, 1, -1)[:, None]
     return (signs * worth[:, None] * (tables["phase"] == GAME_END)[:, None]).astype(np.float32)

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.games.doudizhu.engine.auction import Auction, deal_by_bids
 from suphx.games.doudizhu.engine.play import deal, step
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.score import F32, scores_of
@@ -42,6 +43,7 @@ class Simulator:
     def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
         """Start a new game on the tables ``indices`` (None: all); cards come from ``seeds``, one for each table.
 
+        With ``rules.bidding`` the seats bid as scripted agents do.
         ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
         """
         indices = np.arange(len(self.tables)) if indices is None else indices
@@ -50,7 +52,11 @@ class Simulator:
             raise ValueError(f"{all_seeds.size} seeds for {indices.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
-        _deal(self.tables, self.moves, indices, all_seeds)
+        _deal(self.tables, self.moves, indices, all_seeds, self.rules.bidding)
+
+    def start(self, index: int, auction: Auction) -> None:
+        """Start a game on the table ``index`` as ``auction`` ended; ValueError if it is not over."""
+        auction.start(self.tables[index], self.moves)
 
     def waiting(self) -> I64:
         """Return the indices of the tables that wait for a move of their ``actor``."""
@@ -93,9 +99,12 @@ class Simulator:
 
 
 @jit
-def _deal(tables: Records, m: Moves, indices: I64, seeds: I64) -> None:
+def _deal(tables: Records, m: Moves, indices: I64, seeds: I64, has_bidding: bool) -> None:
     for i in range(len(indices)):
-        deal(tables[indices[i]], m, seeds[i])
+        if has_bidding:
+            deal_by_bids(tables[indices[i]], m, seeds[i])
+        else:
+            deal(tables[indices[i]], m, seeds[i])
 
 
 @jit

@@ -6,8 +6,9 @@ True
 >>> replay(record)["winner"]  # ValueError for a move that was not legal
 
 The JSON object of a game has "game", "rules", "hands" (seat -> cards before the first move; the landlord's have the
-three bottom cards), "bottom", "moves" (cards or "pass", in the order of turns, the landlord first), "winner", and
-"players" (seat -> its player) if they are known.
+three bottom cards), "bottom", "moves" (cards or "pass", in the order of turns, the landlord first), "winner",
+"bids" ([seat, bid] in the order of the bids, 0 for a pass) of rules with bidding, and "players" (seat -> its player) if
+they are known.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NUM_SEATS, SEAT_NAMES, TABLE
 from suphx.games.doudizhu.moves.legal import list_legal
 from suphx.games.doudizhu.moves.move_table import find_move, move_text
+from suphx.games.doudizhu.records.bids import Bids, bids_of, check_bids, read_bids, set_bids
 from suphx.kernel.record import Records
 
 GAME = "doudizhu"
@@ -46,8 +48,11 @@ class GameRecord:
     """Cards or "pass", in the order of turns."""
     players: tuple[str, str, str] | None = None
     """Who played at each seat, if that is known."""
+    bids: Bids = ()
+    """The seats that bid and their bids, in order, 0 for a pass; empty without ``rules.bidding``."""
 
     def __post_init__(self) -> None:
+        check_bids(self.bids, is_wanted=self.rules.bidding)
         packed = [parse_cards(hand) for hand in self.hands]
         sizes = tuple(counts_of(np.array(packed)).sum(axis=1).tolist())
         if sizes != _HAND_SIZES or sum(packed) != DECK:
@@ -70,6 +75,8 @@ class GameRecord:
         hands = dict(zip(SEAT_NAMES, self.hands, strict=True))
         values: dict[str, Any] = {"game": GAME, "rules": asdict(self.rules), "hands": hands, "bottom": self.bottom}
         values |= {"moves": list(self.moves), "winner": self.winner}
+        if self.bids:
+            values["bids"] = [list(bid) for bid in self.bids]
         if self.players is not None:
             values["players"] = dict(zip(SEAT_NAMES, self.players, strict=True))
         return values
@@ -86,6 +93,7 @@ class GameRecord:
                 bottom=_sorted(values["bottom"]),
                 moves=tuple(_sorted(move) for move in values["moves"]),
                 players=_players(values["players"]) if "players" in values else None,
+                bids=read_bids(values.get("bids", [])),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no record of {GAME}: {error!r}") from error
@@ -105,6 +113,7 @@ def record_of(table: np.void, rules: Rules, players: tuple[str, str, str] | None
         bottom=cards_text(int(table["bottom"])),
         moves=tuple(move_text(moves, number) for number in numbers),
         players=players,
+        bids=bids_of(table),
     )
 
 
@@ -124,6 +133,7 @@ def positions(record: GameRecord) -> Records:
     table["hands"] = [parse_cards(hand) for hand in record.hands]
     table["bottom"] = parse_cards(record.bottom)
     start(table, moves)
+    set_bids(table, record.bids)
     for number, text in enumerate(record.moves):
         seat = SEAT_NAMES[number % NUM_SEATS]
         if table["phase"] == GAME_END:

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from suphx.games.doudizhu.cards.card import DECK, PASS_TEXT, cards_text, contains, count_cards, parse_cards
+from suphx.games.doudizhu.engine.auction import Auction
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.score import scores_of
 from suphx.games.doudizhu.engine.simulator import Simulator
-from suphx.games.doudizhu.engine.table import LANDLORD, NO_MOVE, NUM_SEATS, SEAT_NAMES
+from suphx.games.doudizhu.engine.table import LANDLORD, NO_MOVE, NO_SEAT, NUM_SEATS, PASS_BID, SEAT_NAMES
 from suphx.games.doudizhu.moves.move_kind import KIND_NAMES
 from suphx.games.doudizhu.moves.move_table import Moves, find_move, move_text
 from suphx.games.doudizhu.records.game_record import record_of
@@ -44,12 +45,40 @@ class DouDizhuText:
         "Type the cards of your move in any order, such as 334455 or 7774, or p to pass.",
     )
 
+    auction_help = (
+        "Before each deal the players bid to be the landlord, who takes three more cards. Each has one",
+        "turn: a pass, or 1, 2 or 3, more than those before. The highest bidder is the landlord, and the",
+        "bid multiplies the points. If all pass, the cards are dealt again. The agents bid by their high",
+        "cards and bombs; nets do not learn to bid.",
+        "Type 1, 2, 3, or p to pass.",
+    )
+
     def seat_note(self, seat: int) -> str:
         """Return with whom and against whom a seat plays."""
         if seat == LANDLORD:
             return "you play against both peasants"
         partner = next(name for other, name in enumerate(SEAT_NAMES) if other not in (LANDLORD, seat))
         return f"you and {partner} play against the landlord"
+
+    def auction_lines(self, auction: Auction, place: int) -> list[str]:
+        """Return the highest bid so far, and the hand of a place."""
+        return [
+            f"highest bid      {auction.highest or 'none'}",
+            f"your hand        {_grouped(int(auction.hands[place]))}",
+        ]
+
+    def bid_text(self, bid: int) -> str:
+        """Return ``passes`` or such as ``bids 2``."""
+        return f"bids {bid}" if bid != PASS_BID else "passes"
+
+    def read_bid(self, text: str) -> int:
+        """Return the bid that a person typed; ValueError says what is wrong with it."""
+        typed = unicodedata.normalize("NFKC", text).strip().lower()
+        if typed in _PASSES:
+            return PASS_BID
+        if typed in ("1", "2", "3"):
+            return int(typed)
+        raise ValueError(f"{typed[:_MAX_TYPED]!r} is no bid: type 1, 2, 3 or p")
 
     def move_text(self, rules: Rules, move: int) -> str:
         """Return the cards of a move and its type, such as ``7774 (trio + solo)``."""
@@ -93,6 +122,8 @@ class DouDizhuText:
         t, moves = simulator.tables[table], simulator.moves
         own = int(t["hands"][seat])
         lines = [f"bottom cards, dealt to the landlord: {_spaced(int(t['bottom']))}   bombs: {int(t['num_bombs'])}"]
+        if t["first_bidder"] != NO_SEAT:
+            lines[0] += f"   bid: {int(t['stake'])}"
         for turn in range(1, NUM_SEATS + 1):
             other = (seat + turn) % NUM_SEATS
             last = int(t["last_moves"][other])
@@ -120,7 +151,8 @@ class DouDizhuText:
         ]
         worth = abs(int(points[0]))
         bombs = int(t["num_bombs"])
-        return [f"{winner} {worth} point{'s' * (worth > 1)}, with {bombs} bomb{'s' * (bombs != 1)}; left:", *left]
+        bid = f"a bid of {int(t['stake'])} and " if t["first_bidder"] != NO_SEAT else ""
+        return [f"{winner} {worth} point{'s' * (worth > 1)}, with {bid}{bombs} bomb{'s' * (bombs != 1)}; left:", *left]
 
     def record_line(self, simulator: Simulator, table: int, players: Sequence[str]) -> str:
         """Return the game at a table as one line of JSON."""

@@ -1,8 +1,8 @@
 """Recorded games as plain values for the viewer's page: states, steps, decisions and results.
 
-Cards are ranks (0-14, the red joker is 14). A game begins with 17 cards a hand; in its first step the landlord takes
-the bottom cards, then there is a step for each move and one for the end. The decisions of a step are those of the seat
-that is to move after it. A step has only what it changes in the state.
+Cards are ranks (0-14, the red joker is 14). A game begins with 17 cards a hand. There is a step for each bid, if the
+rules have bidding, one in which the landlord takes the bottom cards, one for each move, and one for the end. The
+decisions of a step are those of the seat that is to move after it. A step has only what it changes in the state.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def viewer_game(
 def _deal(number: int, record: GameRecord, opinions: Opinions | None) -> dict[str, Any]:
     tables, moves = positions(record), record.rules.load_moves()
     end, decisions = tables[-1], _decisions(tables, moves, opinions)
-    steps = [_bottom_step(tables[0]) | {"decisions": decisions[0]}]
+    steps = [*_bid_steps(record), _bottom_step(tables[0]) | {"decisions": decisions[0]}]
     last: list[dict[str, Any] | None] = [None] * NUM_SEATS
     for index in range(len(record.moves)):
         steps.append(_step(tables[index], tables[index + 1], moves, last) | {"decisions": decisions[index + 1]})
@@ -71,7 +71,8 @@ def _deal(number: int, record: GameRecord, opinions: Opinions | None) -> dict[st
         "steps": steps,
         "result": {
             "winner": int(end["winner"]) if is_over else None,
-            "stake": 2 ** int(end["num_bombs"]),
+            "bombs": int(end["num_bombs"]),
+            "stake": int(end["stake"]) * 2 ** int(end["num_bombs"]),
             "points": [int(points) for points in scores_of(tables[-1:], "points")[0]],
         },
     }
@@ -83,7 +84,22 @@ def _start(table: np.void) -> dict[str, Any]:
     hands[LANDLORD] -= int(table["bottom"])
     state: dict[str, Any] = {f"hand{seat}": _descending(hand) for seat, hand in enumerate(hands)}
     state |= {"bottom": [_FACE_DOWN] * 3, "last": [None] * NUM_SEATS, "open": []}
-    return state | {"turn": NO_SEAT, "to_beat": NO_SEAT, "bombs": 0}
+    return state | {"turn": NO_SEAT, "to_beat": NO_SEAT, "bombs": 0, "stake": 1}
+
+
+def _bid_steps(record: GameRecord) -> list[dict[str, Any]]:
+    """Return a step for each bid; its faces are none, and its stake counts from then on."""
+    steps = []
+    for name, bid in record.bids:
+        changes = {"stake": bid} if bid else {}
+        step: dict[str, Any] = {
+            "kind": "bid" if bid else "no bid",
+            "seat": SEAT_NAMES.index(name),
+            "faces": [],
+            "bid": bid,
+        }
+        steps.append(step | {"changes": changes, "decisions": []})
+    return steps
 
 
 def _bottom_step(table: np.void) -> dict[str, Any]:

@@ -30,9 +30,12 @@ def played(num_games: int, *, max_moves: int = 200, rules: Rules | None = None) 
     return simulator
 
 
+@pytest.mark.parametrize("bidding", [False, True], ids=["no bids", "bids"])
 @pytest.mark.parametrize("max_moves", [7, 200])
-def test_games_come_back_from_files_and_replay_to_the_same_tables(tmp_path: Path, max_moves: int) -> None:
-    simulator = played(20, max_moves=max_moves, rules=Rules(scoring="points"))
+def test_games_come_back_from_files_and_replay_to_the_same_tables(
+    tmp_path: Path, max_moves: int, bidding: bool
+) -> None:  # fmt: skip
+    simulator = played(20, max_moves=max_moves, rules=Rules(scoring="points", bidding=bidding))
     records = [record_of(table, simulator.rules) for table in simulator.tables]
     write_records(tmp_path / "games.jsonl", records)
     loaded = list(read_records(tmp_path / "games.jsonl"))
@@ -45,6 +48,45 @@ def test_games_come_back_from_files_and_replay_to_the_same_tables(tmp_path: Path
         winner = int(table["winner"])
         assert record.winner == (None if winner < 0 else ("landlord", "landlord_down", "landlord_up")[winner])
         assert parse_record(record_text(record), simulator.rules) == record
+
+
+@pytest.mark.parametrize(
+    ("bids", "message"),
+    [
+        ([], "the bids are none: each seat bids once unless one bids 3"),
+        ([["landlord", 3], ["landlord_down", 0]], "seats bid in turn"),
+        ([["landlord", 2], ["landlord_up", 0], ["landlord_down", 0]], "seats bid in turn"),
+        ([["landlord_up", 2], ["landlord", 1], ["landlord_down", 0]], "more than before, up to 3"),
+        ([["landlord_up", 1], ["landlord", 2]], "each seat bids once unless one bids 3"),
+        ([["landlord_up", 2], ["landlord", 0], ["landlord_down", 0]], "and the landlord most"),
+        ([["landlord_up", 0], ["landlord", 0], ["landlord_down", 0]], "and the landlord most"),
+        ([["nobody", 1]], "seats bid in turn"),
+        ([["landlord", 4]], "up to 3"),
+        ([["landlord", 1.5]], "write a list of a seat and its bid each"),
+        ([["landlord", True]], "write a list"),
+        ([["landlord"]], "write a list"),
+        ("3", "write a list"),
+        (3, "write a list"),
+    ],
+)
+def test_bids_that_are_no_auction_are_told(bids: object, message: str) -> None:
+    simulator = played(1, rules=Rules(bidding=True))
+    values = record_of(simulator.tables[0], simulator.rules).to_json() | {"bids": bids}
+    with pytest.raises(ValueError, match=message):
+        GameRecord.from_json(values)
+
+
+def test_bids_and_rules_belong_together() -> None:
+    simulator = played(1, rules=Rules(bidding=True))
+    record = record_of(simulator.tables[0], simulator.rules)
+    with pytest.raises(ValueError, match="there are bids, but the rules have no bidding"):
+        replace(record, rules=Rules())
+    text = record_text(record)
+    assert "\nbids: " in text
+    assert parse_record(text).rules == Rules(bidding=True)
+    for line in ("bids: landlord", "bids: landlord 2.5", "bids: landlord x, landlord_up pass"):
+        with pytest.raises(ValueError, match="write such as 'landlord_up pass, landlord 2'"):
+            parse_record("\n".join([line if each.startswith("bids") else each for each in text.splitlines()]))
 
 
 def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:

@@ -83,13 +83,30 @@ def test_a_game_without_an_end_is_shown_as_far_as_it_was_played(records: list[Ga
     whole = records[0]
     part = GameRecord(rules=whole.rules, hands=whole.hands, bottom=whole.bottom, moves=whole.moves[:4])
     (deal,) = GAME.viewer_game([part])["deals"]
-    assert deal["result"] == {"winner": None, "stake": 1, "points": [0, 0, 0]}
+    assert deal["result"] == {"winner": None, "bombs": 0, "stake": 1, "points": [0, 0, 0]}
     assert deal["players"] is None
     assert len(deal["steps"]) == 1 + 4
     assert states(deal)[-1]["turn"] == 1
     illegal = GameRecord(rules=whole.rules, hands=whole.hands, bottom=whole.bottom, moves=("pass",))
     with pytest.raises(ValueError, match="move 1, landlord: pass is not legal"):
         GAME.viewer_game([illegal])
+
+
+def test_bids_are_steps_before_the_bottom_cards() -> None:
+    rules = Rules(bidding=True, scoring="points")
+    simulator = Simulator(20, rules)
+    simulator.reset(range(20))
+    shown = GAME.viewer_game([record_of(table, rules) for table in simulator.tables])["deals"]
+    for deal, table in zip(shown, simulator.tables, strict=True):
+        kinds = [step["kind"] for step in deal["steps"]]
+        num_bids = int((table["bids"] >= 0).sum())
+        assert set(kinds[:num_bids]) <= {"bid", "no bid"}
+        assert kinds[num_bids] == "bottom"
+        assert [step["seat"] for step in deal["steps"][:num_bids]] == [
+            (int(table["first_bidder"]) + turn) % 3 for turn in range(num_bids)
+        ]
+        assert [step["bid"] for step in deal["steps"][:num_bids] if step["seat"] == 0] == [int(table["stake"])]
+        assert states(deal)[-1]["stake"] == deal["result"]["stake"] == table["stake"]
 
 
 class CardCounter:

@@ -4,7 +4,7 @@ function stepText(step) {
   if (!step) return word("dealt");
   if (step.kind === "end") return endText(currentDeal());
   const type = step.kind === "play" ? typeName(step.type) : "";
-  return word(`does ${step.kind}`, { name: seatName(step.seat), cards: cardNames(step.faces), type });
+  return word(`does ${step.kind}`, { name: seatName(step.seat), cards: cardNames(step.faces), type, bid: step.bid });
 }
 
 function stepPicture() {

@@ -30,5 +30,5 @@ function drawMiddle(deal, state) {
   const turn = state.turn < 0 ? null : el("span", { class: "whose" }, word(state.to_beat < 0 ? "leads" : "moves_next", { name: roleName(state.turn) }));
   return el("div", { class: "middle" },
     el("div", { class: "bottom", title: word("bottom_cards") }, el("small", {}, word("bottom_cards")), fan(state.bottom, "apart")),
-    el("div", { class: "stake" }, el("strong", {}, word("stake", { points: points(2 ** state.bombs) })), el("small", {}, word("bombs", { count: state.bombs })), turn));
+    el("div", { class: "stake" }, el("strong", {}, word("stake", { points: points(state.stake * 2 ** state.bombs) })), el("small", {}, word("bombs", { count: state.bombs })), turn));
 }
