@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
+from suphx.games.registry import candidate_games, find_game, load_game
 from suphx.kernel.record import I32, I64, U8
 
 F32: TypeAlias = NDArray[np.float32]
@@ -261,3 +262,12 @@ class CandidateGame(Protocol):
         ``first``: number of the first game. ValueError names the game and the move that is not legal.
         """
         ...
+
+
+def candidate_game(name: str) -> CandidateGame:
+    """Return a game of the registry whose seats choose among candidate moves; ValueError for another one."""
+    entry = find_game(name)
+    if entry.has_heads:
+        names = " or ".join(candidate_games())
+        raise ValueError(f"{entry.title} is not learned by Deep Monte-Carlo: use {names}")
+    return cast("CandidateGame", load_game(name))

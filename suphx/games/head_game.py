@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.experience.opponents import OpponentConfig
+from suphx.games.registry import DEFAULT_GAME, find_game, load_game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,3 +127,15 @@ class HeadGame(Protocol):
     def observation_bytes(self, encoder: str, head: int, *, has_oracle: bool) -> int:
         """Return the bytes of a row of a head's decisions; ``has_oracle``: with what is hidden."""
         ...
+
+
+def head_game(name: str = DEFAULT_GAME) -> HeadGame:
+    """Return a game of the registry whose seats have several kinds of decisions; ValueError for another one.
+
+    >>> [head.name for head in head_game("riichi").heads]
+    ['discard', 'riichi', 'chow', 'pong', 'kong']
+    """
+    entry = find_game(name)
+    if not entry.has_heads:
+        raise ValueError(f"{entry.title} has no heads: its seats choose among candidates, so use candidate_game")
+    return cast("HeadGame", load_game(name))

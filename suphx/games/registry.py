@@ -1,11 +1,11 @@
-"""The games of the platform by name: where the layers above find a game that a command or a recipe names.
+"""The games of the platform by name: what is known of them before they are loaded.
+
+``candidate_game`` (candidate_game.py) and ``head_game`` (head_game.py) load them.
 
 >>> find_game("doudizhu").simulator_peers
 ('douzero', 'rlcard')
->>> candidate_game("doudizhu").seat_names
-('landlord', 'landlord_down', 'landlord_up')
->>> [head.name for head in head_game("riichi").heads]
-['discard', 'riichi', 'chow', 'pong', 'kong']
+>>> candidate_games()
+('doudizhu',)
 """
 
 from __future__ import annotations
@@ -16,13 +16,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
 from suphx.suggestion import did_you_mean
-
-if TYPE_CHECKING:
-    from suphx.games.candidate_game import CandidateGame
-    from suphx.games.head_game import HeadGame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,26 +115,14 @@ def candidate_games() -> tuple[str, ...]:
     return tuple(name for name, entry in GAMES.items() if not entry.has_heads)
 
 
+def load_game(name: str) -> Any:
+    """Return the ``GAME`` of a game: a ``CandidateGame``, or a ``HeadGame`` if it has heads."""
+    return importlib.import_module(find_game(name).module).GAME
+
+
 def game_modules(name: str) -> tuple[str, ...]:
     """Return the names of the modules that ``candidate_game`` or ``head_game`` imports for a game."""
     return (find_game(name).module,)
-
-
-def candidate_game(name: str) -> CandidateGame:
-    """Return a game whose seats choose among candidate moves; ValueError for another one."""
-    entry = find_game(name)
-    if entry.has_heads:
-        names = " or ".join(candidate_games())
-        raise ValueError(f"{entry.title} is not learned by Deep Monte-Carlo: use {names}")
-    return cast("CandidateGame", importlib.import_module(entry.module).GAME)
-
-
-def head_game(name: str = DEFAULT_GAME) -> HeadGame:
-    """Return a game whose seats have several kinds of decisions; ValueError for another one."""
-    entry = find_game(name)
-    if not entry.has_heads:
-        raise ValueError(f"{entry.title} has no heads: its seats choose among candidates, so use candidate_game")
-    return cast("HeadGame", importlib.import_module(entry.module).GAME)
 
 
 def _first_files(folder: Path) -> list[Path]:

@@ -5,8 +5,8 @@ import pytest
 
 from suphx.evaluation import side_match
 from suphx.evaluation.side_match import play_side_match
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, play_scripted
-from suphx.games.registry import candidate_game
 
 GAME = candidate_game("doudizhu")
 

@@ -11,18 +11,9 @@ import pytest
 
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import KeptGames
-from suphx.games.head_game import GroupConfig
-from suphx.games.registry import (
-    DEFAULT_GAME,
-    GAMES,
-    candidate_game,
-    candidate_games,
-    find_game,
-    game_of_files,
-    game_of_records,
-    head_game,
-)
+from suphx.games.candidate_game import KeptGames, candidate_game
+from suphx.games.head_game import GroupConfig, head_game
+from suphx.games.registry import DEFAULT_GAME, GAMES, candidate_games, find_game, game_of_files, game_of_records
 from suphx.kernel.record import I64
 from tests.repository import REPOSITORY
 

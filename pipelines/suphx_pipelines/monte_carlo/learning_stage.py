@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from suphx.games.registry import candidate_game, game_modules
+from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import game_modules
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
 from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig

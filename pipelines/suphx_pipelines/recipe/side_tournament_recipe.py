@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.recipe.tournament_recipe import check_night, check_pool, tonight
 from suphx_platform.storage.storage_config import StorageConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx.games.registry import head_game
+from suphx.games.head_game import head_game
 from suphx_pipelines.charts.heat_chart import heat_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
@@ -167,7 +167,7 @@ def confusion(discard: Mapping[str, Any]) -> str:
     counts = discard.get("test", {}).get("confusion")
     if not counts:
         return ""
-    names = head_game().heads[0].outputs
+    names = next(head.outputs for head in head_game().heads if head.name == "discard")
     right = sum(counts[kind][kind] for kind in range(len(names))) / (sum(map(sum, counts)) or 1)
     text = (
         f"Each row shows what the net discards when the player in the record discards that tile. The diagonal, "

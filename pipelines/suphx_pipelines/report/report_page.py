@@ -12,7 +12,7 @@ from jinja2.environment import TemplateModule
 from markupsafe import Markup
 from markupsafe import escape as escape_text
 
-from suphx_pipelines.charts.riichi_tiles import tile_style
+from suphx_pipelines.charts.drawings.drawing_style import drawing_style
 from suphx_pipelines.charts.svg import chart_style
 
 
@@ -37,7 +37,7 @@ def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str
     ``symbols``: SVG symbols that the page refers to.
     """
     shown = [(f"s{number}", name, Markup(body)) for number, (name, body) in enumerate(sections) if body]
-    style = chart_style() + tile_style()
+    style = chart_style() + drawing_style()
     style += files("suphx_pipelines.report").joinpath("template", "report_style.css").read_text(encoding="utf-8")
     return _render("page", title, subtitle, Markup(style), Markup(symbols), Markup(head), shown)
 

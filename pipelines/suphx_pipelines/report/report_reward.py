@@ -8,6 +8,7 @@ from typing import Any
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import difference, interval, number, percent
+from suphx_pipelines.report.report_riichi_game import deal_names
 from suphx_platform.console.table_text import count_text
 
 _PREDICTORS = {
@@ -79,7 +80,7 @@ def _charts(result: Mapping[str, Any]) -> list[str]:
 
 def _example(game: Mapping[str, Any], place: int) -> str:
     """Return the picture of one game: what was predicted for each seat before each deal, and what was paid."""
-    names = game["names"]
+    names = deal_names(game["kyoku"], game["honba"])
     curves = []
     for seat in range(4):
         points = [(deal + 1.0, float(line[seat])) for deal, line in enumerate(game["predictions"])]

@@ -5,11 +5,11 @@ Reads what riichi_sample_game.py leaves, and links the pages of the best and the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
-from suphx_pipelines.charts.riichi_tiles import BACK, tile, tiles
+from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG, kyoku_name
+from suphx_pipelines.charts.drawings.riichi_tiles import BACK, tile, tiles
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import difference, number
 from suphx_platform.console.table_text import count_text
@@ -20,6 +20,11 @@ _NOTE = (
     "Each deal opens with a click: the final hands, and under each hand what that seat discarded, in order. A turned "
     "tile is the riichi discard, a darker one was discarded as drawn, a pale one was called by another player."
 )
+
+
+def deal_names(kyokus: Iterable[int], honbas: Iterable[int]) -> list[str]:
+    """Return the names of deals, such as ``East 1``."""
+    return list(map(kyoku_name, kyokus, honbas))
 
 
 def section(game: Mapping[str, Any], page: str, match_games: Mapping[str, Any] | None = None) -> str:

@@ -13,7 +13,7 @@ from suphx_pipelines.viewer.riichi_match_games import choose_games, write_pages
 
 
 def write_decision_games(context: Context, decision: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the pages into the stage's folder, and return what ``report_game.match_links`` shows of them.
+    """Write the pages into the stage's folder, and return what ``report_riichi_game.match_links`` shows of them.
 
     The games are those of the match on new walls if there was one; empty if no match was played. ``decision``: what the
     decision stage has left.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from suphx_pipelines.charts.card_drawing import card_symbols
-from suphx_pipelines.charts.riichi_tiles import tile_style
+from suphx_pipelines.charts.drawings.card_drawing import card_symbols
+from suphx_pipelines.charts.drawings.drawing_style import drawing_style
 from suphx_pipelines.viewer.game_view import GameView
 
 VIEW = GameView(
     name="doudizhu",
     scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
     symbols=card_symbols,
-    drawing_style=tile_style,
+    drawing_style=drawing_style,
 )

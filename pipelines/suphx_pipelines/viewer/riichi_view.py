@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from suphx_pipelines.charts.riichi_tiles import tile_style, tile_symbols
+from suphx_pipelines.charts.drawings.drawing_style import drawing_style
+from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
 from suphx_pipelines.viewer.game_view import GameView
 
 VIEW = GameView(
     name="riichi",
     scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
     symbols=tile_symbols,
-    drawing_style=tile_style,
+    drawing_style=drawing_style,
 )

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from suphx.games.candidate_game import CandidateGame, Player
-from suphx.games.registry import candidate_game
+from suphx.games.candidate_game import CandidateGame, Player, candidate_game
 from suphx.suggestion import did_you_mean
 from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
 from suphx_platform.agents.agent_source import BUCKET, FoundCheckpoint

@@ -14,7 +14,6 @@ import numpy as np
 from torch import Tensor
 
 from suphx.experience.decisions import Decisions
-from suphx.games.registry import DEFAULT_GAME
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reward.global_reward import Prediction
@@ -36,7 +35,6 @@ class SelfPlay:
     encoder: str
     rules_version: str
     seed: int
-    game: str = DEFAULT_GAME
     prediction: Prediction | None = None
     """What rewards are differences of; None: they are round scores."""
     teacher: PolicySet | None = None

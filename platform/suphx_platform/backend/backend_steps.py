@@ -17,7 +17,6 @@ from suphx_platform.parts.self_play_simulator import SimulatorContext
 def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
     """Return the context of the simulator ``index`` of a run."""
     return SimulatorContext(
-        game=play.game,
         encoder=play.encoder,
         heads=config.head_numbers,
         run_seed=play.seed,

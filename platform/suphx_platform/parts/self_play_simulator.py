@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suphx.experience.decisions import Decisions, concatenate, no_decisions
-from suphx.games.head_game import GroupConfig, Tables
-from suphx.games.registry import DEFAULT_GAME, head_game
+from suphx.games.head_game import GroupConfig, Tables, head_game
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import Reward, new_reward
@@ -42,7 +41,6 @@ _FIRST_STEPS = 90  # about a deal
 class SimulatorContext:
     """The settings of one simulator: those of its run, and its own ``index``."""
 
-    game: str = DEFAULT_GAME
     encoder: str
     heads: tuple[int, ...]
     """Those that learn."""
@@ -94,7 +92,7 @@ class SelfPlaySimulator:
             has_costs=context.has_costs,
             first_steps=_FIRST_STEPS,
         )
-        game = head_game(context.game)
+        game = head_game()
         self._halves = [
             game.new_tables(group, context.encoder, first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
         ]

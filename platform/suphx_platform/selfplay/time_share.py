@@ -47,6 +47,7 @@ class TimeShare:
         self._ended = 0.0
         self._open = 0.0
         self._share = 0.0
+        self._first: tuple[int, float] | None = None
 
     def begin_match(self) -> None:
         """Take the time: matches begin."""
@@ -72,28 +73,36 @@ class TimeShare:
         Before the first update, ``seconds`` are those in which the critic learned. They tell nothing about an update.
         """
         done = self._config.share_done(updates, seconds)
+        if not updates or self._first is None:
+            self._first = (updates, seconds)
         if not done and not self._measured:
             return self._share
-        per_update = seconds / updates if updates else None
+        per_update = self._seconds_per_update(updates, seconds)
         per_hanchan = self._seconds / self._measured if self._measured else None
         ratio = _HANCHANS_PER_DECISION * self._config.buffer.batch_size
         if per_hanchan is None:
             per_hanchan = (per_update or 0.0) / ratio
         played = self._ended + self._open
         spent = seconds + played * per_hanchan
-        left = self._seconds_left(done, seconds, per_update or per_hanchan * ratio)
+        left = self._seconds_left(updates, seconds, per_update or per_hanchan * ratio)
         left += max(0.0, self._hanchans(done, updates) - played) * per_hanchan
         share = spent / (spent + left) if spent + left else min(1.0, done)
         self._share = max(self._share, min(1.0, share))
         return self._share
 
-    def _seconds_left(self, done: float, seconds: float, per_update: float) -> float:
+    def _seconds_per_update(self, updates: int, seconds: float) -> float | None:
+        """Return what an update takes: in this sitting, without the time before the first one; None if unknown."""
+        assert self._first is not None
+        first_updates, first_seconds = self._first
+        if updates > first_updates:
+            return (seconds - first_seconds) / (updates - first_updates)
+        return seconds / updates if updates else None
+
+    def _seconds_left(self, updates: int, seconds: float, per_update: float) -> float:
         """Return how long the updates that are left take."""
-        if done:
-            return seconds * max(0.0, 1 - done) / done
-        limits = [self._config.max_updates * per_update] if self._config.max_updates else []
-        limits += [60 * self._config.max_minutes] if self._config.max_minutes else []
-        return min(limits)
+        limits = [(self._config.max_updates - updates) * per_update] if self._config.max_updates else []
+        limits += [60 * self._config.max_minutes - seconds] if self._config.max_minutes else []
+        return max(0.0, min(limits))
 
     def _hanchans(self, done: float, updates: int) -> int:
         """Return how many hanchans all matches of the run have, as far as the number of updates is known."""

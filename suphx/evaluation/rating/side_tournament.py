@@ -23,7 +23,7 @@ from suphx.evaluation.workers.game_task import Summary
 from suphx.evaluation.workers.kept_results import KeptResults, with_kept
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games import candidate_game as contract
-from suphx.games.registry import candidate_game
+from suphx.games.candidate_game import candidate_game
 
 BLOCK_DECKS = 20
 """Decks that a pair plays, one block after another; the last block of a night may have fewer."""

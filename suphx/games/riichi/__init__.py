@@ -1,8 +1,8 @@
 """Riichi mahjong: rules, records, features, scripted agents and self-play.
 
-Imports suphx.kernel, suphx.experience, atomic_file and worker_interrupt; pyproject.toml lists the order of its folders.
-The layers above import the names in __init__.pyi from here, and nothing else of it. Start in engine/simulator.py, and
-docs/rules.md for the rules.
+Imports suphx.kernel, suphx.experience, head_game.py, atomic_file, worker_interrupt; pyproject.toml lists the order of
+its folders. The layers above import the names in __init__.pyi from here, and nothing else of it. Start in
+engine/simulator.py, and docs/rules.md for the rules.
 """
 
 import lazy_loader

@@ -66,7 +66,7 @@ class InferenceNet:
         """Take the weights of ``net``, which stays as it is; on a GPU, compile and record every batch size."""
         self.device = device
         self.config = config = config or InferenceConfig()
-        self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
+        self.num_planes = net.num_planes
         self.observation_bytes = net.observation_bytes
         self.is_bf16 = uses_bf16(config.precision, device)
         self.batch_sizes = config.batch_sizes or _default_batch_sizes(device, config.compilation)

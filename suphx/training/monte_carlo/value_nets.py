@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from suphx.games.candidate_game import CandidateGame
-from suphx.games.registry import GAMES, candidate_game, candidate_games, game_of_files
+from suphx.games.candidate_game import CandidateGame, candidate_game
+from suphx.games.registry import GAMES, candidate_games, game_of_files
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.computation import Precision
 from suphx.models.device import uses_bf16

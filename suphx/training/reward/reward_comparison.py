@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import NUM_KYOKU, kyoku_name, places_of_scores
+from suphx.games.riichi import NUM_KYOKU, places_of_scores
 from suphx.kernel.record import I64
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
 from suphx.training.reward.game_history import GameHistories
@@ -68,7 +68,7 @@ def sum_gap(predictions: F64, points: Points) -> dict[str, float]:
 
 
 def example_games(predictor: RewardPredictor, histories: GameHistories, games: I64) -> list[dict[str, Any]]:
-    """Return each game's predictions [K + 1, 4], scores, names of its kyokus and what was paid, as JSON can hold it."""
+    """Return each game's predictions [K + 1, 4], scores, kyokus and what was paid, as JSON can hold it."""
     examples = []
     for game in games:
         lines = histories.lines_of(np.array([game]))
@@ -76,7 +76,8 @@ def example_games(predictor: RewardPredictor, histories: GameHistories, games: I
         examples.append(
             {
                 "game": histories.game_ids[game],
-                "names": list(map(kyoku_name, progress.kyoku[:-1].tolist(), progress.honba[:-1].tolist())),
+                "kyoku": progress.kyoku[:-1].tolist(),
+                "honba": progress.honba[:-1].tolist(),
                 "scores": progress.scores.tolist(),
                 "predictions": predict_games(predictor, histories, np.array([game])).tolist(),
                 "paid": paid(histories, np.array([game]), predictor.points)[0].tolist(),

@@ -23,8 +23,8 @@ from suphx.evaluation.rating.tournament import Player
 from suphx.evaluation.side_match import play_side_match
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 
 GAME = candidate_game("doudizhu")

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.training.monte_carlo import monte_carlo_learning
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import Player
-from suphx.games.registry import candidate_game
+from suphx.games.candidate_game import Player, candidate_game
 from suphx.kernel.record import I64
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx.training.monte_carlo.value_player import new_nets

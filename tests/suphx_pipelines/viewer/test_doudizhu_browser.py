@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of
-from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx.training.monte_carlo.value_player import new_nets

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.side_match import play_side_match
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, file_names, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_platform.agents.side_agent import common_rules, find_side_nets, load_side_agent, newest_side_nets

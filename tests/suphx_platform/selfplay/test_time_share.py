@@ -76,7 +76,7 @@ def test_a_critic_that_learns_before_the_first_update_is_no_part_of_the_run_that
     times = new_share(Clock(), starts_with_match=False)
     assert times.after(0, 0.0) == 0
     assert times.after(0, 110.0) == 0
-    assert times.after(10, 120.0) == pytest.approx(120 / (1200 + 4400 * 12 / 60), abs=0.01)
+    assert times.after(10, 120.0) == pytest.approx(120 / (110 + 100 + 4100 / 60), abs=0.01), "an update takes 1 s"
     timed = new_share(Clock(), replace(CONFIG, max_updates=0, max_minutes=10.0), starts_with_match=False)
     assert timed.after(0, 60.0) == pytest.approx(0.1)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.choice_samples import ChoiceSamples, choice_loss
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_step import learn_samples, new_value_optimizer

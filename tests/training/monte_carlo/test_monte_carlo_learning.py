@@ -11,8 +11,8 @@ import pytest
 import torch
 from torch import nn
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, load_value_nets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, Simulator, TableGroup, load_moves, move_columns, play_games
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo import value_player
 from suphx.training.monte_carlo.value_player import PlayedMoves, ValuePlayer, new_nets
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from suphx.games.registry import candidate_game
+from suphx.games.candidate_game import candidate_game
 from suphx_cli.arguments.record_path import check_new_folder
 
 if TYPE_CHECKING:

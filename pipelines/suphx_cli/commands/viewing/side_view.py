@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from suphx.games.registry import candidate_game, find_game
+from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import find_game
 
 if TYPE_CHECKING:
     from suphx.games.candidate_game import CandidateGame

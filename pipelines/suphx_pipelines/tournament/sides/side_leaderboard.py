@@ -19,7 +19,7 @@ from suphx.evaluation.rating.side_tournament import (
     play_side_tournament,
 )
 from suphx.evaluation.rating.tournament import Player
-from suphx.games.registry import candidate_game
+from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import number

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from suphx.games.registry import candidate_game, game_modules
+from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import game_modules
 from suphx.training.monte_carlo.value_nets import file_names
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.provenance import digest_json

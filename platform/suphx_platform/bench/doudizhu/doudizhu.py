@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import SEAT_NAMES, TABLE, Rules, Simulator, move_columns, play_games, play_scripted
-from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads, uses_bf16
 from suphx.training.monte_carlo.value_player import PlayedMoves, ValuePlayer, new_nets
 from suphx_platform.bench.doudizhu.doudizhu_peers import PEERS, Peer

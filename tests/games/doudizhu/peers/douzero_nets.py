@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.engine.table import SEAT_NAMES
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_player import new_nets
 
 _LAYERS = {"dense1": "first", **{f"dense{n + 2}": f"others.{n}" for n in range(4)}, "dense6": "output"}

@@ -21,10 +21,9 @@ from typing import Any
 import torch
 
 from suphx.evaluation.side_match import play_side_match
-from suphx.games.candidate_game import Player
+from suphx.games.candidate_game import Player, candidate_game
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.table import SEAT_NAMES
-from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import learn_values

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import GameRecord, Rules, cards_text, move_text, sample_hands
-from suphx.games.registry import candidate_game
 from tests.games.doudizhu.builders.random_game import after_moves
 
 TEXT = candidate_game("doudizhu").text

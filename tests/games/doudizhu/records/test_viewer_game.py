@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import GameRecord, Rules, ScriptedPlayer, Simulator, parse_cards, play_games, record_of
 from suphx.games.doudizhu import record_text as text_of
-from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.side_opinion import player_opinions
 

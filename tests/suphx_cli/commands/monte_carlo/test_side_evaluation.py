@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, read_records
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_cli import cli

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_pipelines.recipe.side_tournament_recipe import SideLeaderboardConfig, SideTournamentRecipe

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.games.registry import candidate_game
 from suphx.training.loop.training_state import TrainingProgress
 from suphx.training.loop.training_watch import TrainingWatch
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from suphx_pipelines.charts.card_drawing import card_symbols
+from suphx_pipelines.charts.drawings.card_drawing import card_symbols
 
 
 def test_every_card_and_the_back_have_a_drawing_of_their_own() -> None:

@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree
 
 from suphx.games.riichi.table.tile import NUM_FACES, face_name
-from suphx_pipelines.charts.riichi_tiles import BACK, tile, tile_symbols, tiles
+from suphx_pipelines.charts.drawings.riichi_tiles import BACK, tile, tile_symbols, tiles
 
 
 def test_every_face_and_the_back_have_a_drawing_of_their_own() -> None:

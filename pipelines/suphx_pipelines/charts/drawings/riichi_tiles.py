@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 
 from suphx.games.riichi import NUM_FACES, NUM_KINDS, face_name, kind_of_face
 from suphx_pipelines.charts import svg
@@ -93,11 +92,6 @@ _BIRD = (
 )
 
 _BACK = '<path d="M5 5H25V35H5ZM15 11L21 20L15 29L9 20Z" class="t-line t-lback" stroke-width="1.2"/>'
-
-
-def tile_style() -> str:
-    """Return the CSS of the drawings; it needs the colours --tile, --tile-edge, --tile-back, --ink, --red, …"""
-    return files("suphx_pipelines.charts").joinpath("tile_style.css").read_text(encoding="utf-8")
 
 
 def tile_symbols() -> str:
