@@ -97,14 +97,18 @@ class ReplayBuffer:
     def take(self, version: int) -> Batch | None:
         """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
 
-        Each head that has enough gives its oldest ``batch_size`` decisions and the rest of their last trajectory.
+        Each head that has enough gives its oldest ``batch_size`` decisions and the rest of their last trajectory. A
+        head with fewer gives all that it has once its oldest would be too stale for the next version: otherwise a head
+        that decides rarely, such as riichi, would never learn beside discards.
         """
         for head in self._blocks:
             self._drop_stale(head, version)
         ready = [head for head in self._blocks if self._num_decisions(head) >= self._config.batch_size]
         if not ready:
             return None
-        parts = {head: self._pop(head) for head in ready}
+        parts = {head: self._pop(head, self._config.batch_size) for head in ready}
+        late = [head for head in self._blocks if head not in ready and self._is_last_chance(head, version)]
+        parts |= {head: self._pop(head, self._num_decisions(head)) for head in late}
         self.counts.learned += sum(map(len, parts.values()))
         versions = np.concatenate([part.versions for part in parts.values()])
         return Batch(parts, float(version - versions.mean()))
@@ -144,6 +148,11 @@ class ReplayBuffer:
     def _num_decisions(self, head: int) -> int:
         return sum(len(block) for block, _ in self._blocks[head])
 
+    def _is_last_chance(self, head: int, version: int) -> bool:
+        """Tell whether a head has decisions that would be dropped for the version after ``version``."""
+        oldest = version - self._config.max_staleness
+        return any((block.versions <= oldest).any() for block, _ in self._blocks[head])
+
     def _drop_stale(self, head: int, version: int) -> None:
         """Drop what is too stale, and what a seat decided before it in the same kyoku; most blocks are not copied."""
         oldest = version - self._config.max_staleness
@@ -157,8 +166,7 @@ class ReplayBuffer:
                 block = block.take(np.flatnonzero(is_kept))
             self._put(block, uses)
 
-    def _pop(self, head: int) -> Decisions:
-        wanted = self._config.batch_size
+    def _pop(self, head: int, wanted: int) -> Decisions:
         blocks, taken = self._blocks[head], []
         while wanted > 0:
             block, uses = blocks.popleft()

@@ -10,7 +10,8 @@ class ReplayBufferConfig:
     """Size of the buffer, and the age and reuse of its decisions."""
 
     batch_size: int = 1024
-    """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories."""
+    """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories. A head that decides
+    rarely learns from fewer, before they become too stale."""
     capacity_bytes: int = 256 * 2**20
     """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
     max_staleness: int = 20

@@ -137,6 +137,28 @@ def test_rare_decisions_are_learned_from_when_there_are_enough_of_them() -> None
     assert sizes == [{DISCARD_HEAD: 10}, {DISCARD_HEAD: 10, RIICHI_HEAD: 10}]
 
 
+def test_a_head_that_decides_rarely_learns_from_what_it_has_before_that_is_too_stale() -> None:
+    buffer = new_buffer((DISCARD_HEAD, RIICHI_HEAD), max_staleness=3)
+    given = []
+    for version in range(9):
+        own = decisions(range(2 * version, 2 * version + 2), version, RIICHI_HEAD)
+        buffer.add([decisions(range(10), version), own])
+        batch = buffer.take(version)
+        assert batch is not None
+        assert len(batch.parts[DISCARD_HEAD]) == 10
+        given.append(batch.parts[RIICHI_HEAD].actions.tolist() if RIICHI_HEAD in batch.parts else [])
+    assert given == [[], [], [], list(range(8)), [], [], [], list(range(8, 16)), []]
+    assert buffer.counts.stale == 0
+    assert buffer.status().num_decisions == 2
+
+
+def test_a_rare_head_alone_waits_for_a_whole_batch() -> None:
+    buffer = new_buffer((DISCARD_HEAD, RIICHI_HEAD), max_staleness=0)
+    buffer.add([decisions(range(2), 0, RIICHI_HEAD)])
+    assert buffer.take(0) is None
+    assert buffer.status().num_decisions == 2
+
+
 def test_a_restored_buffer_gives_the_same_batches() -> None:
     buffer, other = new_buffer(reuse=2), new_buffer(reuse=2)
     buffer.add([decisions(range(35))])
