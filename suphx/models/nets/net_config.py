@@ -38,7 +38,8 @@ class NetConfig:
     head_hidden_2: int = 0
     """Width of the second fully connected layer of those nets."""
     normalization: Normalization = "batch"
-    """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
+    """batch: BatchNorm after every convolution (folded away for inference); none: biases instead. Critics never have
+    BatchNorm and ignore this."""
     num_oracle_planes: int = field(
         default=0, metadata={"set_by": "oracle guiding sets it (tables oracle and oracle_decay)"}
     )

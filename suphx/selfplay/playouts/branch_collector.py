@@ -18,6 +18,7 @@ from suphx.games.head_game import GroupConfig
 from suphx.games.riichi import (
     DISCARD_HEAD,
     NO_BRANCH,
+    RIICHI_HEAD,
     BranchTables,
     Encoder,
     HeadOutputs,
@@ -27,7 +28,7 @@ from suphx.games.riichi import (
     play_out_scripted,
     play_out_with_nets,
 )
-from suphx.kernel.record import I16, U8
+from suphx.kernel.record import I16, I64, U8
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches, join, probable_actions
@@ -69,7 +70,8 @@ class BranchCollector:
             counted = self._group.counted(outputs)
             for number, part in enumerate(observed):
                 if part.head in self._heads:
-                    trials.append(self._branch(number, part, logits[number], counted[number]))
+                    kinds = self._next_kinds(number, observed, logits) if part.head == RIICHI_HEAD else None
+                    trials.append(self._branch(number, part, logits[number], counted[number], kinds))
                     count += len(trials[-1].choices)
             self._group.step(outputs)
         return self._play_out(trials, nets)
@@ -83,7 +85,17 @@ class BranchCollector:
         versions = np.zeros(len(actions), np.int32)
         return PolicyOutputs(actions.numpy().astype(np.int16), scores, log_probs.numpy(), versions)
 
-    def _branch(self, number: int, part: Observations, logits: Tensor, counted: np.ndarray) -> _Trial:
+    def _next_kinds(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64:
+        """Return what the discard net would discard at the table of each row of a part, the most probable kind."""
+        discards = next(i for i, part in enumerate(observed) if part.head == DISCARD_HEAD)
+        legal = torch.from_numpy(observed[discards].masks)
+        kinds = np.full(self._config.num_tables, NO_BRANCH, np.int64)
+        kinds[self._group.owners(discards)] = masked_logits(logits[discards], legal).argmax(dim=1).numpy()
+        return kinds[self._group.owners(number)]
+
+    def _branch(
+        self, number: int, part: Observations, logits: Tensor, counted: np.ndarray, kinds: I64 | None
+    ) -> _Trial:  # fmt: skip
         config = self._config
         choices = probable_actions(
             logits, torch.from_numpy(part.masks),
@@ -93,7 +105,8 @@ class BranchCollector:
         if part.head == DISCARD_HEAD:
             is_played_out &= _fractions(part.uniforms) < config.discard_share
         rows = np.flatnonzero(is_played_out)
-        tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls)
+        own = None if kinds is None else kinds[rows]
+        tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, kinds=own)
         return _Trial(part.head, part.planes[rows], part.masks[rows], choices[rows], tables)
 
     def _play_out(self, trials: Sequence[_Trial], nets: Sequence[Net]) -> dict[int, Branches]:

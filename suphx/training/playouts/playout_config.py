@@ -19,7 +19,7 @@ class PlayoutConfig:
     num_decisions: int = 0
     """Number of decisions that are played out; the nets learn from each once. 0 = skip this stage."""
     heads: tuple[str, ...] = ("discard", "chow", "pong")
-    """Heads that learn; the other nets stay unchanged. Riichi and kong are not possible."""
+    """Heads that learn; the other nets stay unchanged: discard, riichi, chow and pong are possible."""
     branches: BranchConfig = field(default_factory=BranchConfig)
     """Which decisions are played out."""
     num_collectors: int = 2

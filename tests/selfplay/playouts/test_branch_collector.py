@@ -4,11 +4,20 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+import torch
 
+from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
+from suphx.games.riichi.selfplay.playout import branch, play_out_scripted
+from suphx.games.riichi.table.action import RIICHI, TSUMO
 from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import OWN_TURN, TABLE
+from suphx.kernel.record import Records
 from suphx.models.inference.packed_net import PackedNet
+from suphx.models.sampling import masked_logits
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.playouts.branch_collector import BranchCollector
 from suphx.selfplay.playouts.branch_config import BranchConfig
@@ -45,6 +54,34 @@ def test_decisions_come_with_the_points_of_their_actions() -> None:
     for head in (CHOW_HEAD, PONG_HEAD):
         assert found[head].masks.shape[1] == 0
         assert set(found[head].choices.ravel().tolist()) == {0, 1}
+
+
+def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:
+    config = BranchConfig(num_tables=8, num_walls=1, discard_share=0.0)
+    playing = BranchCollector(config, (RIICHI_HEAD,), MINI, tenhou(), first_seed=500)
+    tables = ready_tables(8)
+    playing.restore(playing.state() | {"tables": tables.view(np.uint8).reshape(8, -1), "num_steps": np.array([1000])})
+    riichi = playing.collect(NETS, 1)[RIICHI_HEAD]
+    assert len(riichi) == 8
+    asked = observe_head(tables, np.arange(8), np.full(8, UNDECIDED, np.int16), MINI, DISCARD_HEAD).observations
+    logits = NETS[DISCARD_HEAD](torch.from_numpy(asked.planes)).float()
+    kinds = masked_logits(logits, torch.from_numpy(asked.masks)).argmax(dim=1).numpy()
+    none = np.full(8, -1)
+    branches = branch(tables, RIICHI_HEAD, np.arange(8), none, riichi.choices, kinds=kinds)
+    np.testing.assert_array_equal(riichi.points, play_out_scripted(branches))
+    assert (riichi.points[:, 0] != riichi.points[:, 1]).any()
+
+
+def ready_tables(count: int) -> Records:
+    """Return tables whose actor may declare riichi."""
+    simulator, agent, found = Simulator(60, tenhou()), ScriptedAgent("ukeire"), []
+    simulator.reset(range(60))
+    while len(found) < count:
+        tables, waiting = simulator.tables, simulator.waiting()
+        ready = (tables["phase"] == OWN_TURN) & (tables["legal"][:, RIICHI] == 1) & (tables["legal"][:, TSUMO] == 0)
+        found += [tables[i].copy() for i in np.flatnonzero(ready)]
+        simulator.advance(waiting, agent.act(tables, waiting))
+    return np.array(found[:count], TABLE)
 
 
 def test_decisions_of_one_deal_have_its_number() -> None:

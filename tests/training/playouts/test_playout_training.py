@@ -152,7 +152,7 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"heads": ("riichi",)}, "the actions of riichi cannot be played out; use discard, chow, pong"),
+        ({"heads": ("kong",)}, "the actions of kong cannot be played out; use discard, riichi, chow, pong"),
         ({"heads": ()}, "use one or more of discard"),
         ({"num_decisions": -1}, "num_decisions is -1: use at least 0"),
         ({"num_collectors": 0}, "num_collectors is 0: use at least 1"),

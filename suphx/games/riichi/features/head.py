@@ -15,8 +15,9 @@ CLAIM_HEADS = (
     KONG_HEAD,
 )  # one input row for each possible claim, with the planes of the hand after it
 
-PLAYOUT_HEADS = (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD)
-"""Heads whose every answer is an action. The no of a riichi or of an own kan is not: a discard has to follow it."""
+PLAYOUT_HEADS = (DISCARD_HEAD, RIICHI_HEAD, CHOW_HEAD, PONG_HEAD)
+"""Heads whose every answer is an action; the no of a riichi is the discard that follows it. The no of an own kan is not
+one: other decisions have to follow it."""
 
 
 def head_index(name: str) -> int:

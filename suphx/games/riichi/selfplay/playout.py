@@ -21,11 +21,11 @@ from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.undrawn import is_undrawn
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS
+from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS, RIICHI_HEAD
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.selfplay.decision import Forward, discard_action
 from suphx.games.riichi.selfplay.play_to_end import play_to_end
-from suphx.games.riichi.table.action import PASS
+from suphx.games.riichi.table.action import PASS, RIICHI
 from suphx.games.riichi.table.table import KYOKU_END, TABLE, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
@@ -94,19 +94,29 @@ def play_out_with_nets(parts: Sequence[BranchTables], encoder: Encoder, forward:
 
 
 def branch(
-    tables: Records, head: int, indices: I64, candidates: I64, choices: I16, *, num_walls: int = 1
+    tables: Records,
+    head: int,
+    indices: I64,
+    candidates: I64,
+    choices: I16,
+    *,
+    num_walls: int = 1,
+    kinds: I64 | None = None,
 ) -> BranchTables:
     """Return copies of the tables ``indices`` int64 [n], which wait for decisions of ``head`` and stay as they are.
 
     ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: actions of the head
-    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. Every action is tried in ``num_walls`` orders of
-    the undrawn tiles: first that of the game, then random ones, the same for all actions of a row. Raises ValueError
-    for a head that is not one of PLAYOUT_HEADS, and for a choice that is not legal.
+    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. ``kinds`` int64 [n]: of the riichi head, what is
+    discarded after a no. Every action is tried in ``num_walls`` orders of the undrawn tiles: first that of the game,
+    then random ones, the same for all actions of a row. Raises ValueError for a head that is not one of PLAYOUT_HEADS,
+    and for a choice that is not legal.
     """
     if head not in PLAYOUT_HEADS:
         raise ValueError(f"head {head} cannot be played out: use one of {PLAYOUT_HEADS}")
     actions = np.full(choices.shape, NO_BRANCH, np.int16)
-    row = _fill_actions(tables, head, indices, candidates, choices, actions)
+    if kinds is None:
+        kinds = np.full(len(indices), NO_BRANCH, np.int64)
+    row = _fill_actions(tables, head, indices, candidates, choices, kinds, actions)
     if row >= 0:
         raise ValueError(f"row {row}: one of the choices {choices[row].tolist()} is not legal")
     positions = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
@@ -116,7 +126,9 @@ def branch(
 
 
 @jit
-def _fill_actions(tables: Records, head: int, indices: I64, candidates: I64, choices: I16, actions: I16) -> int:
+def _fill_actions(
+    tables: Records, head: int, indices: I64, candidates: I64, choices: I16, kinds: I64, actions: I16
+) -> int:  # fmt: skip
     """Fill int16 [n, k] with the actions of the choices; return the first row with one that is not legal, or -1."""
     for i in range(len(indices)):
         t = tables[indices[i]]
@@ -124,7 +136,7 @@ def _fill_actions(tables: Records, head: int, indices: I64, candidates: I64, cho
             choice = int(choices[i, k])
             if choice == NO_BRANCH:
                 continue
-            action = _action_of(t, head, int(candidates[i]), choice)
+            action = _action_of(t, head, int(candidates[i]), choice, int(kinds[i]))
             if action < 0 or not t.legal[action]:
                 return i
             actions[i, k] = action
@@ -132,14 +144,23 @@ def _fill_actions(tables: Records, head: int, indices: I64, candidates: I64, cho
 
 
 @jit
-def _action_of(t: Table, head: int, candidate: int, choice: int) -> int:
-    """Return the action of a choice, or -1 if the head has no such choice."""
+def _action_of(t: Table, head: int, candidate: int, choice: int, kind: int) -> int:
+    """Return the action of a choice, or -1 if the head has no such choice; ``kind``: what is discarded after no."""
     if head == DISCARD_HEAD:
-        is_held = 0 <= choice < 34 and t.hand[t.actor, choice] > 0
-        return discard_action(t, choice) if is_held else -1
+        return _discard_of(t, choice)
+    if head == RIICHI_HEAD:
+        if choice == 1:
+            return RIICHI
+        return _discard_of(t, kind) if choice == 0 else -1
     if choice == 1:
         return candidate
     return PASS if choice == 0 else -1
+
+
+@jit
+def _discard_of(t: Table, kind: int) -> int:
+    is_held = 0 <= kind < 34 and t.hand[t.actor, kind] > 0
+    return discard_action(t, kind) if is_held else -1
 
 
 @jit

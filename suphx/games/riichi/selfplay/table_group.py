@@ -140,14 +140,21 @@ class TableGroup:
         tables = self._tables[: self._num_begun]
         return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
 
-    def branch(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> BranchTables:
+    def owners(self, part: int) -> I64:
+        """Return the table of each row of a part of the last ``observe``, int64 [n]."""
+        return self._observed[part].owners
+
+    def branch(
+        self, part: int, rows: I64, choices: I16, *, num_walls: int = 1, kinds: I64 | None = None
+    ) -> BranchTables:
         """Return copies of tables on which to try actions for the ``rows`` int64 [n] of a part of the last ``observe``.
 
-        ``choices`` int16 [n, k] and errors as in playout.py. The tables stay as they are.
+        ``choices`` int16 [n, k], ``kinds`` int64 [n] and errors as in playout.py. The tables stay as they are.
         """
         asked = self._observed[part]
         owners, candidates = asked.owners[rows], asked.candidates[rows]
-        return branch(self._tables, asked.observations.head, owners, candidates, choices, num_walls=num_walls)
+        head = asked.observations.head
+        return branch(self._tables, head, owners, candidates, choices, num_walls=num_walls, kinds=kinds)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""

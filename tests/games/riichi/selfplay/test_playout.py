@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.selfplay.decision import UNDECIDED, apply_forced_actions, discard_action, observe_head
 from suphx.games.riichi.selfplay.playout import (
     NO_BRANCH,
@@ -14,9 +14,9 @@ from suphx.games.riichi.selfplay.playout import (
     play_out_with_nets,
     shuffle_undrawn,
 )
-from suphx.games.riichi.table.action import PASS, PON
+from suphx.games.riichi.table.action import PASS, PON, RIICHI
 from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import KYOKU_END
+from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN
 from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.random_number import seed_counter
 from suphx.kernel.record import I16, I64, Records
@@ -166,7 +166,28 @@ def test_an_answer_that_is_not_legal_is_refused() -> None:
         play_out(deal.tables, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
 
 
-def test_riichi_cannot_be_played_out() -> None:
+def test_the_no_of_a_riichi_is_the_discard_that_follows_it() -> None:
+    simulator, found = after(0, range(60)), 0
+    for _ in range(60):
+        tables = simulator.tables
+        asked = np.flatnonzero((tables["phase"] == OWN_TURN) & (tables["legal"][:, RIICHI] == 1))
+        for i in asked.tolist():
+            table = tables[i : i + 1].copy()
+            kind = int(np.flatnonzero(table["hand"][0, table["actor"][0]])[0])
+            one, none = np.zeros(1, np.int64), np.full(1, -1)
+            branches = branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), kinds=np.array([kind]))
+            assert branches.actions.tolist() == [RIICHI, discard_action(table[0], kind)]
+            points = play_out_scripted(branches)[0]
+            assert points.tolist() == [points_with_the_simulator(table, int(each)) for each in branches.actions]
+            for kinds in (None, np.array([-1]), np.flatnonzero(table["hand"][0, table["actor"][0]] == 0)[:1]):
+                with pytest.raises(ValueError, match="row 0: one of the choices"):
+                    branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), kinds=kinds)
+            found += 1
+        play_on(simulator, 1)
+    assert found > 5
+
+
+def test_an_own_kan_cannot_be_played_out() -> None:
     deal = Deal(["", "", "", ""], left=40)
-    with pytest.raises(ValueError, match="head 1 cannot be played out"):
-        play_out(deal.tables, RIICHI_HEAD, NO_CANDIDATES, NO_CANDIDATES, np.zeros((0, 2), np.int16))
+    with pytest.raises(ValueError, match="head 4 cannot be played out"):
+        play_out(deal.tables, KONG_HEAD, NO_CANDIDATES, NO_CANDIDATES, np.zeros((0, 2), np.int16))
