@@ -197,6 +197,14 @@ class CandidateGame(Protocol):
         """Return the rules with these values; TypeError and ValueError for others than the game has."""
         ...
 
+    def rules_values(self, rules: Any) -> dict[str, Any]:
+        """Return values for JSON from which ``new_rules`` makes equal rules; those of equal rules never change."""
+        ...
+
+    def with_auctions(self, rules: Any, *, has_auctions: bool) -> Any:
+        """Return ``rules`` with or without an auction before each deal; ValueError if the game can have none."""
+        ...
+
     def net_columns(self, seat: int) -> NetColumns:
         """Return the inputs of the net of ``seat``."""
         ...

@@ -144,6 +144,7 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     assert game.name == name
     assert player.columns.shape[1] == game.net_columns(0).candidate
     scores = game.play(rules, range(5), player)
+    assert game.new_rules(game.rules_values(rules)) == rules
     assert scores.shape == (5, len(game.seat_names))
     assert scores.dtype == np.float32
     assert (scores == game.play(rules, range(5), player)).all()

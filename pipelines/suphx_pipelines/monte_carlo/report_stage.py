@@ -28,7 +28,8 @@ STAGE_NAME = "report"
 _STANDARD_ERRORS = 1.96
 _ABOUT_MATCH = (
     "Each deck is played twice, with the sides swapped. WP: share of games won. ADP: mean points per game, 2 to the "
-    "power of the bombs played, negative for lost games. With 95 % intervals over decks."
+    "power of the bombs played, times the bid if there was an auction; negative for lost games. With 95 % intervals "
+    "over decks."
 )
 
 Figures = Mapping[str, Any]

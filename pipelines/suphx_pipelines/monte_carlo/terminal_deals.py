@@ -76,7 +76,7 @@ class TerminalDeals:
         self._seat = setup.seat
         self._lines: list[str] = []
         self._won = 0
-        self._is_dealt = False
+        self._is_dealt = self._is_bidding = False
         self._is_saved = True
 
     def play(self, first_seed: int) -> TerminalResult:
@@ -93,7 +93,7 @@ class TerminalDeals:
                 if not self._wants_another():
                     break
         except (_LeftError, KeyboardInterrupt):
-            if self._is_dealt:
+            if self._is_dealt or self._is_bidding:
                 self._show("The deal that was left is not saved.")
         if not self._is_saved:
             self._save()
@@ -145,6 +145,7 @@ class TerminalDeals:
         """Hold the auction with the person and scripted bids for all others; return the person's seat after it."""
         text, num_places, num_deals = self._game.text, len(self._game.seat_names), auction.num_deals
         own = (self._setup.seat + len(self._lines)) % num_places
+        self._is_bidding = True
         while (place := auction.place) is not None:
             bid = self._ask_bid(auction, own) if place == own else auction.scripted_bid()
             auction.bid(bid)
@@ -152,6 +153,7 @@ class TerminalDeals:
             if auction.num_deals > num_deals:
                 num_deals = auction.num_deals
                 self._show("  all have passed: the cards are dealt again")
+        self._is_bidding = False
         return auction.seat_of(own)
 
     def _ask_bid(self, auction: Auction, own: int) -> int:
@@ -178,7 +180,7 @@ class TerminalDeals:
             return bid
 
     def _auction_help(self) -> None:
-        for line in self._game.text.auction_help:
+        for line in (*self._game.text.auction_help, "Type h to see what a scripted agent would bid, quit to leave."):
             self._show(f"  {line}")
 
     def _save(self) -> None:
@@ -277,4 +279,5 @@ class TerminalDeals:
 def _who(place: int, own: int, num_places: int) -> str:
     """Return who bids at a place, as the person at ``own`` would say it."""
     turns = (place - own) % num_places
-    return "you" if not turns else "the player after you" if turns == 1 else "the player before you"
+    names = {0: "you", 1: "the player after you", num_places - 1: "the player before you"}
+    return names.get(turns, f"the player {turns} places after you")

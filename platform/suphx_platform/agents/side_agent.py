@@ -69,14 +69,19 @@ def find_side_nets(
 
 
 def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
-    """Return the rules by which all ``agents`` can play; ValueError if their nets know different moves."""
+    """Return the rules by which all ``agents`` can play; ValueError if their nets know different moves.
+
+    Where the rules that nets have learned differ, those of the game without options are used.
+    """
     learned = [agent for agent in agents if agent.rules is not None]
     if not learned:
         return game.new_rules({})
     if not have_same_moves(game, *(agent.rules for agent in learned)):
         names = " and ".join(agent.address for agent in learned)
         raise ValueError(f"{names} learned rules with different moves: they cannot play each other")
-    return learned[0].rules
+    values = [game.rules_values(agent.rules) for agent in learned]
+    common = {name: value for name, value in values[0].items() if all(own.get(name) == value for own in values)}
+    return game.new_rules(common)
 
 
 def have_same_moves(game: CandidateGame, *rules: Any) -> bool:

@@ -19,6 +19,9 @@ from suphx.experience.decisions import BOOL, Decisions, concatenate
 from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 
+_LEAST_SHARE = 1 / 8
+"""Of a batch, for a head that decides rarely: an update from fewer would mostly move noise."""
+
 
 @dataclass(slots=True)
 class BufferCounts:
@@ -77,6 +80,7 @@ class ReplayBuffer:
         self._config = config
         self._blocks: dict[int, deque[tuple[Decisions, int]]] = {head: deque() for head in heads}
         self._num_bytes = 0
+        self._taken: int | None = None
 
     @property
     def num_bytes(self) -> int:
@@ -98,8 +102,8 @@ class ReplayBuffer:
         """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
 
         Each head that has enough gives its oldest ``batch_size`` decisions and the rest of their last trajectory. A
-        head with fewer gives all that it has once its oldest would be too stale for the next version: otherwise a head
-        that decides rarely, such as riichi, would never learn beside discards.
+        head with fewer gives all that it has, but not less than an eighth of that, once its oldest would be too stale
+        for the next batch: otherwise a head that decides rarely, such as riichi, would never learn beside discards.
         """
         for head in self._blocks:
             self._drop_stale(head, version)
@@ -107,7 +111,9 @@ class ReplayBuffer:
         if not ready:
             return None
         parts = {head: self._pop(head, self._config.batch_size) for head in ready}
-        late = [head for head in self._blocks if head not in ready and self._is_last_chance(head, version)]
+        next_version = version + max(1, version - (version if self._taken is None else self._taken))
+        late = [head for head in self._blocks if head not in ready and self._is_last_chance(head, next_version)]
+        self._taken = version
         parts |= {head: self._pop(head, self._num_decisions(head)) for head in late}
         self.counts.learned += sum(map(len, parts.values()))
         versions = np.concatenate([part.versions for part in parts.values()])
@@ -149,9 +155,10 @@ class ReplayBuffer:
         return sum(len(block) for block, _ in self._blocks[head])
 
     def _is_last_chance(self, head: int, version: int) -> bool:
-        """Tell whether a head has decisions that would be dropped for the version after ``version``."""
+        """Tell whether a head has enough decisions to learn from, and some that would be dropped for ``version``."""
         oldest = version - self._config.max_staleness
-        return any((block.versions <= oldest).any() for block, _ in self._blocks[head])
+        has_enough = self._num_decisions(head) >= _LEAST_SHARE * self._config.batch_size
+        return has_enough and any((block.versions < oldest).any() for block, _ in self._blocks[head])
 
     def _drop_stale(self, head: int, version: int) -> None:
         """Drop what is too stale, and what a seat decided before it in the same kyoku; most blocks are not copied."""

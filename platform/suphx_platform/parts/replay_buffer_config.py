@@ -11,7 +11,7 @@ class ReplayBufferConfig:
 
     batch_size: int = 1024
     """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories. A head that decides
-    rarely learns from fewer, before they become too stale."""
+    rarely learns from fewer, but at least an eighth, before they become too stale."""
     capacity_bytes: int = 256 * 2**20
     """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
     max_staleness: int = 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,14 @@ class DouDizhu:
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
         """Return the rules with these values; TypeError and ValueError for others."""
         return Rules(**values)
+
+    def rules_values(self, rules: Rules) -> dict[str, Any]:
+        """Return the values of ``rules`` for JSON."""
+        return rules.values()
+
+    def with_auctions(self, rules: Rules, *, has_auctions: bool) -> Rules:
+        """Return ``rules`` with or without bidding."""
+        return replace(rules, bidding=has_auctions)
 
     def net_columns(self, seat: int) -> NetColumns:
         """Return the inputs of the net of ``seat``."""

@@ -231,4 +231,5 @@ class _Training:
     def _identity(self) -> dict[str, Any]:
         """Return all that must be the same for the training to resume, as JSON can hold it."""
         settings = asdict(self.config) | {"opponents": list(self.config.opponents), "game": self.game.name}
-        return {name: value for name, value in settings.items() if name not in FREE_KEYS} | asdict(self.rules)
+        kept = {name: value for name, value in settings.items() if name not in FREE_KEYS}
+        return kept | self.game.rules_values(self.rules)

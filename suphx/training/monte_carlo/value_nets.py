@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | No
     game = trained.game
     for net, name, seat in zip(trained.nets, file_names(game), game.seat_names, strict=True):
         header = {"kind": _KIND, "format_version": _FORMAT_VERSION, "game": game.name, "seat": seat}
-        header |= {"rules": asdict(trained.rules), "extra": extra or {}}
+        header |= {"rules": trained.game.rules_values(trained.rules), "extra": extra or {}}
         write_tensors(folder / name, net.state_dict(), header)
 
 

@@ -211,6 +211,16 @@ def test_a_bid_below_the_highest_is_refused_and_the_place_moves_on(tmp_path: Pat
     assert typist.shown[second + 1].startswith("  highest bid      none"), "it bids first in the second deal"
 
 
+@pytest.mark.parametrize("told", ["Ctrl-C", "end of input", "quit"])
+def test_a_deal_that_is_left_in_its_auction_is_not_saved(tmp_path: Path, told: str) -> None:
+    setup = replace(new_setup(tmp_path), rules=GAME.new_rules({"bidding": True}))
+    typist = Typist(setup, 1, ["0x", told])
+    assert typist.terminal.play(3) == TerminalResult(0, 0)
+    assert typist.shown[-1] == "The deal that was left is not saved."
+    assert "  '0x' is no bid: type 1, 2, 3 or p" in typist.shown
+    assert not (tmp_path / "deals.jsonl").exists()
+
+
 def bids_before(seed: int) -> list[int]:
     """Return the scripted bids of the first two places."""
     auction = GAME.new_auction(GAME.new_rules({"bidding": True}), seed)

@@ -43,6 +43,16 @@ def test_scripted_agents_play_by_the_rules_of_the_nets(tmp_path: Path) -> None:
     assert common_rules(GAME, agents[0], agents[0]) == Rules()
 
 
+def test_nets_with_and_without_bidding_play_without_it_whoever_is_named_first(tmp_path: Path) -> None:
+    bidding = Rules(bidding=True, scoring="points")
+    folders = [nets(tmp_path / "a", bidding), nets(tmp_path / "b", Rules(scoring="points"))]
+    agents = [load_side_agent(str(folder), GAME, tmp_path / "space") for folder in folders]
+    assert [agent.rules for agent in agents] == [bidding, Rules(scoring="points")]
+    for order in (agents, agents[::-1]):
+        assert common_rules(GAME, *order) == Rules(scoring="points")
+    assert common_rules(GAME, agents[0], agents[0]) == bidding
+
+
 def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp_path: Path) -> None:
     runs, storage = tmp_path / "runs", Storage(StorageConfig(address=f"s3://{BUCKET}/runs"))
     for number, name in enumerate(("a-1", "b-1", "c-1")):

@@ -152,6 +152,27 @@ def test_a_head_that_decides_rarely_learns_from_what_it_has_before_that_is_too_s
     assert buffer.status().num_decisions == 2
 
 
+def test_buffers_that_take_turns_look_as_far_ahead_as_their_next_turn() -> None:
+    buffer = new_buffer((DISCARD_HEAD, RIICHI_HEAD), max_staleness=4)
+    learned = 0
+    for version in range(0, 40, 3):
+        buffer.add([decisions(range(10), version), decisions(range(2), version, RIICHI_HEAD)])
+        batch = buffer.take(version)
+        assert batch is not None
+        learned += len(batch.parts[RIICHI_HEAD]) if RIICHI_HEAD in batch.parts else 0
+    assert (learned, buffer.counts.stale) == (28, 0)
+
+
+def test_a_rare_head_does_not_learn_from_less_than_an_eighth_of_a_batch() -> None:
+    buffer = new_buffer((DISCARD_HEAD, RIICHI_HEAD), batch_size=80, max_staleness=2)
+    for version in range(6):
+        buffer.add([decisions(range(80), version), decisions(range(3), version, RIICHI_HEAD)])
+        batch = buffer.take(version)
+        assert batch is not None
+        assert set(batch.parts) == {DISCARD_HEAD}
+    assert buffer.counts.stale == 9
+
+
 def test_a_rare_head_alone_waits_for_a_whole_batch() -> None:
     buffer = new_buffer((DISCARD_HEAD, RIICHI_HEAD), max_staleness=0)
     buffer.add([decisions(range(2), 0, RIICHI_HEAD)])

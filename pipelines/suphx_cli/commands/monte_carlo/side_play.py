@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from secrets import randbelow
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import find_game
@@ -42,7 +41,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     args.out.mkdir(parents=True, exist_ok=True)
     setup = TerminalSetup(
         game=game,
-        rules=_with_bidding(common_rules(game, agent), title) if args.bidding else common_rules(game, agent),
+        rules=game.with_auctions(common_rules(game, agent), has_auctions=args.bidding),
         player=agent.player,
         agent=agent.address,
         seat=args.seat - 1,
@@ -55,13 +54,6 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")
     return {"game": game_name, "deals": result.deals, "won": result.won, "records": records}
-
-
-def _with_bidding(rules: Any, title: str) -> Any:
-    """Return ``rules`` with an auction before each deal; ValueError if the game has none."""
-    if not hasattr(rules, "bidding"):
-        raise ValueError(f"--bidding has no meaning for {title}: leave it out")
-    return replace(rules, bidding=True)
 
 
 def _new_file(folder: Path, game_name: str) -> Path:

@@ -50,10 +50,11 @@ _NETS_MODULE = "suphx/training/monte_carlo/value_nets.py"
 
 def game_code(recipe: SideTournamentRecipe) -> GameCode:
     """Return by which rules and code the games of a tournament are played."""
+    game = candidate_game(recipe.game)
     own = (f"{module.replace('.', '/')}.py" for module in game_modules(recipe.game))
     return GameCode(
-        rules=digest_json([recipe.game, asdict(recipe.rules)]),
-        num_seats=len(candidate_game(recipe.game).sides),
+        rules=digest_json([recipe.game, game.rules_values(recipe.rules)]),
+        num_seats=len(game.sides),
         modules=(*own, _NETS_MODULE),
     )
 

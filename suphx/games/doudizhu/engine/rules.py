@@ -5,8 +5,8 @@ Seat 0 is the landlord. By default there is no bidding, as DouZero is trained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from suphx.games.doudizhu.moves.move_table import Moves
@@ -33,6 +33,11 @@ class Rules:
         for name in ("bidding", "douzero_kickers"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use true or false")
+
+    def values(self) -> dict[str, Any]:
+        """Return the options for files; ``bidding`` only if it is on, as files of earlier versions do not have it."""
+        values = asdict(self)
+        return values if self.bidding else {name: value for name, value in values.items() if name != "bidding"}
 
     def load_moves(self) -> Moves:
         """Return the table of moves that these rules allow."""

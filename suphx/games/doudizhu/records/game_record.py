@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class GameRecord:
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object of this game."""
         hands = dict(zip(SEAT_NAMES, self.hands, strict=True))
-        values: dict[str, Any] = {"game": GAME, "rules": asdict(self.rules), "hands": hands, "bottom": self.bottom}
+        values: dict[str, Any] = {"game": GAME, "rules": self.rules.values(), "hands": hands, "bottom": self.bottom}
         values |= {"moves": list(self.moves), "winner": self.winner}
         if self.bids:
             values["bids"] = [list(bid) for bid in self.bids]

@@ -74,7 +74,7 @@ class DouDizhuText:
     def read_bid(self, text: str) -> int:
         """Return the bid that a person typed; ValueError says what is wrong with it."""
         typed = unicodedata.normalize("NFKC", text).strip().lower()
-        if typed in _PASSES:
+        if typed in (*_PASSES, "0"):
             return PASS_BID
         if typed in ("1", "2", "3"):
             return int(typed)

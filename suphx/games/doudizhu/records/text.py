@@ -36,16 +36,20 @@ def record_text(record: GameRecord) -> str:
 
 
 def parse_record(text: str, rules: Rules | None = None) -> GameRecord:
-    """Return the game of a text, played by ``rules`` (None: the defaults); ValueError says what is wrong with it."""
+    """Return the game of a text, played by ``rules`` (None: the defaults), with bidding if it has bids.
+
+    ValueError says what is wrong with it.
+    """
     head, mark, moves = text.partition(_MOVES)
-    cards = dict(line.split(":", 1) for line in head.splitlines() if ":" in line)
+    lines = (line.split(":", 1) for line in head.splitlines() if ":" in line)
+    cards = {name.strip().lower(): text for name, text in lines}
     missing = [name for name in _NAMES if name not in cards]
     if missing or not mark:
         raise ValueError(f"this text has no line {(missing or [_MOVES])[0]!r}: docs/games.md shows a game as text")
     hands = [cards_text(parse_cards(cards[name].strip())) for name in _NAMES]
     bids = _parse_bids(cards[_BIDS]) if _BIDS in cards else ()
     return GameRecord(
-        rules=replace(rules or Rules(), bidding=bool(bids)),
+        rules=replace(rules or Rules(), bidding=True) if bids else rules or Rules(),
         hands=(hands[0], hands[1], hands[2]),
         bottom=hands[3],
         moves=tuple(cards_text(parse_cards(move)) for move in moves.split()),

@@ -56,7 +56,7 @@ class DeckResults:
     peasant_wins: NDArray[np.bool_]
     """bool (decks,)."""
     landlord_points: F32
-    """float32 (decks,): 2 to the power of the bombs played, negative where it lost."""
+    """float32 (decks,): the stake times 2 to the power of the bombs played, negative where it lost."""
     peasant_points: F32
     """float32 (decks,): the same for each of the peasants."""
 

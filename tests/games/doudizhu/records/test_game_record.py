@@ -83,10 +83,21 @@ def test_bids_and_rules_belong_together() -> None:
         replace(record, rules=Rules())
     text = record_text(record)
     assert "\nbids: " in text
-    assert parse_record(text).rules == Rules(bidding=True)
+    assert parse_record(text).rules == parse_record(text.replace("bids:", "Bids :")).rules == Rules(bidding=True)
+    without = "\n".join(line for line in text.splitlines() if not line.startswith("bids"))
+    assert parse_record(without).bids == ()
+    with pytest.raises(ValueError, match="the bids are none"):
+        parse_record(without, Rules(bidding=True))
     for line in ("bids: landlord", "bids: landlord 2.5", "bids: landlord x, landlord_up pass"):
         with pytest.raises(ValueError, match="write such as 'landlord_up pass, landlord 2'"):
             parse_record("\n".join([line if each.startswith("bids") else each for each in text.splitlines()]))
+
+
+def test_rules_without_bidding_are_written_as_before_there_was_any() -> None:
+    plain, bidding = Rules(scoring="points"), Rules(scoring="points", bidding=True)
+    assert plain.values() == {"scoring": "points", "douzero_kickers": False}
+    assert bidding.values() == {"scoring": "points", "bidding": True, "douzero_kickers": False}
+    assert [Rules(**each.values()) for each in (plain, bidding)] == [plain, bidding]
 
 
 def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
