@@ -74,7 +74,8 @@ def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:
 
 def ready_tables(count: int) -> Records:
     """Return tables whose actor may declare riichi."""
-    simulator, agent, found = Simulator(60, tenhou()), ScriptedAgent("ukeire"), []
+    simulator, agent = Simulator(60, tenhou()), ScriptedAgent("ukeire")
+    found: list[np.void] = []
     simulator.reset(range(60))
     while len(found) < count:
         tables, waiting = simulator.tables, simulator.waiting()
