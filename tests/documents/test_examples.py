@@ -14,6 +14,7 @@ import torch
 from suphx.games.riichi.records.archive.record_writer import write_records
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.repository import REPOSITORY
 
@@ -80,6 +81,19 @@ def test_ppo_trains_and_is_tested_on_fresh_games(
     place, low, high = map(float, match.groups())
     assert low < place < high
     assert 1 <= place <= 4
+
+
+def test_the_two_agents_play_and_differ_in_the_discard_net_only() -> None:
+    folders = [EXAMPLES / "agents" / name for name in ("supervised", "self_play")]
+    seating = np.array([[0, 1, 1, 1], [1, 0, 0, 0]])
+    games = play_games([load_agent(str(folder)) for folder in folders], seating, [5, 6], tenhou())
+    assert [sum(game.final_scores) for game in games] == [100_000, 100_000]
+    before, after = (load_policy_set(folder, "suphx").nets for folder in folders)
+    same = [
+        all(torch.equal(one, other) for one, other in zip(net.state_dict().values(), new.state_dict().values()))
+        for net, new in zip(before, after, strict=True)
+    ]
+    assert same == [False, True, True, True, True]
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)

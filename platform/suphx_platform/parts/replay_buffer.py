@@ -111,8 +111,10 @@ class ReplayBuffer:
         if not ready:
             return None
         parts = {head: self._pop(head, self._config.batch_size) for head in ready}
-        next_version = version + max(1, version - (version if self._taken is None else self._taken))
-        late = [head for head in self._blocks if head not in ready and self._is_last_chance(head, next_version)]
+        step = 0 if self._taken is None else version - self._taken  # more than 1 if several buffers take turns
+        late = [
+            head for head in self._blocks if head not in ready and self._is_last_chance(head, version + max(1, step))
+        ]
         self._taken = version
         parts |= {head: self._pop(head, self._num_decisions(head)) for head in late}
         self.counts.learned += sum(map(len, parts.values()))

@@ -13,8 +13,8 @@ import numpy as np
 from suphx.games.doudizhu.bots.random_choice import choose_index
 from suphx.games.doudizhu.bots.rule_play import choose_rule
 from suphx.games.doudizhu.cards.card import NUM_RANKS
-from suphx.games.doudizhu.engine.auction import deal_by_bids
-from suphx.games.doudizhu.engine.play import deal, step
+from suphx.games.doudizhu.engine.auction import deal_game
+from suphx.games.doudizhu.engine.play import step
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import MAX_SEED
 from suphx.games.doudizhu.engine.table import LANDLORD, PLAYING, TABLE, Table
@@ -111,10 +111,7 @@ def _play(
     counts = np.zeros(NUM_RANKS, np.int64)
     t = tables[0]
     for i in range(len(winners)):
-        if has_bidding:
-            deal_by_bids(t, m, seed + i)
-        else:
-            deal(t, m, seed + i)
+        deal_game(t, m, seed + i, has_bidding)
         while t.phase == PLAYING:
             end = list_legal(m, t.hands[t.actor], t.to_beat, legal, 0)
             agent = landlord if t.actor == LANDLORD else peasants

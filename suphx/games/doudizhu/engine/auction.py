@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.doudizhu.cards.card import BLACK_JOKER, NUM_CARDS, NUM_RANKS, RED_JOKER, TWO, count_rank, pack_ids
-from suphx.games.doudizhu.engine.play import BOTTOM_CARDS, HAND_CARDS, start
+from suphx.games.doudizhu.cards.card import ACE, BLACK_JOKER, NUM_CARDS, NUM_RANKS, RED_JOKER, TWO, count_rank, pack_ids
+from suphx.games.doudizhu.engine.play import BOTTOM_CARDS, HAND_CARDS, MAX_SEED, deal, start
 from suphx.games.doudizhu.engine.table import NO_BID, NUM_SEATS, PASS_BID, Table
 from suphx.games.doudizhu.moves.move_table import Moves
 from suphx.kernel.jit import jit
@@ -35,7 +35,7 @@ def scripted_bid(cards: int, highest: int) -> int:
     The strength is 4 for the red joker, 3 for the black one, 2 for each two, 1 for each ace, and 3 for each bomb.
     """
     strength = 4 * count_rank(cards, RED_JOKER) + 3 * count_rank(cards, BLACK_JOKER)
-    strength += 2 * count_rank(cards, TWO) + count_rank(cards, TWO - 1)
+    strength += 2 * count_rank(cards, TWO) + count_rank(cards, ACE)
     for rank in range(NUM_RANKS):
         strength += 3 * (count_rank(cards, rank) == 4)
     bid = PASS_BID
@@ -45,8 +45,16 @@ def scripted_bid(cards: int, highest: int) -> int:
 
 
 @jit
-def deal_by_bids(t: Table, m: Moves, seed: int) -> None:
-    """Start the game ``seed`` with the landlord that scripted bids make."""
+def deal_game(t: Table, m: Moves, seed: int, has_bidding: bool) -> None:
+    """Start the game ``seed`` (0 <= seed < 2**62), with the landlord that scripted bids make if ``has_bidding``."""
+    if has_bidding:
+        _deal_by_bids(t, m, seed)
+    else:
+        deal(t, m, seed)
+
+
+@jit
+def _deal_by_bids(t: Table, m: Moves, seed: int) -> None:
     counter = np.zeros(1, np.int64)
     seed_counter(counter, seed)
     ids = np.arange(NUM_CARDS)
@@ -91,7 +99,12 @@ class Auction:
     """One auction, bid by bid, such as with a person at one place."""
 
     def __init__(self, seed: int) -> None:
-        """Deal the cards of ``seed``; with scripted bids only, the game is that of ``deal_by_bids``."""
+        """Deal the cards of ``seed``, 0 to 2**62 - 1 (ValueError for another one).
+
+        With scripted bids only, the game is that of ``Simulator.reset``.
+        """
+        if not 0 <= seed < MAX_SEED:
+            raise ValueError(f"seed is {seed}: use 0 to 2**62 - 1")
         self.seed = seed
         self.hands: I64 = np.zeros(NUM_SEATS, np.int64)
         """Packed cards by place, without the bottom cards."""

@@ -11,6 +11,7 @@ from suphx.games.doudizhu.moves.move_table import Moves
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
 
+MAX_SEED = 2**62
 HAND_CARDS = 17
 BOTTOM_CARDS = 3
 

@@ -15,8 +15,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.doudizhu.engine.auction import Auction, deal_by_bids
-from suphx.games.doudizhu.engine.play import deal, step
+from suphx.games.doudizhu.engine.auction import Auction, deal_game
+from suphx.games.doudizhu.engine.play import MAX_SEED as MAX_SEED
+from suphx.games.doudizhu.engine.play import step
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.score import F32, scores_of
 from suphx.games.doudizhu.engine.table import PLAYING, SEAT_NAMES, TABLE
@@ -25,7 +26,6 @@ from suphx.games.doudizhu.moves.move_table import Moves, move_text
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, I64, Records
 
-MAX_SEED = 2**62
 _MOVES_A_TABLE = 64  # for a start; the list grows when tables have more
 
 
@@ -101,10 +101,7 @@ class Simulator:
 @jit
 def _deal(tables: Records, m: Moves, indices: I64, seeds: I64, has_bidding: bool) -> None:
     for i in range(len(indices)):
-        if has_bidding:
-            deal_by_bids(tables[indices[i]], m, seeds[i])
-        else:
-            deal(tables[indices[i]], m, seeds[i])
+        deal_game(tables[indices[i]], m, seeds[i], has_bidding)
 
 
 @jit

@@ -137,6 +137,12 @@ def test_bids_leave_better_hands_to_the_landlord() -> None:
     assert won[0] < 0.47 < 0.54 < won[1]
 
 
+@pytest.mark.parametrize("seed", [-1, 2**62])
+def test_a_seed_that_no_game_has_is_refused(seed: int) -> None:
+    with pytest.raises(ValueError, match="seed is .*: use 0 to 2"):
+        Auction(seed)
+
+
 def test_bidding_must_be_true_or_false() -> None:
     with pytest.raises(ValueError, match="bidding is 1: use true or false"):
         Rules(bidding=1)  # type: ignore[arg-type]

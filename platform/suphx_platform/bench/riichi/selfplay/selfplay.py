@@ -39,9 +39,8 @@ def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[st
     say("measuring self-play end to end")
     if not case.on_ray:
         return describe(case, alone, all_cores, play_in_threads(case, policy_set))
-    from suphx_platform.bench.riichi.selfplay.selfplay_ray import (
-        play_over_ray,  # Ray takes seconds: only when it is needed
-    )
+    # Ray takes seconds to import: only when it is needed.
+    from suphx_platform.bench.riichi.selfplay.selfplay_ray import play_over_ray
 
     return describe(case, alone, all_cores, play_over_ray(case, policy_set))
 
