@@ -87,10 +87,10 @@ def test_the_two_agents_play_and_differ_in_the_discard_net_only() -> None:
     folders = [EXAMPLES / "agents" / name for name in ("supervised", "self_play")]
     seating = np.array([[0, 1, 1, 1], [1, 0, 0, 0]])
     games = play_games([load_agent(str(folder)) for folder in folders], seating, [5, 6], tenhou())
-    assert [sum(game.final_scores) for game in games] == [100_000, 100_000]
+    assert [sum(game.final_scores or ()) for game in games] == [100_000, 100_000]
     before, after = (load_policy_set(folder, "suphx").nets for folder in folders)
     same = [
-        all(torch.equal(one, other) for one, other in zip(net.state_dict().values(), new.state_dict().values()))
+        all(torch.equal(tensor, new.state_dict()[name]) for name, tensor in net.state_dict().items())
         for net, new in zip(before, after, strict=True)
     ]
     assert same == [False, True, True, True, True]

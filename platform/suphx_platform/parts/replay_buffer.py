@@ -112,9 +112,8 @@ class ReplayBuffer:
             return None
         parts = {head: self._pop(head, self._config.batch_size) for head in ready}
         step = 0 if self._taken is None else version - self._taken  # more than 1 if several buffers take turns
-        late = [
-            head for head in self._blocks if head not in ready and self._is_last_chance(head, version + max(1, step))
-        ]
+        rare = [head for head in self._blocks if head not in ready]
+        late = [head for head in rare if self._is_last_chance(head, version + max(1, step))]
         self._taken = version
         parts |= {head: self._pop(head, self._num_decisions(head)) for head in late}
         self.counts.learned += sum(map(len, parts.values()))
