@@ -18,7 +18,14 @@ version = release = installed_version("suphx")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 root_doc = "docs/site/index"
-include_patterns = ["*.md", "docs/**", "examples/*/README.md", "helm/suphx/README.md", "infra/*/README.md", "k8s/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/**",
+    "examples/*/README.md",
+    "helm/suphx/README.md",
+    "infra/*/README.md",
+    "k8s/README.md",
+]
 exclude_patterns = ["docs/site/conf.py"]
 
 myst_heading_anchors = 4  # links such as page.md#heading, as they work on code hosts

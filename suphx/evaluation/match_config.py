@@ -21,7 +21,7 @@ MIN_CLUSTERS = 6
 """Fewer lie all on one side of zero by chance in more than 5 of 100 cases: they cannot say who is better."""
 
 MAX_SIDE_DECKS = 1 << 17
-"""Of a night of a tournament in a game of two sides: the decks of another night have other seeds."""
+"""Of a match of a tournament in a game of two sides: the decks of another night have other seeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

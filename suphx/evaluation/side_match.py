@@ -10,7 +10,7 @@ WP is the share of games won, ADP the mean points per game (DouZero, Zha et al. 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -81,18 +81,25 @@ def play_side_match(
     """
     if num_deals < MIN_DEALS:
         raise ValueError(f"{num_deals} deals have no interval: play at least {MIN_DEALS}")
-    parts: dict[str, list[SideResults]] = {side: [] for side in game.sides}
+    results = list[Mapping[str, SideResults]]()
     for start in range(0, num_deals, _DEALS_AT_A_TIME):
         count = min(_DEALS_AT_A_TIME, num_deals - start)
-        results = game.play_match(count, rules, first, second, first_seed=first_seed + start, kept=kept)
-        for side, reached in results.items():
-            parts[side].append(reached)
+        results.append(game.play_match(count, rules, first, second, first_seed=first_seed + start, kept=kept))
         progress(count)
+    return side_report(game.sides, results)
+
+
+def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults]]) -> SideReport:
+    """Return the figures of a match, of whose deals ``results`` has what the first agent reached, by side."""
+    parts: dict[str, list[SideResults]] = {side: [] for side in sides}
+    for found in results:
+        for side, reached in found.items():
+            parts[side].append(reached)
     columns: dict[str, NDArray[np.float64]] = {}
     for side, own in parts.items():
         columns[f"wp_{side}"] = np.concatenate([part.wins for part in own]).astype(np.float64)
         columns[f"adp_{side}"] = np.concatenate([part.points for part in own]).astype(np.float64)
     for name, measure in (("share", "wp"), ("points", "adp")):
-        columns[name] = np.mean([columns[f"{measure}_{side}"] for side in game.sides], axis=0)
+        columns[name] = np.mean([columns[f"{measure}_{side}"] for side in sides], axis=0)
     figures = {name: SideFigure(float(column.mean()), mean_interval(column)) for name, column in columns.items()}
-    return SideReport(deals=num_deals, figures=figures)
+    return SideReport(deals=len(columns["share"]), figures=figures)

@@ -258,8 +258,27 @@ class CandidateGame(Protocol):
         """
         ...
 
+    def read_record(self, text: str) -> Any:
+        """Return the game of one line of a file of records, finished or not; ValueError says what is wrong with it."""
+        ...
+
+    def new_record(self, rules: Any, seed: int) -> str:
+        """Return a game that was dealt, without a move, as one line of a file of records."""
+        ...
+
+    def recorded_move(self, rules: Any, move: int) -> str:
+        """Return a move as records have it."""
+        ...
+
     def recorded_decisions(self, record: Any) -> RecordedDecisions:
         """Return the decisions of a recorded game; ValueError for a move that is not legal."""
+        ...
+
+    def next_decision(self, record: Any) -> RecordedDecisions | None:
+        """Return the decision, at a single table, that follows the moves of a record; None if the game is over.
+
+        ValueError for a move that is not legal.
+        """
         ...
 
     def viewer_game(

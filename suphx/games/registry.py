@@ -87,13 +87,20 @@ def game_of_files(names: Iterable[str]) -> str | None:
 def find_side_game(name: str | None, agents: Iterable[str]) -> str | None:
     """Return the game ``name`` (None: that of the nets of ``agents``, addresses) if its seats choose among candidates.
 
-    None for another game.
+    None for another game. The nets are in a folder, or those of the registered model with the name of the game.
     """
     if name is not None:
         return name if name in candidate_games() else None
-    folders = [Path(address) for address in agents]
-    games = (game_of_files(path.name for path in folder.iterdir()) for folder in folders if folder.is_dir())
-    return next((game for game in games if game is not None), None)
+    return next((game for address in agents if (game := _game_of_nets(address)) is not None), None)
+
+
+def _game_of_nets(address: str) -> str | None:
+    """Return the game of the nets at an address, if its seats choose among candidates and that can be seen here."""
+    model = re.match(r"models:/([^/@]+)[/@]", address)
+    if model is not None:
+        return model[1] if model[1] in candidate_games() else None
+    folder = Path(address)
+    return game_of_files(path.name for path in folder.iterdir()) if folder.is_dir() else None
 
 
 def game_of_records(path: Path) -> str:

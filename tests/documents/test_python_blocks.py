@@ -12,6 +12,7 @@ from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import PYTHON, pages, texts
 from tests.repository import REPOSITORY
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 SMALL = {
@@ -43,13 +44,16 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def champion(place: Path) -> Iterator[None]:
-    """A registered champion in the MLflow store of ``runs``; the address of MLflow's store is restored afterwards."""
+    """The champions of both games in the MLflow store of ``runs``; the address of MLflow is restored afterwards."""
     import mlflow
 
     store, before = TrackingStore(place / "runs"), mlflow.get_tracking_uri()
     with store.start("night", key="night") as tracker:
-        promotion = Promotion(digest="a", replaces=None, night="1")
-        ModelRegistry(store, RegistryConfig()).promote(place / "runs" / "RUN" / "supervised", tracker, promotion)
+        nets = {"suphx": place / "runs" / "RUN" / "supervised"}
+        nets["doudizhu"] = save_nets(place / "runs" / "other" / "learning", seed=1)
+        for model, folder in nets.items():
+            promotion = Promotion(digest=model, replaces=None, night="1")
+            ModelRegistry(store, RegistryConfig(model=model)).promote(folder, tracker, promotion)
     yield
     mlflow.set_tracking_uri(before)
 

@@ -13,7 +13,15 @@ from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import KeptGames, candidate_game
 from suphx.games.head_game import GroupConfig, head_game
-from suphx.games.registry import DEFAULT_GAME, GAMES, candidate_games, find_game, game_of_files, game_of_records
+from suphx.games.registry import (
+    DEFAULT_GAME,
+    GAMES,
+    candidate_games,
+    find_game,
+    find_side_game,
+    game_of_files,
+    game_of_records,
+)
 from suphx.kernel.record import I64
 from tests.repository import REPOSITORY
 
@@ -174,3 +182,17 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
         game.scripted_player("nobody")
     with pytest.raises((TypeError, ValueError)):
         game.new_rules({"winds": 4})
+
+
+@pytest.mark.parametrize(
+    ("agents", "game"),
+    [
+        (["models:/doudizhu@champion", "rule"], "doudizhu"),
+        (["rule", "models:/doudizhu/3"], "doudizhu"),
+        (["models:/suphx@champion", "ukeire"], None),
+        (["models:/doudizhu-old/3", "rule"], None),
+    ],
+)
+def test_the_registered_model_with_the_name_of_a_game_tells_the_game(agents: list[str], game: str | None) -> None:
+    assert find_side_game(None, agents) == game
+    assert find_side_game("riichi", agents) is None

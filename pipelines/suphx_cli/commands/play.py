@@ -35,7 +35,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
         "finished games are saved, and games that are not finished go on at the next start with the same agent, seat "
         f"and length. {AGENT_HELP} A game of two sides, such as doudizhu, is played in the terminal, deal after deal, "
-        "against random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
+        "against random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
         epilog=examples(
             "suphx play",
             "suphx play --agent runs/RUN/supervised --length tonpuu",

@@ -1,29 +1,33 @@
-"""The recipe of a tournament in a game of two sides: who plays and how much (docs/games.md)."""
+"""The recipe of a tournament in a game of two sides: who plays, how much, and what it takes to become the champion."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
+from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.recipe.tournament_recipe import check_night, check_pool, tonight
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.model_registry import RegistryConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SidePoolConfig:
-    """Participants."""
+    """Participants besides the champion, which always plays."""
 
     agents: tuple[str, ...] = ("rule", "random")
-    """Scripted agents, folders of nets (``runs/RUN/learning``) and their addresses in a bucket
-    (``s3://bucket/runs/RUN/learning``)."""
+    """Scripted agents, folders of nets (``runs/RUN/learning``), their addresses in a bucket
+    (``s3://bucket/runs/RUN/learning``) and in the model registry (``models:/NAME/VERSION``). Nets among them are for
+    comparison only: they cannot become the champion."""
     newest: int = 3
-    """Number of newest trained nets that play, too."""
+    """Number of newest trained nets that play; one of them may become the champion."""
     newest_from: str = ""
     """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
     tournament's own storage if that is a bucket, else its folder of runs."""
@@ -46,6 +50,26 @@ class SideLeaderboardConfig:
     def __post_init__(self) -> None:
         if not 2 <= self.decks <= MAX_SIDE_DECKS:
             raise ValueError(f"decks is {self.decks}: use 2 to {MAX_SIDE_DECKS:,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideDecisionConfig:
+    """The deciding match: the newest nets with the best rating against the champion, on fresh decks."""
+
+    decks: int = 20_000
+    """Maximum number of decks of the deciding match, at least 24. It stops as soon as ``test`` has decided; without a
+    decision the result is undecided and nothing is promoted."""
+    fresh_decks: int = 2000
+    """New decks after a pass, at least 6. Only their figures are published: those of the deciding match are too good on
+    average."""
+    opponent: str = "rule"
+    """Scripted opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
+    champion."""
+    test: SideTestConfig = field(default_factory=SideTestConfig)
+    """Sequential test that decides about the promotion."""
+
+    def __post_init__(self) -> None:
+        check_decks(self.decks, self.fresh_decks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +97,10 @@ class SideTournamentRecipe:
     """Participants."""
     leaderboard: SideLeaderboardConfig = field(default_factory=SideLeaderboardConfig)
     """Games for the ratings."""
+    decision: SideDecisionConfig = field(default_factory=SideDecisionConfig)
+    """Match that decides about the promotion."""
+    registry: RegistryConfig = field(default_factory=partial(RegistryConfig, model="doudizhu"))
+    """Where the champion is registered: a model of its own for each game."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
@@ -81,11 +109,13 @@ class SideTournamentRecipe:
         agents = candidate_game(self.game).agents
         if self.leaderboard.anchor not in agents:
             raise ValueError(f"leaderboard.anchor is {self.leaderboard.anchor!r}: use {' or '.join(agents)}")
+        if self.decision.opponent and self.decision.opponent not in agents:
+            raise ValueError(f"decision.opponent is {self.decision.opponent!r}: use {' or '.join(agents)}, or none")
 
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "storage", "workers")
+        return ("about", "minutes", "registry.max_lost_versions", "storage", "workers")
 
 
 def load_side_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> SideTournamentRecipe:

@@ -27,7 +27,7 @@ TRACKED_SECONDS = 60
 """Between two copies for MLflow."""
 _PAUSE_SHARE = 20
 """A page is written again after so many times the time that it took: 5 % of one core at most."""
-_REPORT, _DECISION = "../report/report.html", f"../decision/{LIVE_NAME}"
+_REPORT, LIVE_DECISION = "../report/report.html", f"../decision/{LIVE_NAME}"
 Sections = Sequence[tuple[str, str]]
 Content = Callable[[bool], tuple[str, Sections]]
 """Returns the top of the page and its sections; called with whether links to other files work."""
@@ -124,7 +124,7 @@ class LiveLeaderboard:
         def content(has_links: bool) -> tuple[str, Sections]:
             head = self._head()
             if has_links:
-                head += report_page.link("The deciding match, live", _DECISION)
+                head += report_page.link("The deciding match, live", LIVE_DECISION)
             return head + report_link(has_links=has_links), leaderboard_page.sections(table, has_links=has_links)
 
         self._page.write_last(content)

@@ -19,6 +19,7 @@ from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament import (
+    candidate_promotion,
     leaderboard,
     riichi_night_game,
     tournament_decision,
@@ -45,7 +46,7 @@ class TournamentResult:
         """Return the keys that scripts read."""
         folder = self.run.folder
         table = read_json(folder / LEADERBOARD / TABLE_NAME)["agents"]
-        promotion = read_json(folder / PROMOTION / tournament_report.PROMOTION_NAME)
+        promotion = read_json(folder / PROMOTION / candidate_promotion.PROMOTION_NAME)
         kept = ("rating", "interval", "hanchans", "average_placement")
         return {
             "agents": {row["name"]: {key: row[key] for key in kept} for row in table},
@@ -61,7 +62,7 @@ class TournamentResult:
 def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
-    decision, promotion = tournament_report.DECISION_NAME, tournament_report.PROMOTION_NAME
+    decision, promotion = tournament_report.DECISION_NAME, candidate_promotion.PROMOTION_NAME
     pictures = (tournament_report.TRACKED_REPORT, riichi_night_game.PAGE_FILE, PAGES, *tournament_report.PICTURES)
     return [
         Stage(
@@ -92,7 +93,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             run=tournament_promotion.run,
             needs=(POOL, DECISION),
             artifacts=(promotion,),
-            files=tournament_promotion.FILES,
+            files=candidate_promotion.FILES,
         ),
         Stage(
             name=GAME,
@@ -145,5 +146,5 @@ def run_tournament(
 def _verdict(folder: Path) -> Verdict:
     """Return what the tournament in ``folder`` decided."""
     decision = read_json(folder / DECISION / tournament_report.DECISION_NAME)
-    promotion = read_json(folder / PROMOTION / tournament_report.PROMOTION_NAME)
+    promotion = read_json(folder / PROMOTION / candidate_promotion.PROMOTION_NAME)
     return tournament_report.verdict(decision, promotion)

@@ -1,155 +1,44 @@
-"""The promotion stage of a tournament: the candidate is registered with the evidence, and the champion if it has won.
+"""The promotion stage of a tournament of riichi: the candidate is registered, and the champion if it has won.
 
-Leaves ``promotion.json``.
+Leaves ``promotion.json`` (candidate_promotion.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament import tournament_report
-from suphx_pipelines.tournament.pool.needed_versions import NightVersions
-from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, Pool, read_pool
-from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.tracking.lost_versions import delete_lost_versions
-from suphx_platform.tracking.model_registry import ModelRegistry
-from suphx_platform.tracking.promotion import STORED_TAG, TOURNAMENT_TAG, Promotion
-from suphx_platform.tracking.tracking import Tracker
-
-FILES: Mapping[str, str] = {
-    "promotion.json": "`promoted`, `champion` (`models:/NAME/VERSION`) or null, `reason`",
-}
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
+from suphx_pipelines.tournament.pool.tournament_pool import Context, read_pool
 
 
 def run(context: Context) -> dict[str, float]:
     """Register the candidate, move the champion's alias if it has won, and leave ``promotion.json``."""
-    folder, config = context.upstream["pool"], context.recipe.registry
-    pool = read_pool(folder)
     decision = read_json(context.upstream["decision"] / tournament_report.DECISION_NAME)
-    registry = ModelRegistry(context.tracker.store, config)
-    candidate = next((entrant for entrant in pool.entrants if entrant.name == decision["candidate"]), None)
-    version = None if candidate is None else _register(context, registry, pool, candidate, decision)
-    now = version or registry.champion()
-    result = {
-        "promoted": version is not None,
-        "champion": f"models:/{config.model}/{now}" if now else None,
-        "reason": tournament_report.reason(decision, is_promoted=version is not None),
-    }
-    write_json(context.folder / tournament_report.PROMOTION_NAME, result)
-    _delete_lost(context, folder)
-    return {"promoted": version is not None}
-
-
-def _register(
-    context: Context, registry: ModelRegistry, pool: Pool, candidate: Entrant, decision: Mapping[str, Any]
-) -> str | None:
-    """Register the candidate, and return its version if it is the champion now."""
-    run_id, config = context.folder.parent.name, context.recipe.registry
-    report = report_address(context.tracker, run_id)
-    nets = candidate.nets_in(context.upstream["pool"])
-
-    def evidence(*, is_promoted: bool) -> Promotion:
-        return promotion_of(decision, pool, context.recipe.night, run_id, report, is_promoted=is_promoted)
-
-    version = registry.promote(nets, context.tracker, evidence(is_promoted=True)) if decision["is_won"] else None
-    registered = version
-    if config.candidate_alias:
-        registered = registry.nominate(nets, context.tracker, evidence(is_promoted=version is not None))
-    if registered is not None:
-        _pin(context, candidate, f"models:/{config.model}/{registered}")
-    return version
-
-
-def _delete_lost(context: Context, pool: Path) -> None:
-    """Delete old versions of candidates that lost; what cannot be deleted now is left to the next night."""
-    config, store = context.recipe.registry, context.tracker.store
-    source, runs = AgentSource(store, context.recipe.storage), context.folder.parents[1]
-    try:
-        owner = NightVersions(context.recipe, runs, pool, source, context.console.warn)
-        result = delete_lost_versions(store, config, owner)
-    except OSError as error:
-        context.console.warn(f"old versions of candidates that lost are not deleted tonight: {error}")
-        return
-    if result.deleted:
-        context.console.say(
-            f"deleted {', '.join(result.deleted)}: not promoted, and {config.max_lost_versions} of these are newer "
-            "(registry.max_lost_versions)"
-        )
-    if result.left_models:
-        context.console.warn(
-            f"MLflow does not let this user delete the models {', '.join(result.left_models)} of these versions: an "
-            "administrator can delete them on the Models page, and `mlflow gc` then frees their files"
-        )
-
-
-def _pin(context: Context, candidate: Entrant, model: str) -> None:
-    """Keep the checkpoints in the storage that a version in the registry was made from."""
-    source = AgentSource(context.tracker.store, context.recipe.storage)
-    for stored in candidate.stored:
-        try:
-            source.pin(stored, model)
-        except OSError as error:  # the registry has the nets: a storage that is away costs no night
-            context.console.warn(f"{stored} is not marked as used by {model}: {error}")
-
-
-def report_address(tracker: Tracker, tournament: str) -> str:
-    """Return the address of the tournament's report among its artifacts, which MLflow has when it is over."""
-    stage = tracker.run_id  # when MLflow has it, it has the tournament's too
-    return f"runs:/{tracker.store.run_ids.get(tournament, stage)}/{REPORT_NAME}"
-
-
-def promotion_of(
-    decision: Mapping[str, Any], pool: Pool, night: str, tournament: str, report: str, *, is_promoted: bool
-) -> Promotion:
-    """Return the claim of the candidate of ``decision`` in the ``tournament`` (its run), with the evidence.
-
-    ``report``: address of the tournament's report. ``is_promoted`` is false also for a candidate that has won while
-    something else was faster.
-    """
-    candidate, opponent, match = decision["candidate"], decision["opponent"], decision["match"]
-    test = decision["test"]
-    digest = next(entrant.digest for entrant in pool.entrants if entrant.name == candidate)
-    training, _, stage = candidate.partition("/")
-    tags = {"candidate": candidate, TOURNAMENT_TAG: tournament, "night": night}
-    tags |= {"report": report} if report else {}
-    tags |= {"verdict": test["verdict"] if test else "no opponent"} | ({"opponent": opponent} if opponent else {})
-    others = decision.get("other_seatings", {})  # an earlier version had none
-    metrics = {} if match is None else _figures(match, test, others)
-    tags |= {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
-    if test is None:
-        why = "It is the first candidate: there was no champion and no opponent to beat."
-    elif match is None:
-        tags |= _bounds(test)
-        why = _failure(test, opponent, pool.version)
-    else:
-        why = _evidence(match, test, opponent, pool.version) + _seatings(others)
-    if decision["is_won"] and not is_promoted:
-        why = f"Not promoted: another promotion of this night was first, or the alias was moved. {why}"
-    now = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
-    stored = next(entrant.stored for entrant in pool.entrants if entrant.name == candidate)
-    tags |= {STORED_TAG: " ".join(stored)} if stored else {}
-    texts = [
-        why,
-        f"{'Promoted' if is_promoted else 'Registered'} at {now} by the tournament `{tournament}` "
-        f"(night {night}).{f' Its report: `{report}`.' if report else ''}",
-        f"Trained in the run `{training}`" + (f", stage `{stage}`." if stage else "."),
-    ]
-    return Promotion(
-        digest=digest,
-        night=night,
-        replaces=pool.version,
-        description="\n\n".join(texts),
-        trained_in=training,
-        name=training,
-        tags=tags,
-        metrics=metrics,
+    return promote_candidate(
+        context,
+        decision,
+        evidence=evidence_of(decision, read_pool(context.upstream["pool"]).version),
+        reason=lambda is_promoted: tournament_report.reason(decision, is_promoted=is_promoted),
+        code=riichi_code(),
+        net_files=checkpoint_names(),
     )
+
+
+def evidence_of(decision: Mapping[str, Any], version: str | None) -> Evidence:
+    """Return what the match says of the candidate; ``version``: of the champion in the registry, if there is one."""
+    opponent, match, test = decision["opponent"], decision["match"], decision["test"]
+    others = decision.get("other_seatings", {})  # an earlier version had none
+    if test is None:
+        return Evidence()
+    if match is None:
+        return Evidence(why=_failure(test, opponent, version), tags=_bounds(test))
+    why = _evidence(match, test, opponent, version) + _seatings(others)
+    return Evidence(why=why, metrics=_figures(match, test, others))
 
 
 def _figures(match: Mapping[str, Any], test: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, float]:

@@ -24,6 +24,7 @@ from suphx_pipelines.report import report_page, report_riichi_game, report_summa
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, riichi_night_game
+from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME
 from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
@@ -31,7 +32,7 @@ from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME, Context
 
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 """The page without links, for MLflow."""
-DECISION_NAME, PROMOTION_NAME = "decision.json", "promotion.json"
+DECISION_NAME = "decision.json"
 CSV_NAME = "leaderboard.csv"
 PICTURES = ("*.svg", CSV_NAME)
 """The tables and pictures of the page as files."""

@@ -45,14 +45,14 @@ class FoundCheckpoint:
 
 
 class AgentSource:
-    """Copies nets here from a bucket or from the model registry."""
+    """Copies nets here from a bucket or the model registry: ``fetch`` those of riichi, ``fetch_folder`` all others."""
 
     def __init__(self, store: MlflowStore, storage: StorageConfig | None = None) -> None:
         """``storage`` says how buckets are reached; its address does not matter."""
         self._store = store
         self._storage = storage or StorageConfig()
         self.stored: dict[str, list[str]] = {}
-        """Versions in a bucket that ``fetch`` has copied, by the address that it was given."""
+        """Versions in a bucket that were copied, by the address that was given."""
 
     def fetch(self, address: str, folder: Path) -> str:
         """Return ``address`` as one for ``load_agent``, what it names copied into ``folder`` if it is elsewhere.
@@ -75,8 +75,27 @@ class AgentSource:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
 
+    def fetch_folder(self, address: str, folder: Path) -> bool:
+        """Copy all files of nets of any game that ``address`` names into ``folder``: in a bucket or the model registry.
+
+        Return whether there are any; False, with nothing copied, for an address that is neither of these. ValueError if
+        there is no such model.
+        """
+        if address.startswith(model_registry.PREFIX):
+            model_registry.fetch_model(self._store, address, folder)
+            return True
+        if not address.startswith(BUCKET):
+            return False
+        bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        storage = Storage(replace(self._storage, address=BUCKET + bucket))
+        version = storage.load_newest(name, folder) if name else None
+        if version is not None:
+            self.stored[address] = [f"{BUCKET}{bucket}/{version.path}"]
+        return version is not None
+
     def pin(self, stored: str, reason: str) -> None:
-        """Have a version that ``fetch`` has copied stay in its bucket (Storage.pin)."""
+        """Have a version that was copied stay in its bucket (Storage.pin)."""
         storage, path = self._place(stored)
         storage.pin(path, reason)
 
@@ -86,7 +105,7 @@ class AgentSource:
         storage.unpin(path, reason)
 
     def _place(self, stored: str) -> tuple[Storage, str]:
-        """Return the bucket of a version that ``fetch`` has copied, and the version's path in it."""
+        """Return the bucket of a version that was copied, and the version's path in it."""
         bucket, _, path = stored.removeprefix(BUCKET).partition("/")
         return Storage(replace(self._storage, address=BUCKET + bucket)), path
 

@@ -1,7 +1,10 @@
-"""Agents by address in a game that is learned by Deep Monte-Carlo: scripted ones, and nets in a folder or a bucket.
+"""Agents by address in a game that is learned by Deep Monte-Carlo: scripted ones, and nets.
 
+Nets are in a folder, in a bucket (``s3://…``) or in the model registry (``models:/…``).
+
+>>> source = AgentSource(MlflowStore(Path("runs")))
 >>> with TemporaryDirectory() as space:
-...     agent = load_side_agent("runs/RUN/learning", candidate_game("doudizhu"), Path(space))
+...     agent = load_side_agent("models:/doudizhu@champion", candidate_game("doudizhu"), Path(space), source)
 ...     agent.player
 """
 
@@ -15,7 +18,7 @@ from typing import Any
 from suphx.games.candidate_game import CandidateGame, Player, candidate_game
 from suphx.suggestion import did_you_mean
 from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
-from suphx_platform.agents.agent_source import BUCKET, FoundCheckpoint
+from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import BEST
@@ -31,9 +34,9 @@ class SideAgent:
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
 
 
-def load_side_agent(address: str, game: CandidateGame, folder: Path, storage: StorageConfig | None = None) -> SideAgent:
+def load_side_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
     """Return the agent at ``address``; arguments and errors as for ``find_side_nets``."""
-    place = find_side_nets(address, game, folder, storage)
+    place = find_side_nets(address, game, folder, source)
     if place is None:
         return SideAgent(address, game.scripted_player(address), None)
     trained = load_value_nets(place)
@@ -42,20 +45,31 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path, storage: St
 
 def load_side_player(game_name: str, address: str) -> Player:
     """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
-    return load_side_agent(address, candidate_game(game_name), Path(address)).player
+    game = candidate_game(game_name)
+    if address in game.agents:
+        return game.scripted_player(address)
+    return load_value_nets(_checked(address, Path(address), game)).player()
 
 
-def find_side_nets(
-    address: str, game: CandidateGame, folder: Path, storage: StorageConfig | None = None
-) -> Path | None:
+def find_side_nets(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> Path | None:
     """Return the folder of the nets at ``address``; None of a scripted agent.
 
-    Nets in a bucket are copied to ``folder``. ``storage`` says how buckets are reached; its address does not matter.
-    ValueError if there is no agent of ``game``; the error says what is missing.
+    Nets in a bucket or in the model registry are copied to ``folder``. ValueError if there is no agent of ``game``; the
+    error says what is missing.
     """
     if address in game.agents:
         return None
-    place = _fetched(address, folder, storage or StorageConfig()) if address.startswith(BUCKET) else Path(address)
+    is_fetched = source.fetch_folder(address, folder)
+    if address.startswith(BUCKET) and not is_fetched:
+        raise ValueError(
+            f"{address} has no checkpoint: use what `storage.address` of a run was, its id and a stage, such as "
+            "s3://bucket/runs/<run id>/learning"
+        )
+    return _checked(address, folder if is_fetched else Path(address), game)
+
+
+def _checked(address: str, place: Path, game: CandidateGame) -> Path:
+    """Return the folder of the nets at ``address`` if it has those of all seats; ValueError says what is missing."""
     if not place.is_dir():
         hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}, or a folder of nets"
         raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
@@ -120,15 +134,3 @@ def _stored_nets(game: CandidateGame, config: StorageConfig) -> Iterator[FoundCh
         versions = storage.versions(name) if name.rpartition("/")[2] != BEST else []
         if versions and all(file in versions[-1].files for file in file_names(game)):
             yield FoundCheckpoint(name, f"{config.address}/{name}", versions[-1].saved)
-
-
-def _fetched(address: str, folder: Path, config: StorageConfig) -> Path:
-    bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
-    storage = Storage(replace(config, address=BUCKET + bucket))
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    if not name or storage.load_newest(name, folder) is None:
-        raise ValueError(
-            f"{address} has no checkpoint: use what `storage.address` of a run was, its id and a stage, such as "
-            "s3://bucket/runs/<run id>/learning"
-        )
-    return folder

@@ -1,4 +1,4 @@
-"""The registered model of MLflow: five nets are one version, and aliases name the champion and the last candidate.
+"""The registered model of MLflow: an agent's nets are a version, and aliases name the champion and the last candidate.
 
 A promotion first registers the winner with a tag, its **claim**: alias, night, and the version that it replaces. MLflow
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
@@ -26,6 +26,7 @@ from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.net_digests import differences, net_digests
 from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.pyfunc_columns import columns_of
 from suphx_platform.tracking.pyfunc_form import take_nets, write_pyfunc
 from suphx_platform.tracking.tracking import Tracker
 
@@ -48,7 +49,7 @@ OUTCOME_TAG, PROMOTED, NOT_PROMOTED = "outcome", "promoted", "not promoted"
 _PROMOTED_BY_TAG = "suphx.promoted_by"
 _VERSIONS_TAG = "mlflow.modelVersions"
 MODEL_NOTE = (
-    "The candidates of the tournaments: each version is the five nets that played against the champion in one night, "
+    "The candidates of the tournaments: each version is the nets that played against the champion in one night, "
     "and its description says how that ended. `models:/NAME@champion` names the current champion, "
     "`models:/NAME@candidate` the candidate of the last night. `mlflow.pyfunc.load_model` plays with both."
 )
@@ -214,7 +215,9 @@ class ModelRegistry:
         else:
             name = re.sub(r"[/:.%\"']+", "-", promotion.name)
             tags = {DIGEST_TAG: promotion.digest}
-            model = self._client.create_logged_model(place, name, run_id, tags=tags, model_type="five nets")
+            model = self._client.create_logged_model(
+                place, name, run_id, tags=tags, model_type=columns_of(folder).model_type
+            )
         if model.status != "READY":
             with TemporaryDirectory(prefix="suphx-model-") as space:
                 form = Path(space, "model")

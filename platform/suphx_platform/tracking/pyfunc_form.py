@@ -6,7 +6,6 @@ loads it needs this project installed. Its metadata has the SHA-256 of each net,
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import warnings
@@ -19,42 +18,20 @@ import yaml
 
 from suphx_platform.tracking.client.mlflow_call import QUIET
 from suphx_platform.tracking.net_digests import differences, net_digests
+from suphx_platform.tracking.pyfunc_columns import PyfuncColumns, columns_of
 
 if TYPE_CHECKING:
     from mlflow.models import ModelSignature
 
-LOADER_MODULE = "suphx_platform.agents.pyfunc_agent"
-INPUT, OUTPUTS = "events", ("action", "probabilities")
-"""Columns."""
 DIGESTS = "sha256"
 """In the metadata: {file name of a net: SHA-256}."""
 _NETS = "nets"
 _MODEL_FILE = "MLmodel"
 _NETS_FOLDER = Path("data") / _NETS
-_HIDDEN_HAND = ["?"] * 13
-EXAMPLE = (
-    {"type": "start_game", "id": 0, "names": ["East", "South", "West", "North"]},
-    {
-        "type": "start_kyoku",
-        "bakaze": "E",
-        "kyoku": 1,
-        "honba": 0,
-        "kyotaku": 0,
-        "oya": 0,
-        "dora_marker": "1p",
-        "scores": [25000, 25000, 25000, 25000],
-        "tehais": [
-            ["2m", "3m", "4m", "6m", "7m", "3p", "4p", "5pr", "5s", "5s", "7s", "8s", "N"],
-            *([_HIDDEN_HAND] * 3),
-        ],
-    },
-    {"type": "tsumo", "actor": 0, "pai": "9s"},
-)
-"""A position: the dealer's first discard."""
 
 
 def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> None:
-    """Write the model with the files of ``nets`` into the new ``folder``; the ids are those of MLflow's model."""
+    """Write the model with the files of ``nets``, of any game, into the new ``folder``; the ids are MLflow's."""
     os.environ.update(QUIET)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about MLflow's own types, at its import
@@ -62,15 +39,16 @@ def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> Non
     import pandas as pd
     from mlflow.models import Model
 
+    columns = columns_of(nets)
     source = folder.with_name(_NETS)
     source.symlink_to(nets.resolve())  # MLflow copies it under this name
     mlflow.pyfunc.save_model(
         folder,
-        loader_module=LOADER_MODULE,
+        loader_module=columns.loader_module,
         data_path=str(source),
         mlflow_model=Model(run_id=run_id, model_id=model_id),
-        signature=_signature(),
-        input_example=pd.DataFrame({INPUT: [json.dumps(EXAMPLE)]}),
+        signature=_signature(columns),
+        input_example=pd.DataFrame({columns.input: [columns.example]}),
         pip_requirements=[f"suphx=={version('suphx')}"],
         metadata={DIGESTS: net_digests(nets)},
     )
@@ -108,9 +86,9 @@ def take_nets(folder: Path) -> None:
     kept.rename(folder)
 
 
-def _signature() -> ModelSignature:
+def _signature(columns: PyfuncColumns) -> ModelSignature:
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, DataType, Schema
 
-    outputs = Schema([ColSpec(DataType.string, name) for name in OUTPUTS])
-    return ModelSignature(inputs=Schema([ColSpec(DataType.string, INPUT)]), outputs=outputs)
+    outputs = Schema([ColSpec(DataType.string, name) for name in columns.outputs])
+    return ModelSignature(inputs=Schema([ColSpec(DataType.string, columns.input)]), outputs=outputs)

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from suphx.credentials import without_credentials
+from suphx.games.registry import candidate_games
 from suphx_platform.tracking.client.mlflow_call import FIRST, SERVER, TrackingError, TrackingRefusedError, mlflow_call
 from suphx_platform.tracking.client.mlflow_client import quiet_client
 from suphx_platform.tracking.client.tracking_experiment import make_experiment
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.server.auth.client import AuthServiceClient
 
-MODEL = RegistryConfig().model
+MODELS = (RegistryConfig().model, *candidate_games())
+"""The registered models of the tournaments of all games, as their recipes name them."""
 _WAIT_SECONDS = 600.0
 _PAUSE_SECONDS = 3.0
 
@@ -54,33 +56,41 @@ class Login:
         return cls(name=name, password=password) if name else None
 
 
-def set_up_users(address: str, *, runs: Login, tournament: Login | None = None, model: str = MODEL) -> None:
-    """Create both users, the experiment of all runs and the registered ``model``, and grant each user what it needs.
+def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) -> None:
+    """Create both users, the experiment of all runs and the registered ``MODELS``, and grant each user what it needs.
 
-    Both users may write into the experiment. The tournament may also change and manage the registered model, and delete
-    models of runs, which it does with those of old candidates; everybody else can only read the registered model. The
-    environment has the administrator's user and password. Raises TrackingError if the server does not answer,
-    ValueError if both users are the same.
+    Both users may write into the experiment. The tournament may also change and manage the registered models, and
+    delete models of runs, which it does with those of old candidates; everybody else can only read the registered
+    models. The environment has the administrator's user and password. Raises TrackingError if the server does not
+    answer, ValueError if both users are the same.
     """
     if tournament is not None and tournament.name == runs.name:
         raise ValueError(f"runs and the tournament have the same user {runs.name}: runs could move the champion")
-    from mlflow.exceptions import MlflowException
     from mlflow.server.auth.client import AuthServiceClient
 
     client, users = quiet_client(address), AuthServiceClient(address)
     with mlflow_call(address):
         experiment = make_experiment(client, None)
-        try:
-            client.create_registered_model(model, description=MODEL_NOTE)
-        except MlflowException as error:
-            if error.error_code != "RESOURCE_ALREADY_EXISTS":
-                raise
+        for model in MODELS:
+            _make_model(client, model)
         for login in filter(None, (runs, tournament)):
             _put_user(users, login)
             _grant(users, login.name, "experiment", experiment, "EDIT")
         if tournament is not None:
-            _grant(users, tournament.name, "registered_model", model, "MANAGE")
+            for model in MODELS:
+                _grant(users, tournament.name, "registered_model", model, "MANAGE")
             _grant(users, tournament.name, "logged_model", "*", "MANAGE")  # MLflow has no narrower right to delete
+
+
+def _make_model(client: MlflowClient, model: str) -> None:
+    """Create a registered model unless it exists."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        client.create_registered_model(model, description=MODEL_NOTE)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:

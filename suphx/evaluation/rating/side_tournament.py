@@ -7,31 +7,23 @@ round from all games so far (pair_choice.py), those of earlier nights included.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
-import torch
 
 from suphx.evaluation.rating.pair_choice import Pair, choose_pairs
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import ROUNDS, Player
-from suphx.evaluation.workers.game_runner import one_thread
-from suphx.evaluation.workers.game_task import Summary
-from suphx.evaluation.workers.kept_results import KeptResults, with_kept
-from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
-from suphx.games import candidate_game as contract
+from suphx.evaluation.workers.deck_block import GAMES_PER_DECK, DeckBlock
+from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
 from suphx.games.candidate_game import candidate_game
 
 BLOCK_DECKS = 20
 """Decks that a pair plays, one block after another; the last block of a night may have fewer."""
-GAMES_PER_DECK = 2
 MIN_DECKS = 2
-
-LoadPlayer = Callable[[str], contract.Player]
-"""Makes an agent of its address; a function of a module (or ``partial`` of one), as processes load it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,20 +44,6 @@ class SideSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class DeckBlock:
-    """Decks that a pair plays: one task of a process, whose result is kept as one."""
-
-    pair: Pair
-    """The agents, as indices among the players."""
-    first_deal: int
-    num_deals: int
-    key: str
-    """Differs for every block of a tournament, and follows from who plays."""
-    title: str
-    """Who plays what, for errors."""
-
-
-@dataclass(frozen=True, slots=True)
 class PlayedBlock:
     """What came of a block. Agents are named by their digests."""
 
@@ -73,78 +51,6 @@ class PlayedBlock:
     """``seats`` are in the order of the game's sides."""
     points: dict[str, dict[str, float]]
     """Agent -> side -> sum of the points of its games on this side."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SidePlan:
-    """Who plays and how: all that does not change from block to block. It can be pickled."""
-
-    game: str
-    rules: Any
-    addresses: tuple[str, ...]
-    load: LoadPlayer
-
-    def play_blocks(
-        self, blocks: Iterator[tuple[int, DeckBlock]], progress: Callable[[float], None]
-    ) -> Iterator[tuple[int, Summary]]:
-        """Yield the index of each block and its summary; an agent is loaded before its first game."""
-        game = candidate_game(self.game)
-        players: dict[int, contract.Player] = {}
-        for index, block in blocks:
-            for number in block.pair:
-                if number not in players:
-                    players[number] = self.load(self.addresses[number])
-            first, second = (players[number] for number in block.pair)
-            results = game.play_match(block.num_deals, self.rules, first, second, first_seed=block.first_deal)
-            progress(GAMES_PER_DECK * block.num_deals)
-            yield (
-                index,
-                {
-                    "wins": {side: reached.wins.tolist() for side, reached in results.items()},
-                    "points": {side: reached.points.tolist() for side, reached in results.items()},
-                },
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideRunner:
-    """How blocks are played, and what is kept of them. No result depends on it."""
-
-    load: LoadPlayer
-    workers: int = 1
-    """Processes that play."""
-    kept: KeptResults | None = None
-    """What it has of the same blocks is not played again; it gets each block that is finished."""
-    progress: Callable[[float], None] = lambda games: None
-    """Called with numbers of finished games; what was kept counts too."""
-
-    def play(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Iterator[tuple[int, Summary]]:
-        """Yield the index of each block and its summary: first what is ``kept``, then whatever ends first.
-
-        ChildProcessError if one of the processes dies; the blocks that the others have begun are yielded before.
-        """
-
-        def results(missing: list[int]) -> Generator[tuple[int, Summary], None, None]:
-            return self._results(plan, [blocks[index] for index in missing])
-
-        def note_kept(index: int) -> None:
-            self.progress(GAMES_PER_DECK * blocks[index].num_deals)
-
-        yield from with_kept(self.kept, [block.key for block in blocks], results, note_kept)
-
-    def _results(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Generator[tuple[int, Summary], None, None]:
-        if min(self.workers, len(blocks)) == 1:
-            with one_thread():
-                yield from plan.play_blocks(iter(enumerate(blocks)), self.progress)
-        else:
-            yield from run_tasks(
-                blocks,
-                _start_worker,
-                (plan,),
-                workers=self.workers,
-                describe=lambda block: block.title,
-                progress=self.progress,
-            )
 
 
 def play_side_tournament(
@@ -220,8 +126,3 @@ def _block(pair: Pair, start: int, num_deals: int, first_deal: int, players: Seq
         key=f"decks-{start + 1}-agents-{digest}",
         title=f"{first.name} and {second.name} on decks {start + 1} to {start + num_deals}",
     )
-
-
-def _start_worker(plan: SidePlan) -> Work[DeckBlock, Summary]:
-    torch.set_num_threads(1)
-    return lambda blocks: plan.play_blocks(blocks, tick)

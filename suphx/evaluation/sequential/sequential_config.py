@@ -13,7 +13,7 @@ from suphx.evaluation.match_config import (
     SeatingChoice,
     chosen_seatings,
 )
-from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, SequentialTest
+from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, SequentialTest, last_look_within
 from suphx.evaluation.sequential.wall_sums import WallScale
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 
@@ -80,8 +80,7 @@ def last_look(hanchans: int) -> int:
 
     Walls beyond it could decide nothing and are not played.
     """
-    walls = hanchans // SEATS
-    return 0 if walls < FIRST_LOOK else walls - (walls - FIRST_LOOK) % LOOK_EVERY
+    return last_look_within(hanchans // SEATS)
 
 
 def check_budget(hanchans: int) -> None:

@@ -137,6 +137,11 @@ def is_look(walls: int) -> bool:
     return walls >= FIRST_LOOK and (walls - FIRST_LOOK) % LOOK_EVERY == 0
 
 
+def last_look_within(walls: int) -> int:
+    """Return the last number of walls, at most ``walls``, after which the test is asked; 0 if there is none."""
+    return 0 if walls < FIRST_LOOK else walls - (walls - FIRST_LOOK) % LOOK_EVERY
+
+
 def _exit_time(start: float, drift: float, diffusion: float, bound: float) -> float:
     """Return the mean time until a Brownian motion with drift leaves (-bound, bound)."""
     below, above = start + bound, bound - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +25,13 @@ from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD, NUM_SEATS, SEAT_NAMES
 from suphx.games.doudizhu.features.columns import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
-from suphx.games.doudizhu.records.game_record import GameRecord
+from suphx.games.doudizhu.moves.move_table import move_text
+from suphx.games.doudizhu.records.game_record import GameRecord, parse_line, record_of
 from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.record_files import find_records
 from suphx.games.doudizhu.records.viewer_game import viewer_game
 from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks, play_games
-from suphx.games.doudizhu.selfplay.recorded_decisions import recorded_decisions
+from suphx.games.doudizhu.selfplay.recorded_decisions import next_decision, recorded_decisions
 from suphx.kernel.record import U8
 
 
@@ -106,6 +108,24 @@ class DouDizhu:
     def read_records(self, path: Path) -> Iterator[GameRecord]:
         """Yield the games of a file, JSON lines or the text of one game, or of a folder of such files."""
         return find_records(path)
+
+    def read_record(self, text: str) -> GameRecord:
+        """Return the game of one line of JSON."""
+        return parse_line(text)
+
+    def new_record(self, rules: Rules, seed: int) -> str:
+        """Return a game without a move as one line of JSON."""
+        simulator = Simulator(1, rules)
+        simulator.reset([seed])
+        return json.dumps(record_of(simulator.tables[0], rules).to_json())
+
+    def next_decision(self, record: GameRecord) -> RecordedDecisions | None:
+        """Return the decision after the moves of a record; None if the game is over."""
+        return next_decision(record)
+
+    def recorded_move(self, rules: Rules, move: int) -> str:
+        """Return the cards of a move, or "pass"."""
+        return move_text(rules.load_moves(), move)
 
     def recorded_decisions(self, record: GameRecord) -> RecordedDecisions:
         """Return the decisions of a recorded game."""

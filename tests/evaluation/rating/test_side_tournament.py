@@ -12,16 +12,15 @@ import pytest
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.side_tournament import (
     BLOCK_DECKS,
-    GAMES_PER_DECK,
-    LoadPlayer,
     PlayedBlock,
-    SideRunner,
     SideSetup,
     play_side_tournament,
 )
 from suphx.evaluation.rating.tournament import Player
 from suphx.evaluation.side_match import play_side_match
+from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
 from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.side_runner import LoadPlayer, SideRunner
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules

@@ -29,14 +29,14 @@ from suphx_pipelines.stages import (
     supervised,
 )
 from suphx_pipelines.tournament import (
+    candidate_promotion,
     leaderboard,
     riichi_night_game,
     tournament_decision,
-    tournament_promotion,
     tournament_report,
 )
 from suphx_pipelines.tournament.pool import tournament_pool
-from suphx_pipelines.tournament.sides import side_leaderboard, side_pool, side_report
+from suphx_pipelines.tournament.sides import side_decision, side_leaderboard, side_pool, side_report
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "result_files.md"
@@ -93,13 +93,15 @@ TOURNAMENT: Sequence[Place] = (
     ("pool", tournament_pool.FILES, ""),
     ("leaderboard", leaderboard.FILES, ""),
     ("decision", tournament_decision.FILES, ""),
-    ("promotion", tournament_promotion.FILES, ""),
+    ("promotion", candidate_promotion.FILES, ""),
     ("sample_game", riichi_night_game.FILES, ""),
     ("report", tournament_report.FILES, ""),
 )
 SIDE_TOURNAMENT: Sequence[Place] = (
     ("pool", side_pool.FILES, ""),
     ("leaderboard", side_leaderboard.FILES, ""),
+    ("decision", side_decision.FILES, ""),
+    ("promotion", candidate_promotion.FILES, ""),
     ("report", side_report.FILES, ""),
 )
 MONTE_CARLO: Sequence[Place] = (

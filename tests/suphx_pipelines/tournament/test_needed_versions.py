@@ -5,13 +5,16 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.recipe.tournament_recipe import PoolConfig
 from suphx_pipelines.tournament.pool.named_versions import mark_named, named_versions
 from suphx_pipelines.tournament.pool.needed_versions import NightVersions
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import games_json
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_platform.agents.agent_source import AgentSource
@@ -29,6 +32,10 @@ pytestmark = pytest.mark.usefixtures("short_games")
 LOSING = replace(
     SMALL, decision=replace(SMALL.decision, opponent="ukeire"), registry=RegistryConfig(max_lost_versions=1)
 )
+
+
+def owner_of(*arguments: Any) -> NightVersions:
+    return NightVersions(*arguments, code=riichi_code(), net_files=checkpoint_names())
 
 
 def test_a_night_deletes_an_older_candidate_whose_games_can_still_be_played_again(runs: Path) -> None:
@@ -52,7 +59,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
     def is_needed(version: LostVersion = lost, *agents: str) -> bool:
         named = replace(recipe, pool=replace(recipe.pool, agents=("ukeire", *agents)))
         source = AgentSource(TrackingStore(runs), recipe.storage)
-        return NightVersions(named, runs, tonight, source, pytest.fail).needs(version)
+        return owner_of(named, runs, tonight, source, pytest.fail).needs(version)
 
     assert not is_needed()
     assert is_needed(lost, "adapt-16:models:/suphx/1:weak"), "the recipe names it"
@@ -73,7 +80,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
 
 def test_only_candidates_of_nights_of_the_same_name_are_its_own(runs: Path, tmp_path: Path) -> None:
     write_json(tmp_path / "history.json", {**games_json([], {}), "nights": []})
-    owner = NightVersions(SMALL, runs, tmp_path, AgentSource(TrackingStore(runs)), pytest.fail)
+    owner = owner_of(SMALL, runs, tmp_path, AgentSource(TrackingStore(runs)), pytest.fail)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="")
     names = ("nightly-0123456789", "nightly-small-0123456789", "weekly-0123456789", "nightly-1", "")
     assert [owner.owns(replace(lost, tournament=name)) for name in names] == [True, False, False, False, False]
@@ -111,7 +118,7 @@ def test_a_deleted_version_frees_the_checkpoint_that_it_was_made_from(
     second = storage.save(name, nets, number=2)
     write_json(tmp_path / "history.json", {**games_json([], {}), "nights": []})
     warnings: list[str] = []
-    owner = NightVersions(recipe, runs, tmp_path, source, warnings.append)
+    owner = owner_of(recipe, runs, tmp_path, source, warnings.append)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="nightly-0123456789", stored=(stored,))
     with monkeypatch.context() as other:
         other.setenv("AWS_SECRET_ACCESS_KEY", "another")

@@ -22,7 +22,7 @@ from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
 from suphx_platform.agents.pyfunc_agent import PyfuncAgent
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
-from suphx_platform.tracking.pyfunc_form import EXAMPLE
+from suphx_platform.tracking.pyfunc_columns import RIICHI_EXAMPLE
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.parts.small_policy_set import save_random
 
@@ -137,9 +137,9 @@ def test_many_positions_at_once_get_the_moves_that_the_player_makes(nets: Path) 
     [
         ("no json", "row 1 of the column events"),
         ("{}", "row 1 of the column events: it is not a list of mjai events"),
-        (json.dumps([EXAMPLE[0], EXAMPLE[2]]), "row 1 of the column events"),
+        (json.dumps([RIICHI_EXAMPLE[0], RIICHI_EXAMPLE[2]]), "row 1 of the column events"),
     ],
 )
 def test_a_position_that_cannot_be_is_named_with_its_row(nets: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        PyfuncAgent(nets).predict(pd.DataFrame({"events": [json.dumps(EXAMPLE), text]}))
+        PyfuncAgent(nets).predict(pd.DataFrame({"events": [json.dumps(RIICHI_EXAMPLE), text]}))

@@ -10,9 +10,11 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.training.monte_carlo.value_nets import ValueNets, file_names, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
+from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.side_agent import common_rules, find_side_nets, load_side_agent, newest_side_nets
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 GAME = candidate_game("doudizhu")
@@ -24,21 +26,28 @@ def nets(folder: Path, rules: Rules | None = None) -> Path:
     return folder
 
 
+def source(folder: Path) -> AgentSource:
+    return AgentSource(TrackingStore(folder / "runs"))
+
+
 def test_nets_in_a_bucket_play_as_those_in_the_folder_that_was_stored(server: S3Server, tmp_path: Path) -> None:
     own = nets(tmp_path / "learning")
     Storage(StorageConfig(address=f"s3://{BUCKET}/runs")).save("a-1/learning", own, number=100)
-    found = load_side_agent(f"s3://{BUCKET}/runs/a-1/learning", GAME, tmp_path / "fetched")
-    local = load_side_agent(str(own), GAME, tmp_path / "none")
+    found = load_side_agent(f"s3://{BUCKET}/runs/a-1/learning", GAME, tmp_path / "fetched", source(tmp_path))
+    local = load_side_agent(str(own), GAME, tmp_path / "none", source(tmp_path))
     report = play_side_match(GAME, Rules(), found.player, local.player, num_deals=2)
     assert report.figures["share"].mean == 0.5  # the same agent
     assert not (tmp_path / "none").exists()
     with pytest.raises(ValueError, match=r"a-2/learning has no checkpoint: use what `storage.address` of a run was"):
-        load_side_agent(f"s3://{BUCKET}/runs/a-2/learning", GAME, tmp_path / "a-2")
+        load_side_agent(f"s3://{BUCKET}/runs/a-2/learning", GAME, tmp_path / "a-2", source(tmp_path))
 
 
 def test_scripted_agents_play_by_the_rules_of_the_nets(tmp_path: Path) -> None:
     rules = Rules(scoring="points", douzero_kickers=True)
-    agents = [load_side_agent(address, GAME, tmp_path) for address in ("rule", str(nets(tmp_path / "nets", rules)))]
+    agents = [
+        load_side_agent(address, GAME, tmp_path, source(tmp_path))
+        for address in ("rule", str(nets(tmp_path / "nets", rules)))
+    ]
     assert common_rules(GAME, *agents) == rules
     assert common_rules(GAME, agents[0], agents[0]) == Rules()
 
@@ -46,7 +55,7 @@ def test_scripted_agents_play_by_the_rules_of_the_nets(tmp_path: Path) -> None:
 def test_nets_with_and_without_bidding_play_without_it_whoever_is_named_first(tmp_path: Path) -> None:
     bidding = Rules(bidding=True, scoring="points")
     folders = [nets(tmp_path / "a", bidding), nets(tmp_path / "b", Rules(scoring="points"))]
-    agents = [load_side_agent(str(folder), GAME, tmp_path / "space") for folder in folders]
+    agents = [load_side_agent(str(folder), GAME, tmp_path / "space", source(tmp_path)) for folder in folders]
     assert [agent.rules for agent in agents] == [bidding, Rules(scoring="points")]
     for order in (agents, agents[::-1]):
         assert common_rules(GAME, *order) == Rules(scoring="points")
@@ -66,7 +75,7 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
     assert [found.address for found in newest_side_nets(GAME, str(runs), 1)] == [str(runs / "b-1" / "learning")]
     stored = newest_side_nets(GAME, f"s3://{BUCKET}/runs/", 2)
     assert [found.name for found in stored] == ["c-1/learning", "b-1/learning"]
-    place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c")
+    place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
     assert place is not None
     assert {path.name for path in place.iterdir()} >= set(file_names(GAME))
-    assert find_side_nets("rule", GAME, tmp_path / "none") is None
+    assert find_side_nets("rule", GAME, tmp_path / "none", source(tmp_path)) is None

@@ -12,16 +12,14 @@ from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_neg
 from suphx_cli.commands.evaluation import riichi_evaluation
 from suphx_cli.commands.monte_carlo import side_evaluation
 from suphx_cli.commands.monte_carlo.side_evaluation import DECKS
+from suphx_cli.commands.monte_carlo.side_sequential import FRESH_DECKS, SEQUENTIAL_DECKS
 from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
-_RIICHI_OPTIONS = (
-    *("hanchans", "deals", "sequential", "error", "decides", "points", "seating"),
-    *("no_draw_lanes", "workers", "ray"),
-)
+_RIICHI_OPTIONS = ("hanchans", "deals", "decides", "points", "seating", "no_draw_lanes", "workers", "ray")
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -33,7 +31,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         description="Play a match of one candidate against three copies of another agent, the opponent. Every wall is "
         "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
         f"of two sides, such as doudizhu, every deck is played twice, with the sides swapped. {AGENT_HELP} "
-        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
+        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
         epilog=examples(
             "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200",
             "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
@@ -44,6 +42,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 8 --keep-games games",
             "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire --hanchans 20000 --ray --workers 64",
             "suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000",
+            "suphx evaluate --candidate runs/NEW/learning --opponent models:/doudizhu@champion --sequential 0.02",
             "suphx evaluate --game doudizhu --candidate rule --opponent random --decks 10 --keep-games games",
         ),
     )
@@ -97,7 +96,8 @@ def _add_length(parser: argparse.ArgumentParser) -> None:
         "--decks",
         type=positive,
         metavar="N",
-        help=f"number of decks of a game of two sides, at least 2; each is played twice (default: {DECKS})",
+        help=f"number of decks of a game of two sides, at least 2; each is played twice (default: {DECKS}); with "
+        f"--sequential the most decks (default: {SEQUENTIAL_DECKS:,})",
     )
 
 
@@ -126,7 +126,9 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="DIFFERENCE",
         help="stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 in average "
-        "placement), or after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is",
+        "placement), or after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is. "
+        f"In a game of two sides: in the share of games won (such as 0.02), after --decks decks, and {FRESH_DECKS:,} "
+        "new decks after a pass",
     )
     parser.add_argument(
         "--error",

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
 from suphx_cli.arguments.record_path import check_new_folder
+from suphx_cli.commands.monte_carlo import side_sequential
+from suphx_cli.commands.monte_carlo.side_figures import figures_table
+from suphx_cli.commands.monte_carlo.side_sequential import SEQUENTIAL_DECKS
 
 if TYPE_CHECKING:
     from suphx.evaluation.side_match import SideReport
-    from suphx.games.candidate_game import CandidateGame, KeptGames
+    from suphx.games.candidate_game import KeptGames
     from suphx_platform.console.console import Console
 
 DECKS = 1000
@@ -33,22 +36,36 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         if getattr(args, name) != default:
             raise ValueError(f"--{name.replace('_', '-')} has no meaning for {game_name}: leave it out")
     check_new_folder(args.keep_games)
-    num_deals = DECKS if args.decks is None else args.decks
+    is_sequential = args.sequential is not None
+    num_deals = args.decks or (SEQUENTIAL_DECKS if is_sequential else DECKS)
     if num_deals > _DEALS_A_SEED:
         raise ValueError(f"--decks is {num_deals:,}: use at most {_DEALS_A_SEED:,}")
+    if args.error is not None and not is_sequential:
+        raise ValueError("--error is for a match that stops once it is decided: add --sequential DIFFERENCE")
+    if is_sequential and args.keep_games is not None:
+        raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
     with console.activity("importing"):
         from suphx.evaluation.side_match import play_side_match
+        from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
+        from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
     if not 0 <= args.seed <= _MAX_SEED:
         raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_SEED:,}")
     started = time.perf_counter()
+    source = AgentSource(MlflowStore(args.runs))
     with TemporaryDirectory(prefix="suphx-agents-") as space:
         candidate, opponent = (
-            load_side_agent(address, game, Path(space) / role)
+            load_side_agent(address, game, Path(space) / role, source)
             for role, address in (("candidate", args.candidate), ("opponent", args.opponent))
         )
     rules = common_rules(game, candidate, opponent)
+    first_seed = _FIRST_DEAL + _DEALS_A_SEED * args.seed
+    head = {"game": game_name, "candidate": args.candidate, "opponent": args.opponent}
+    if is_sequential:
+        match = side_sequential.SequentialMatch(game, rules, candidate.player, opponent.player, first_seed)
+        rows = match.play(args, console, num_deals)
+        return {**head, "seed": args.seed, **rows, "seconds": round(time.perf_counter() - started, 1)}
     with _kept_games(args.keep_games) as kept, console.progress("decks", num_deals) as progress:
         report = play_side_match(
             game,
@@ -56,19 +73,18 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
             candidate.player,
             opponent.player,
             num_deals=num_deals,
-            first_seed=_FIRST_DEAL + _DEALS_A_SEED * args.seed,
+            first_seed=first_seed,
             progress=progress.advance,
             kept=kept,
         )
     console.say(_verdict(report))
     if args.keep_games is not None:
         console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
-    head = {"game": game_name, "candidate": args.candidate, "opponent": args.opponent, "decks": num_deals}
-    head |= {"seed": args.seed, "outcome": report.outcome}
+    head |= {"decks": num_deals, "seed": args.seed, "outcome": report.outcome}
     seconds = round(time.perf_counter() - started, 1)
     if console.is_json:
         return {**head, **report.to_json(), "seconds": seconds}
-    return {**head, "seconds": seconds, "figures": _table(report, game)}
+    return {**head, "seconds": seconds, "figures": figures_table(report, game)}
 
 
 @contextmanager
@@ -101,23 +117,3 @@ def _verdict(report: SideReport) -> str:
         f"{words[report.outcome]}: it wins {share.mean:.1%} of the games on both sides together "
         f"(95 % interval {low:.1%} to {high:.1%})."
     )
-
-
-def _table(report: SideReport, game: CandidateGame) -> list[dict[str, str]]:
-    """Return what people see: WP (share of games won) and ADP (points per game), a line for each side."""
-    rows = []
-    for label, names in (
-        *((side, (f"wp_{side}", f"adp_{side}")) for side in game.sides),
-        ("both", ("share", "points")),
-    ):
-        wins, points = (report.figures[name] for name in names)
-        rows.append(
-            {
-                "candidate as": label,
-                "WP": f"{wins.mean:.1%}",
-                "WP, 95 % interval": f"{wins.interval.low:.1%} to {wins.interval.high:.1%}",
-                "ADP": f"{points.mean:+.3f}",
-                "ADP, 95 % interval": f"{points.interval.low:+.3f} to {points.interval.high:+.3f}",
-            }
-        )
-    return rows

@@ -31,13 +31,16 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         raise ValueError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
     with console.activity("importing"):
         from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalSetup
+        from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
+        from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
     if args.seat > len(game.seat_names):
         names = ", ".join(game.seat_names)
         raise ValueError(f"--seat is {args.seat}: use 1 to {len(game.seat_names)} ({title} has {names})")
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        agent = load_side_agent(game.agents[-1] if args.agent is None else args.agent, game, Path(space) / "agent")
+        address = game.agents[-1] if args.agent is None else args.agent
+        agent = load_side_agent(address, game, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
     args.out.mkdir(parents=True, exist_ok=True)
     setup = TerminalSetup(
         game=game,

@@ -78,9 +78,11 @@ def _opinions(
     """
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
         from suphx.selfplay.agents.side_opinion import player_opinions
+        from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import have_same_moves, load_side_agent
+        from suphx_platform.tracking.mlflow_store import MlflowStore
 
-        agent = load_side_agent(args.agent, game, Path(space))
+        agent = load_side_agent(args.agent, game, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
     if agent.rules is not None and not have_same_moves(game, agent.rules, *(record.rules for record in records)):
         raise ValueError(f"{args.agent} learned rules with other moves than those of {args.record}")
     opinions = []

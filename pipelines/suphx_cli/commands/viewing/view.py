@@ -28,7 +28,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
         f"network. With --agent it also shows what the agent would do at each decision. {AGENT_HELP} "
         "Not adapt: and mjai:, which must follow whole games. Records of doudizhu are recognized by their content; "
-        "AGENT is then random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
+        "AGENT is then random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
         epilog=examples(
             "suphx view game.mjlog",
             "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",

@@ -7,11 +7,12 @@ A stored game names its agents by the digests of their nets, and is played again
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.named_versions import named_versions
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_night_of, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, POOL_NAME, Entrant, pool_of
@@ -26,14 +27,25 @@ class NightVersions:
     """The versions of a tournament's candidates, as ``delete_lost_versions`` asks for them."""
 
     def __init__(
-        self, recipe: TournamentRecipe, runs: Path, pool: Path, source: AgentSource, warn: Callable[[str], None]
+        self,
+        recipe: TournamentRecipe | SideTournamentRecipe,
+        runs: Path,
+        pool: Path,
+        source: AgentSource,
+        warn: Callable[[str], None],
+        *,
+        code: GameCode,
+        net_files: Sequence[str],
     ) -> None:
-        """``runs``: folder of runs. ``pool``: of tonight; it has the games of earlier nights. ``source``: buckets."""
+        """``runs``: folder of runs. ``pool``: of tonight; it has the games of earlier nights. ``source``: buckets.
+
+        ``code``: of the game. ``net_files``: names of the files of an agent's nets.
+        """
         self._recipe = recipe
         self._source = source
         self._warn = warn
-        self._agents = {agent for game in read_history(pool / HISTORY_NAME).games for agent in game.seats}
-        self._nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None)
+        self._agents = {agent for game in read_history(pool / HISTORY_NAME, code).games for agent in game.seats}
+        self._nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None, net_files)
 
     @property
     def name(self) -> str:
@@ -67,9 +79,10 @@ class NightVersions:
 class _Nights:
     """The folders and stored versions of earlier tournaments."""
 
-    def __init__(self, runs: Path, storage: Storage | None) -> None:
+    def __init__(self, runs: Path, storage: Storage | None, net_files: Sequence[str]) -> None:
         self._runs = runs
         self._storage = storage
+        self._net_files = net_files
 
     def has_games(self, run: str) -> bool:
         """Tell whether the games of a tournament are in the folder of runs or in the storage."""
@@ -86,26 +99,24 @@ class _Nights:
             return False
         folder = self._runs / version.tournament / _POOL
         local = folder / POOL_NAME
-        if local.is_file() and _has_nets(local.read_bytes(), version.digest, lambda name: (folder / name).is_file()):
+        if local.is_file() and self._are_in(local.read_bytes(), version, lambda name: (folder / name).is_file()):
             return True
         if self._storage is None:
             return False
         for stored in self._storage.versions(f"{version.tournament}/{_POOL}"):
             text = self._storage.read(stored, POOL_NAME)
-            if text is not None and _has_nets(text, version.digest, stored.files.__contains__):
+            if text is not None and self._are_in(text, version, stored.files.__contains__):
                 return True
         return False
 
+    def _are_in(self, text: bytes, version: LostVersion, has_file: Callable[[str], bool]) -> bool:
+        """Tell whether the pool of a ``pool.json`` has an agent with these nets, and all their files; damaged: no."""
+        try:
+            own = [each for each in pool_of(json.loads(text)).entrants if each.digest == version.digest]
+            return any(each.has_nets and self._is_whole(each, has_file) for each in own)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            return False
 
-def _has_nets(text: bytes, digest: str, has_file: Callable[[str], bool]) -> bool:
-    """Tell whether the pool of a ``pool.json`` has an agent with these nets, and all their files; damaged: no."""
-    try:
-        entrants = pool_of(json.loads(text)).entrants
-        return any(each.digest == digest and each.has_nets and _is_whole(each, has_file) for each in entrants)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-        return False
-
-
-def _is_whole(entrant: Entrant, has_file: Callable[[str], bool]) -> bool:
-    nets = entrant.nets_in(Path())
-    return all(has_file((nets / file).as_posix()) for file in checkpoint_names())
+    def _is_whole(self, entrant: Entrant, has_file: Callable[[str], bool]) -> bool:
+        nets = entrant.nets_in(Path())
+        return all(has_file((nets / file).as_posix()) for file in self._net_files)

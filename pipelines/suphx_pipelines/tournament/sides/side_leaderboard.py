@@ -12,19 +12,19 @@ from functools import cache, partial
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
 from suphx.evaluation.rating.side_tournament import (
     BLOCK_DECKS,
-    GAMES_PER_DECK,
     PlayedBlock,
-    SideRunner,
     SideSetup,
     play_side_tournament,
 )
 from suphx.evaluation.rating.tournament import Player
+from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+from suphx.evaluation.workers.side_runner import SideRunner
 from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import number
 from suphx_pipelines.tournament.leaderboard import metric_names
-from suphx_pipelines.tournament.live_page import LivePage, Sections, report_link
+from suphx_pipelines.tournament.live_page import LIVE_DECISION, LivePage, Sections, report_link
 from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, read_pool
@@ -33,8 +33,8 @@ from suphx_pipelines.tournament.sides.side_pool import SideContext, game_code
 from suphx_pipelines.tournament.sides.side_table import SideBoard
 from suphx_platform.agents.side_agent import load_side_player
 
-_FIRST_DECK = 2**37
-"""Above the decks of matches and curves, and below those of self-play, which begin at 2**40."""
+FIRST_DECK = 2**37
+"""Above the decks of matches and curves, and below those of the deciding matches (side_decision.py)."""
 FILES: Mapping[str, str] = {
     "games/decks-<n>-agents-<digest>.json": (
         "a block of decks: `wins` {side: [of each deck]} and `points` {side: [of each deck]} of the first agent of the "
@@ -46,7 +46,7 @@ FILES: Mapping[str, str] = {
     ),
     "table.json": (
         "`decks` (tonight), `earlier_games`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
-        "digest, rating, interval [2], games, sides "
+        "digest, rating, interval [2], is_candidate, is_champion, games, sides "
         "{side: {wp (all nights), adp (tonight)}}}], strongest first; `pairings` and `nights` as for riichi"
     ),
     "live.html": "the leaderboard while games come in; it reloads itself until the last game",
@@ -76,7 +76,7 @@ def run(context: SideContext) -> dict[str, float]:
         rules=recipe.rules,
         players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
         anchor=recipe.leaderboard.anchor,
-        first_deal=_FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
+        first_deal=FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
         earlier=board.earlier.games,
     )
     with context.console.activity("compiling kernels"):
@@ -115,8 +115,10 @@ class _LiveBoard:
         table = self._board.table()
 
         def content(has_links: bool) -> tuple[str, Sections]:
-            head = self._head() + report_link(has_links=has_links)
-            return head, side_page.sections(table, has_links=has_links)
+            head = self._head()
+            if has_links:
+                head += report_page.link("The deciding match, live", LIVE_DECISION)
+            return head + report_link(has_links=has_links), side_page.sections(table, has_links=has_links)
 
         self._page.write_last(content)
 

@@ -15,12 +15,13 @@ from typing import TypeAlias
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import game_modules
-from suphx.training.monte_carlo.value_nets import file_names
+from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.tournament.pool.game_code import GameCode
+from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.tournament_pool import (
     COPIES,
     POOL_NAME,
@@ -34,11 +35,12 @@ from suphx_pipelines.tournament.pool.tournament_pool import (
     write_earlier_nights,
 )
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.agents.side_agent import find_side_nets, have_same_moves, load_side_agent, newest_side_nets
+from suphx_platform.agents.side_agent import find_side_nets, have_same_moves, newest_side_nets
+from suphx_platform.tracking.model_registry import ModelRegistry
 
 MIN_AGENTS = 2
 FILES: Mapping[str, str] = {
-    "pool.json, agents/<n>/": "as for riichi, without a champion and candidates; the nets",
+    "pool.json, agents/<n>/": "as for riichi; the nets",
     "history.json": "games of earlier nights as they were when the night began, as for riichi",
     "note.md": "what the description of the run in MLflow says besides, as for riichi",
 }
@@ -61,41 +63,59 @@ def game_code(recipe: SideTournamentRecipe) -> GameCode:
 
 def run(context: SideContext) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent or fewer than two."""
-    source = AgentSource(context.tracker.store, context.recipe.storage)
-    check_newest_from(context, source)
-    entrants, left_out = enter_agents(context, _wanted(context), partial(_enter, context.recipe), least=MIN_AGENTS)
-    pool = Pool(entrants=tuple(entrants), champion=None, version=None, left_out=left_out)
-    write_json(context.folder / POOL_NAME, asdict(pool))
-    write_earlier_nights(context, game_code(context.recipe))
-    return {"agents": len(entrants), "with_nets": sum(entrant.has_nets for entrant in entrants)}
-
-
-def _wanted(context: SideContext) -> Iterator[tuple[str, str, bool]]:
-    """Yield name, address and whether it is one of the newest: named agents first, so that their twins are left out."""
     recipe = context.recipe
+    source = AgentSource(context.tracker.store, recipe.storage)
+    check_newest_from(context, source)
+    version = ModelRegistry(context.tracker.store, recipe.registry).champion()
+    enter = partial(_enter, recipe, source)
+    entrants, left_out = enter_agents(context, _wanted(context, version), enter, least=MIN_AGENTS)
+    champion = [entrant.name for entrant in entrants].index(recipe.registry.address) if version else None
+    pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
+    write_json(context.folder / POOL_NAME, asdict(pool))
+    mark_named(context.tracker.store, recipe, context.console.warn)
+    write_earlier_nights(context, game_code(recipe))
+    return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
+
+
+def _wanted(context: SideContext, version: str | None) -> Iterator[tuple[str, str, bool]]:
+    """Yield name, address and whether it is a candidate: the champion first, so that its twins are left out."""
+    recipe = context.recipe
+    if version is not None:
+        yield recipe.registry.address, f"models:/{recipe.registry.model}/{version}", False
     for address in recipe.pool.agents:
-        yield address, address, False
+        if address != recipe.registry.address:
+            yield address, address, False
     game = candidate_game(recipe.game)
     for found in newest_side_nets(game, newest_from(context), recipe.pool.newest, recipe.storage):
         yield found.name, found.address, True
 
 
 def _enter(
-    recipe: SideTournamentRecipe, folder: Path, number: int, name: str, address: str, _is_optional: bool
+    recipe: SideTournamentRecipe,
+    source: AgentSource,
+    folder: Path,
+    number: int,
+    name: str,
+    address: str,
+    is_candidate: bool,
 ) -> Entrant:
     """Copy the nets of an agent, if it has any, and see that it can play by the rules of the recipe."""
     game = candidate_game(recipe.game)
     copy, space = empty_folders(folder, number)
-    nets = find_side_nets(address, game, space, recipe.storage)
+    nets = find_side_nets(address, game, space, source)
     if nets is None:
         return Entrant(name=name, address=address, digest=address)
     copy.mkdir(parents=True)
     for file in file_names(game):
         shutil.copy2(nets / file, copy)
     shutil.rmtree(space, ignore_errors=True)
-    learned = load_side_agent(str(copy), game, space).rules
+    learned = load_value_nets(copy).rules
     if not have_same_moves(game, learned, recipe.rules):
         raise ValueError(f"{name} learned rules with other moves than those of the recipe: change its table rules")
     return Entrant(
-        name=name, address=f"{COPIES}{number}", digest=digest_of_files(copy / file for file in file_names(game))
+        name=name,
+        address=f"{COPIES}{number}",
+        digest=digest_of_files(copy / file for file in file_names(game)),
+        is_candidate=is_candidate,
+        stored=tuple(source.stored.get(address, ())),
     )

@@ -13,13 +13,15 @@ from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.report import report_summary
 from suphx_pipelines.report.report_number import interval, number
 from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
 from suphx_pipelines.tournament.rating_figures import rating_scale
-from suphx_pipelines.tournament.sides import side_page
+from suphx_pipelines.tournament.sides import side_decision_page, side_page
+from suphx_pipelines.tournament.sides.side_decision_page import decision_section
 from suphx_pipelines.tournament.sides.side_pool import SideContext
-from suphx_pipelines.tournament.tournament_report import CSV_NAME, last_sections, write_pages
+from suphx_pipelines.tournament.tournament_report import CSV_NAME, DECISION_NAME, last_sections, write_pages
 
 FILES: Mapping[str, str] = {
     "report.html": "one self-contained page",
@@ -34,10 +36,18 @@ def run(context: SideContext) -> dict[str, float]:
     """Write the page, the pictures and the table into the stage's folder."""
     pool = read_json(context.upstream["pool"] / POOL_NAME)
     table = read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
-    head = report_summary.verdict_card(verdict(table)) + report_summary.run_head(context.folder.parent, environment())
+    decision = read_json(context.upstream["decision"] / DECISION_NAME)
+    promotion = read_json(context.upstream["promotion"] / PROMOTION_NAME)
+    head = report_summary.verdict_card(verdict(table, decision, promotion))
+    head += report_summary.run_head(context.folder.parent, environment())
 
     def sections(has_links: bool) -> Sections:
-        return [*side_page.sections(table, has_links=has_links), *last_sections(context, pool["left_out"])]
+        decided = decision_section(decision)
+        return [
+            *([("Decision", decided)] if decided else []),
+            *side_page.sections(table, has_links=has_links),
+            *last_sections(context, pool["left_out"]),
+        ]
 
     size = write_pages(context, head, sections)
     for name, picture in side_page.pictures(table).items():
@@ -46,8 +56,13 @@ def run(context: SideContext) -> dict[str, float]:
     return {"bytes": size}
 
 
-def verdict(table: Mapping[str, Any]) -> Verdict:
-    """Return who has the highest rating; that of the anchor is always the same, so the next one is named too."""
+def verdict(table: Mapping[str, Any], decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
+    """Return what was decided; without a candidate who has the highest rating.
+
+    The rating of the anchor is always the same, so the next one is named too.
+    """
+    if decision["candidate"] is not None:
+        return side_decision_page.verdict(decision, promotion)
     first, second, *_ = table["agents"]
     if first["name"] == table["anchor"]:
         sentence = f"The highest rating: {first['name']} (always 1,000), then {_rated(second)}."

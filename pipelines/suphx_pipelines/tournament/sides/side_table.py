@@ -43,10 +43,13 @@ class SideBoard:
     def table(self) -> dict[str, Any]:
         """Return the table, the strongest agent first; agents without a game are left out."""
         games = [*self.earlier.games, *self.games]
+        champion = None if self.pool.champion is None else self.pool.entrants[self.pool.champion]
         rated = rated_entrants(self.pool, games, anchor=self.anchor)
         rows = [
             {
                 **rating_keys(entrant, rating),
+                "is_candidate": entrant.is_candidate,
+                "is_champion": entrant is champion,
                 "games": rating.games,
                 "sides": {side: self._figures(entrant.digest, number, games) for number, side in enumerate(self.sides)},
             }

@@ -1,7 +1,7 @@
-"""A tournament in a game of two sides: pool -> leaderboard -> report.
+"""A tournament in a game of two sides: pool -> leaderboard -> decision -> promotion -> report.
 
-Everybody is rated by the games of all nights, as in the tournaments of riichi (tournament.py). There is no champion,
-because the model registry has no nets of these games.
+As in the tournaments of riichi (tournament.py), everybody is rated by the games of all nights, and the best of the
+newest nets becomes the champion if it wins a match on fresh decks.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.tournament.candidate_promotion import FILES, PROMOTION_NAME
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
-from suphx_pipelines.tournament.sides import side_leaderboard, side_pool, side_report
-from suphx_pipelines.tournament.tournament_report import PICTURES, TRACKED_REPORT
+from suphx_pipelines.tournament.sides import side_decision, side_leaderboard, side_pool, side_promotion, side_report
+from suphx_pipelines.tournament.tournament_report import DECISION_NAME, PICTURES, TRACKED_REPORT
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
-POOL, REPORT = "pool", "report"
+POOL, DECISION, PROMOTION, REPORT = "pool", "decision", "promotion", "report"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +39,14 @@ class SideTournamentResult:
         """Return the keys that scripts read: those of a tournament of riichi, with figures by side."""
         folder = self.run.folder
         table = read_json(folder / LEADERBOARD / TABLE_NAME)["agents"]
+        promotion = read_json(folder / PROMOTION / PROMOTION_NAME)
         kept = ("rating", "interval", "games", "sides")
         return {
             "game": self.game,
             "agents": {row["name"]: {key: row[key] for key in kept} for row in table},
-            "champion": None,
-            "promoted": False,
-            "reason": f"no promotion: the model registry has no nets of {self.game}",
+            "champion": promotion["champion"],
+            "promoted": promotion["promoted"],
+            "reason": promotion["reason"],
             "report": str(folder / REPORT / REPORT_NAME),
             "run_id": self.run.run_id,
             "tracking_uri": self.run.tracking_uri,
@@ -57,7 +60,7 @@ def side_tournament_stages(game_name: str) -> list[Stage[SideTournamentRecipe]]:
         Stage(
             name=POOL,
             run=side_pool.run,
-            recipe_keys=("name", "game", "night", "rules", "pool"),
+            recipe_keys=("name", "game", "night", "rules", "pool", "registry"),
             artifacts=(POOL_NAME,),
             files=side_pool.FILES,
             modules=modules,
@@ -72,10 +75,26 @@ def side_tournament_stages(game_name: str) -> list[Stage[SideTournamentRecipe]]:
             modules=modules,
         ),
         Stage(
+            name=DECISION,
+            run=side_decision.run,
+            recipe_keys=("game", "night", "rules", "decision"),
+            needs=(POOL, LEADERBOARD),
+            artifacts=(DECISION_NAME,),
+            files=side_decision.FILES,
+            modules=modules,
+        ),
+        Stage(
+            name=PROMOTION,
+            run=side_promotion.run,
+            needs=(POOL, DECISION),
+            artifacts=(PROMOTION_NAME,),
+            files=FILES,
+        ),
+        Stage(
             name=REPORT,
             run=side_report.run,
             recipe_keys=tuple(field.name for field in fields(SideTournamentRecipe)),
-            needs=(POOL, LEADERBOARD),
+            needs=(POOL, LEADERBOARD, DECISION, PROMOTION),
             artifacts=(TRACKED_REPORT, *PICTURES),
             files=side_report.FILES,
             is_about_run=True,
@@ -100,7 +119,7 @@ def run_side_tournament(
         records=None,
         console=console,
         storage=Storage(recipe.storage) if recipe.storage.address else None,
-        find_verdict=lambda metrics: side_report.verdict(read_json(runner.folder / LEADERBOARD / TABLE_NAME)),
+        find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,
         max_wait_hours=max_wait_hours,
     )
@@ -108,3 +127,10 @@ def run_side_tournament(
     if result.run.verdict is not None:
         console.say(result.run.verdict.sentence)
     return result
+
+
+def _verdict(folder: Path) -> Verdict:
+    """Return what the tournament in ``folder`` decided."""
+    files = (f"{LEADERBOARD}/{TABLE_NAME}", f"{DECISION}/{DECISION_NAME}", f"{PROMOTION}/{PROMOTION_NAME}")
+    table, decision, promotion = (read_json(folder / name) for name in files)
+    return side_report.verdict(table, decision, promotion)

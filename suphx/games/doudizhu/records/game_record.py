@@ -160,9 +160,18 @@ def read_records(path: Path) -> Iterator[GameRecord]:
             if not line.strip():
                 continue
             try:
-                yield GameRecord.from_json(json.loads(line))
-            except (ValueError, RecursionError) as error:
+                yield parse_line(line)
+            except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
+
+
+def parse_line(line: str) -> GameRecord:
+    """Return the game of a line of JSON; ValueError says what is wrong with it."""
+    try:
+        values = json.loads(line)
+    except RecursionError as error:
+        raise ValueError(f"this is no record of {GAME}: {error}") from error
+    return GameRecord.from_json(values)
 
 
 def _players(values: Mapping[str, Any]) -> tuple[str, str, str]:

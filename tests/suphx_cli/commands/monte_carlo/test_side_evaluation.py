@@ -82,6 +82,20 @@ def test_the_games_are_kept_and_their_points_are_those_of_the_report(
         assert found[f"wp_{side}"]["mean"] == count / 5
 
 
+def test_a_sequential_match_stops_and_measures_on_new_decks(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["rule", "random", "--game", "doudizhu", "--sequential", "0.2", "--error", "0.05"]
+    found = evaluate(capsys, *words)
+    assert (found["verdict"], found["difference"], found["error"]) == ("better", 0.2, 0.05)
+    assert found["decks"] < 100
+    assert found["fresh_match"]["decks"] == 2000
+    assert found["fresh_match"]["share"]["interval"][0] > 0.9
+    assert evaluate(capsys, *words) | {"seconds": 0} == found | {"seconds": 0}
+    assert cli.main(["evaluate", "--candidate", "random", "--opponent", "rule", *words[2:]]) == 0
+    captured = capsys.readouterr()
+    assert "The candidate is not stronger by this difference, after" in captured.err
+    assert "not_better" in captured.out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -93,6 +107,13 @@ def test_the_games_are_kept_and_their_points_are_those_of_the_report(
             "which is not an empty folder: name a new",
         ),
         (["rule", "random", "--game", "doudizhu", "--decks", "1"], "1 deals have no interval: play at least 2"),
+        (["rule", "random", "--game", "doudizhu", "--error", "0.1"], "--error is for a match that stops once it is"),
+        (["rule", "random", "--game", "doudizhu", "--sequential", "0.5"], "difference is 0.5: use a number above 0"),
+        (["rule", "random", "--game", "doudizhu", "--sequential", "0.1", "--decks", "23"], "decks is 23: use 24 to"),
+        (
+            ["rule", "random", "--game", "doudizhu", "--sequential", "0.1", "--keep-games", "games"],
+            "--keep-games keeps matches of a fixed length: leave out --sequential",
+        ),
         (["ukeire", "tsumogiri", "--decks", "8"], "--decks is for games of two sides, such as --game doudizhu"),
     ],
 )

@@ -7,15 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from suphx.evaluation.sequential.side_config import SideTestConfig
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
-from suphx_pipelines.recipe.side_tournament_recipe import SideLeaderboardConfig, SideTournamentRecipe
+from suphx_pipelines.recipe.side_tournament_recipe import (
+    SideDecisionConfig,
+    SideLeaderboardConfig,
+    SideTournamentRecipe,
+)
 from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
 from suphx_platform.console.console import Console
 
-SMALL = SideTournamentRecipe(name="nightly", night="1", workers=1, leaderboard=SideLeaderboardConfig(decks=80))
+SMALL = SideTournamentRecipe(
+    name="nightly",
+    night="1",
+    workers=1,
+    leaderboard=SideLeaderboardConfig(decks=80),
+    decision=SideDecisionConfig(decks=400, fresh_decks=20, test=SideTestConfig(difference=0.2, error=0.05)),
+)
 LONGER = replace(SMALL, leaderboard=SideLeaderboardConfig(decks=160))
 """It goes on for a while when its first games are kept."""
 

@@ -29,7 +29,8 @@ def start_driver(runs: Path, workers: int) -> subprocess.Popen[bytes]:
 
 def results(runs: Path) -> dict[str, bytes]:
     """Return what is kept of the games and computed of them, by path."""
-    computed = [path for name in ("games", "table") for path in runs.glob(f"nightly-*/leaderboard/{name}.json")]
+    names = ("leaderboard/games", "leaderboard/table", "decision/decision")
+    computed = [path for name in names for path in runs.glob(f"nightly-*/{name}.json")]
     return {str(path.relative_to(runs)): path.read_bytes() for path in sorted([*kept_walls(runs), *computed])}
 
 
@@ -40,7 +41,7 @@ def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: 
     other = shutil.copytree(runs, tmp_path / "other")
     play(runs, LONGER)
     expected = results(runs)
-    assert len(expected) == BLOCKS + 2
+    assert len(expected) == BLOCKS + 3
     driver = start_driver(other, workers)
     with when_games_come(other, driver.kill):
         assert driver.wait(300) == -signal.SIGKILL

@@ -36,5 +36,5 @@ def test_the_report_says_who_has_1000_points(anchor: str, scale: str) -> None:
         points={("net", "landlord"): 40.0, ("random", "farmers"): -40.0},
     )
     table = board.table()
-    assert side_report.verdict(table).sentence.endswith(f", where {scale}.")
+    assert side_report.verdict(table, {"candidate": None}, {}).sentence.endswith(f", where {scale}.")
     assert f"{scale[0].upper()}{scale[1:]}. 100 points more" in dict(side_page.sections(table))["Leaderboard"]

@@ -28,7 +28,7 @@ RECIPE = shipped_recipes()[NAME]
 
 
 def command(runs: Path, night: str, *settings: str) -> list[str]:
-    wanted = (f"night={night}", "leaderboard.decks=80", "workers=1", *settings)
+    wanted = (f"night={night}", "leaderboard.decks=80", "decision.test.difference=0.2", "workers=1", *settings)
     return ["tournament", NAME, "--runs", str(runs), *(word for setting in wanted for word in ("--set", setting))]
 
 
@@ -43,6 +43,7 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     save_nets(runs / "a-1" / "learning", seed=1)
     first = tournament(capsys, runs, "1")
     assert (first["game"], first["champion"], first["promoted"]) == ("doudizhu", None, False)
+    assert first["reason"].startswith("no promotion: a-1/learning did not beat rule: it does not win 70 % of the games")
     assert next(iter(first["agents"])) == "rule"
     assert set(first["agents"]) == {"rule", "random", "a-1/learning"}
     assert first["agents"]["rule"]["rating"] == 1000.0
@@ -59,7 +60,14 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     table = read_json(folder / "leaderboard" / "table.json")
     assert (table["decks"], table["earlier_games"], len(table["nights"])) == (80, 160, 2)
     page = Path(second["report"]).read_text(encoding="utf-8")
-    for text in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "rating: rule (always 1,000)", "WP as landlord"):
+    for text in (
+        "<h2>Decision",
+        "<h2>Leaderboard",
+        "<h2>Nights",
+        "<h2>Pairings",
+        "No promotion: a-1/learning did not beat rule",
+        "WP as landlord",
+    ):
         assert text in page
     assert f"../../{first['run_id']}/report/report.html" in page
     live = (folder / "leaderboard" / "live.html").read_text(encoding="utf-8")
@@ -108,6 +116,8 @@ def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytes
         (["leaderboard.anchor=ukeire"], "leaderboard.anchor is 'ukeire': use random or rule"),
         (["leaderboard.decks=39"], "leaderboard.decks is 39 for 2 agents: use at least 40"),
         (["pool.newest_from=nowhere"], "pool.newest_from: nowhere is no folder of runs"),
+        (["decision.opponent=ukeire"], "decision.opponent is 'ukeire': use random or rule, or none"),
+        (["decision.decks=23"], "decks is 23: use 24 to 131,072"),
         (["on_ray=true"], "on_ray"),
     ],
 )

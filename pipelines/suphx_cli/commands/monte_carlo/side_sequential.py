@@ -1,0 +1,96 @@
+"""``suphx evaluate --sequential`` for a game of two sides: a match that stops as soon as it is decided."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suphx_cli.commands.monte_carlo.side_figures import figures_table
+
+if TYPE_CHECKING:
+    from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
+    from suphx.games.candidate_game import CandidateGame, Player
+    from suphx_platform.console.console import Console
+
+SEQUENTIAL_DECKS, FRESH_DECKS = 20_000, 2000
+"""The most decks, and the new ones after a pass."""
+_WORDS = {
+    "better": "The candidate is stronger",
+    "not_better": "The candidate is not stronger by this difference",
+    "undecided": "Undecided, more decks are needed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialMatch:
+    """Who plays, by which rules and which decks."""
+
+    game: CandidateGame
+    rules: Any
+    candidate: Player
+    opponent: Player
+    first_deal: int
+
+    def play(self, args: argparse.Namespace, console: Console, max_decks: int) -> dict[str, object]:
+        """Return what the command prints; ValueError for wrong options."""
+        from suphx.evaluation.match_config import MAX_SIDE_DECKS
+        from suphx.evaluation.sequential.side_config import SideTestConfig
+        from suphx.evaluation.sequential.side_sequential_match import SideMatchSetup, play_sequential_side_match
+        from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+        from suphx.evaluation.workers.side_runner import SideRunner
+
+        players = {"candidate": self.candidate, "opponent": self.opponent}
+        setup = SideMatchSetup(
+            game=self.game.name,
+            rules=self.rules,
+            candidate="candidate",
+            opponent="opponent",
+            first_deal=self.first_deal,
+            first_fresh_deal=self.first_deal + MAX_SIDE_DECKS,
+        )
+        config = SideTestConfig(difference=args.sequential, **({} if args.error is None else {"error": args.error}))
+        with console.progress("decks", max_decks) as progress:
+            runner = SideRunner(
+                load=players.__getitem__, progress=lambda games: progress.advance(games / GAMES_PER_DECK)
+            )
+            report = play_sequential_side_match(
+                setup,
+                config,
+                max_decks=max_decks,
+                fresh_decks=FRESH_DECKS,
+                runner=runner,
+                tell=lambda outcome: console.detail(outcome.note()),
+            )
+        console.say(_verdict(report))
+        return report.to_json() if console.is_json else _shown(report, self.game)
+
+
+def _verdict(report: SideSequentialReport) -> str:
+    outcome, low, high = report.outcome, report.outcome.interval.low, report.outcome.interval.high
+    text = (
+        f"{_WORDS[outcome.decision]}, after {outcome.decks:,} decks (always-valid 95 % interval {low:.1%} to "
+        f"{high:.1%} of the games won)."
+    )
+    if report.fresh is None:
+        return text
+    share = report.fresh.figures["share"]
+    bounds = f"95 % interval {share.interval.low:.1%} to {share.interval.high:.1%}"
+    return f"{text} On {report.fresh.deals:,} new decks it wins {share.mean:.1%} of the games ({bounds})."
+
+
+def _shown(report: SideSequentialReport, game: CandidateGame) -> dict[str, object]:
+    """Return what people see."""
+    outcome = report.outcome
+    rows: dict[str, object] = {
+        "verdict": outcome.decision,
+        "decks": outcome.decks,
+        "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
+        "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
+        "expected_decks": math.ceil(outcome.expected_decks),
+        "always_valid_interval": [outcome.interval.low, outcome.interval.high],
+    }
+    if report.fresh is None:
+        return rows
+    return rows | {"new_decks": report.fresh.deals, "figures": figures_table(report.fresh, game)}

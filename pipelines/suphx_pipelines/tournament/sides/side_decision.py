@@ -1,0 +1,173 @@
+"""The decision stage of a tournament in a game of two sides: the best candidate against the champion.
+
+Leaves ``decision.json``, ``live.html`` and the results of blocks of decks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from suphx.evaluation.match_config import MAX_SIDE_DECKS
+from suphx.evaluation.sequential.side_sequential_match import (
+    SideMatchSetup,
+    SideSequentialReport,
+    play_sequential_side_match,
+)
+from suphx.evaluation.sequential.side_watch import SideOutcome
+from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+from suphx.evaluation.workers.side_runner import SideRunner
+from suphx.games.candidate_game import candidate_game
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.report import report_page
+from suphx_pipelines.tournament.live_page import LivePage, Sections, report_link
+from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
+from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
+from suphx_pipelines.tournament.pool.tournament_pool import Entrant, read_pool
+from suphx_pipelines.tournament.sides import side_page
+from suphx_pipelines.tournament.sides.side_decision_page import live_section
+from suphx_pipelines.tournament.sides.side_leaderboard import FIRST_DECK
+from suphx_pipelines.tournament.sides.side_pool import SideContext
+from suphx_pipelines.tournament.tournament_report import DECISION_NAME
+from suphx_platform.agents.side_agent import load_side_player
+
+_FIRST_DECK, _DECKS_A_NIGHT = 2 * FIRST_DECK, 2 * MAX_SIDE_DECKS
+"""Above the decks of leaderboards, and below those of self-play, which begin at 2**40."""
+_FRESH_KEY = "fresh_match"
+FILES: Mapping[str, str] = {
+    "decision.json": (
+        "`candidate`, `opponent`, `test` {verdict, decks, difference, error, always_valid_interval [2] of the share of "
+        "games won, log_likelihood_ratio, bound, expected_decks} or null, `match` (on new decks: `decks`, and the "
+        "figures of `match.json` of a run) or null if there was no pass, `is_won`"
+    ),
+    "games/decks-<first>.json, games/fresh/": "blocks of decks, as for the leaderboard; those on new decks",
+    "live.html": (
+        "the deciding match above the leaderboard while games come in; it reloads itself until the last game"
+    ),
+    "mlflow/live.html": "the same page without links to other files, which MLflow gets",
+}
+"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+
+
+def run(context: SideContext) -> dict[str, float]:
+    """Let the best candidate play against the champion, and leave ``decision.json``."""
+    folder = context.upstream["pool"]
+    pool, table = read_pool(folder), read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
+    best = next((row["name"] for row in table["agents"] if row["is_candidate"]), None)
+    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
+    champion = None if pool.champion is None else pool.entrants[pool.champion]
+    opponent = champion.address_in(folder) if champion else context.recipe.decision.opponent
+    decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
+    live = _LiveDecision(context, table, best, decision["opponent"])
+    if candidate is None or not opponent:
+        live.write_last()
+        decision |= {"test": None, "match": None, "is_won": candidate is not None}
+        write_json(context.folder / DECISION_NAME, decision)
+        return {"is_won": decision["is_won"]}
+    report = _play(context, candidate, opponent, live)
+    live.write_last()
+    values = report.to_json()
+    decision |= {"match": values.pop(_FRESH_KEY), "test": values, "is_won": report.outcome.decision == "better"}
+    write_json(context.folder / DECISION_NAME, decision)
+    return {"is_won": decision["is_won"]} | _figures(report)
+
+
+def _play(context: SideContext, candidate: Entrant, opponent: str, live: _LiveDecision) -> SideSequentialReport:
+    """Return the decision; finished blocks are kept, so a repeated command continues."""
+    recipe, game = context.recipe, candidate_game(context.recipe.game)
+    first_deal = _FIRST_DECK + _DECKS_A_NIGHT * wall_seed(context)
+    setup = SideMatchSetup(
+        game=recipe.game,
+        rules=recipe.rules,
+        candidate=candidate.address_in(context.upstream["pool"]),
+        opponent=opponent,
+        first_deal=first_deal,
+        first_fresh_deal=first_deal + MAX_SIDE_DECKS,
+    )
+
+    def tell(outcome: SideOutcome) -> None:
+        context.console.detail(f"decision after {outcome.decks:,} decks: {outcome.note()}")
+        live.note_outcome(outcome)
+
+    with context.console.activity("compiling kernels"):
+        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+    with kept_games(context, "games", GAMES_PER_DECK * recipe.decision.decks) as (kept, advance):
+        runner = SideRunner(load=partial(load_side_player, recipe.game), workers=recipe.workers, kept=kept)
+
+        def note_games(games: float) -> None:
+            advance(games)
+            live.advance(games / GAMES_PER_DECK)
+
+        return play_sequential_side_match(
+            setup,
+            recipe.decision.test,
+            max_decks=recipe.decision.decks,
+            fresh_decks=recipe.decision.fresh_decks,
+            runner=replace(runner, progress=note_games),
+            tell=tell,
+        )
+
+
+def _figures(report: SideSequentialReport) -> dict[str, float]:
+    """Return the figures for MLflow: those of the match that was stopped have no mean, which would be too good."""
+    outcome, fresh = report.outcome, report.fresh
+    figures: dict[str, float] = {
+        "decision_decks": outcome.decks,
+        "log_likelihood_ratio": outcome.log_likelihood_ratio,
+        "always_valid/share_low": outcome.interval.low,
+        "always_valid/share_high": outcome.interval.high,
+    }
+    if fresh is not None:
+        for name in ("share", "points"):
+            found = fresh.figures[name]
+            figures |= {name: found.mean, f"{name}_low": found.interval.low, f"{name}_high": found.interval.high}
+        figures["decks"] = fresh.deals
+    return figures
+
+
+class _LiveDecision:
+    """Consumes: decks, and the outcome of each look of the test. Produces: the live page with match and leaderboard."""
+
+    def __init__(
+        self, context: SideContext, table: Mapping[str, Any], candidate: str | None, opponent: str | None
+    ) -> None:
+        """``table``: the leaderboard of the night; None for a player that there is not."""
+        self._page = LivePage(context, "deciding match")
+        self._config = context.recipe.decision
+        self._table = table
+        self._candidate, self._opponent = candidate, opponent
+        self._outcome: SideOutcome | None = None
+        self._played = self._fresh = 0.0
+
+    def advance(self, decks: float) -> None:
+        """Take finished decks, and write the page if it is time."""
+        if self._outcome is not None and self._outcome.decision != "undecided":
+            self._fresh += decks
+        else:
+            self._played += decks
+        self._page.offer(self._content)
+
+    def note_outcome(self, outcome: SideOutcome) -> None:
+        """Take what the test says of the decks so far, and write the page if it is time."""
+        self._outcome = outcome
+        self._page.offer(self._content)
+
+    def write_last(self) -> None:
+        """Write the page as it stays."""
+
+        def content(has_links: bool) -> tuple[str, Sections]:
+            head, sections = self._content(has_links)
+            return head + report_link(has_links=has_links), sections
+
+        self._page.write_last(content)
+
+    def _content(self, has_links: bool) -> tuple[str, Sections]:
+        boards = side_page.sections(self._table, has_links=has_links)
+        if self._candidate is None or self._opponent is None:
+            why = "no nets are new" if self._candidate is None else "there is no champion and no opponent to beat"
+            return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
+        text = f"The deciding match: {self._candidate} against {self._opponent}."
+        body = live_section(self._config, self._outcome, played=self._played, fresh=self._fresh)
+        return report_page.paragraph(text), [("Deciding match", body), *boards]

@@ -1,0 +1,145 @@
+"""The deciding match of a tournament in a game of two sides, in words and as sections of a page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
+from suphx.evaluation.sequential.side_watch import SideOutcome
+from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_number import decimal, number, percent
+from suphx_pipelines.summary.verdict import Verdict
+
+_NOTE = (
+    "Above 50 % the candidate is better. The 95 % interval holds at all times of the match together. Its middle is no "
+    "result: a match that stops when the candidate looks good has a mean that is too good."
+)
+
+
+def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
+    """Return one sentence that says why the champion's alias has moved or not."""
+    candidate, opponent, test = decision["candidate"], decision["opponent"], decision["test"]
+    if candidate is None:
+        return "no promotion: no nets are new, give pool.newest_from a folder or storage of runs"
+    if not decision["is_won"]:
+        return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
+    won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
+    if test is not None:
+        won += f": {fresh_text(decision['match'])}; decided after {number(test['decks'])} decks"
+    if is_promoted:
+        return f"new champion: {won}"
+    return f"no promotion, another promotion of this night was first or the alias was moved; {won}"
+
+
+def fresh_text(match: Mapping[str, Any]) -> str:
+    """Return the figures of the match on new decks."""
+    share, points = match["share"], match["points"]
+    low, high = points["interval"]
+    return (
+        f"{percent(share['mean'], 1)} of the games won (95 % interval {share_interval(share['interval'])}) and "
+        f"{points['mean']:+.3f} points per game ({low:+.3f} to {high:+.3f}) over {number(match['decks'])} new decks"
+    )
+
+
+def share_interval(bounds: list[float]) -> str:
+    """Return an interval of a share of games, such as ``49.2 to 51.0 %``."""
+    low, high = bounds
+    return f"{100 * low:.1f} to {100 * high:.1f} %"
+
+
+def _stop_text(test: Mapping[str, Any]) -> str:
+    """Return why a match ended without a pass."""
+    bounds = f"always-valid 95 % interval {share_interval(test['always_valid_interval'])} of the games won"
+    played = f"{number(test['decks'])} decks ({bounds})"
+    if test["verdict"] == "undecided":
+        return f"undecided after {played}, about {number(test['expected_decks'])} more are needed"
+    return f"it does not win {_wanted(test)} of the games, decided after {played}"
+
+
+def _wanted(test: Mapping[str, Any]) -> str:
+    return f"{100 * (0.5 + test['difference']):g} %"
+
+
+def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
+    """Return what was decided, in one sentence."""
+    sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
+    test = decision["test"]
+    if test is None:
+        return Verdict(outcome="better" if promotion["promoted"] else "none", sentence=sentence)
+    is_worse = test["always_valid_interval"][1] < 0.5
+    return Verdict(outcome="better" if decision["is_won"] else "worse" if is_worse else "undecided", sentence=sentence)
+
+
+def decision_section(decision: Mapping[str, Any]) -> str:
+    """Return the test of the deciding match and the figures that it gave; empty without a match."""
+    test, match = decision["test"], decision["match"]
+    if test is None:
+        return ""
+    text = (
+        f"{decision['candidate']} played against {decision['opponent']} until it was decided whether it wins "
+        f"{_wanted(test)} of the games, with at most {100 * test['error']:g} % errors of each kind: "
+        f"{test['verdict'].replace('_', ' ')} after {number(test['decks'])} decks, each played twice with the sides "
+        f"swapped (log-likelihood ratio {decimal(test['log_likelihood_ratio'])}; the match ends at "
+        f"±{decimal(test['bound'])}). Always-valid 95 % interval of the share of games won: "
+        f"{share_interval(test['always_valid_interval'])}."
+    )
+    if match is None:
+        return report_page.paragraph(text)
+    sides = [key.removeprefix("wp_") for key in match if key.startswith("wp_")]
+    rows = [(side, match[f"wp_{side}"], match[f"adp_{side}"]) for side in sides]
+    cells = [
+        (
+            name,
+            percent(wins["mean"], 1),
+            share_interval(wins["interval"]),
+            f"{points['mean']:+.3f}",
+            f"{points['interval'][0]:+.3f} to {points['interval'][1]:+.3f}",
+        )
+        for name, wins, points in [*rows, ("both", match["share"], match["points"])]
+    ]
+    columns = ("candidate as", "games won", "95 % interval", "points per game", "95 % interval")
+    about = f"On {number(match['decks'])} new decks, each played twice with the sides swapped."
+    return report_page.paragraph(text) + report_page.table(columns, cells, about=about)
+
+
+def live_section(config: SideDecisionConfig, outcome: SideOutcome | None, *, played: float, fresh: float) -> str:
+    """Return the state of the deciding match as HTML.
+
+    ``played`` and ``fresh``: decks of the match that decides and of the one on new decks; ``outcome``: of the last look
+    of the test, None before the first.
+    """
+    text = f"{number(math.floor(played))} of at most {number(config.decks)} decks have been played. "
+    body = report_page.paragraph(text + _words_of_test(config, outcome))
+    if outcome is None:
+        return body
+    if outcome.decision == "better":
+        text = f"{number(math.floor(fresh))} of {number(config.fresh_decks)} new decks have been played. "
+        body += report_page.paragraph(text + "Their figures are those of the report.")
+    low, high = outcome.interval.low, outcome.interval.high
+    line = Row(value=None, low=low, high=high, colour=2 if low > 0.5 else 0, note=share_interval([low, high]))
+    picture = interval_chart(
+        [line], "The deciding match so far", axis_title="share of games won", zero=0.5, sides=("worse", "better")
+    )
+    return body + report_page.figure(picture, "Share of games that the candidate wins", _NOTE)
+
+
+def _words_of_test(config: SideDecisionConfig, outcome: SideOutcome | None) -> str:
+    """Return what the sequential test says now, in words."""
+    if outcome is None or math.isinf(outcome.expected_decks):
+        return f"The sequential test looks at them for the first time after {FIRST_LOOK} decks."
+    claim = f"that the candidate wins {100 * (0.5 + config.test.difference):g} % of the games"
+    ratio, bound = decimal(outcome.log_likelihood_ratio), decimal(outcome.bound)
+    figures = f"log-likelihood ratio {ratio}, the match ends at ±{bound}"
+    if outcome.decision == "better":
+        return f"Decided after {number(outcome.decks)} decks: the candidate is better ({figures})."
+    if outcome.decision == "not_better":
+        return f"Decided after {number(outcome.decks)} decks: it is not true {claim} ({figures})."
+    side = "for" if outcome.log_likelihood_ratio > 0 else "against"
+    return (
+        f"Not decided: the first {number(outcome.decks)} decks speak {side} the claim {claim} ({figures}). About "
+        f"{number(outcome.expected_decks)} more decks are needed."
+    )

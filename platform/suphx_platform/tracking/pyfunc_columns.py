@@ -1,0 +1,72 @@
+"""What a registered model gets and answers in MLflow's form, for the nets of each game.
+
+Riichi's nets get mjai events (pyfunc_agent.py). Nets of a game whose seats choose among candidate moves get a record of
+the game so far (pyfunc_side_agent.py).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import game_of_files
+
+EVENTS, RECORD = "events", "record"
+"""Input columns."""
+_HIDDEN_HAND = ["?"] * 13
+RIICHI_EXAMPLE = (
+    {"type": "start_game", "id": 0, "names": ["East", "South", "West", "North"]},
+    {
+        "type": "start_kyoku",
+        "bakaze": "E",
+        "kyoku": 1,
+        "honba": 0,
+        "kyotaku": 0,
+        "oya": 0,
+        "dora_marker": "1p",
+        "scores": [25000, 25000, 25000, 25000],
+        "tehais": [
+            ["2m", "3m", "4m", "6m", "7m", "3p", "4p", "5pr", "5s", "5s", "7s", "8s", "N"],
+            *([_HIDDEN_HAND] * 3),
+        ],
+    },
+    {"type": "tsumo", "actor": 0, "pai": "9s"},
+)
+"""A position: the dealer's first discard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PyfuncColumns:
+    """The form of a model."""
+
+    loader_module: str
+    """Its ``_load_pyfunc`` makes the model of the nets."""
+    model_type: str
+    """What the page of the model calls it."""
+    input: str
+    outputs: tuple[str, ...]
+    example: str
+    """A cell of the input."""
+
+
+def columns_of(nets: Path) -> PyfuncColumns:
+    """Return the form for the nets in a folder."""
+    name = game_of_files(path.name for path in nets.glob("*.safetensors"))
+    if name is None:
+        return PyfuncColumns(
+            loader_module="suphx_platform.agents.pyfunc_agent",
+            model_type="five nets",
+            input=EVENTS,
+            outputs=("action", "probabilities"),
+            example=json.dumps(RIICHI_EXAMPLE),
+        )
+    game = candidate_game(name)
+    return PyfuncColumns(
+        loader_module="suphx_platform.agents.pyfunc_side_agent",
+        model_type=f"{len(game.seat_names)} nets",
+        input=RECORD,
+        outputs=("move", "values"),
+        example=game.new_record(game.new_rules({}), seed=0),
+    )

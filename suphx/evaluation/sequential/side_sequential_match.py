@@ -1,0 +1,128 @@
+"""A match in a game of two sides that stops as soon as the sequential test has decided.
+
+side_watch.py knows what the decks that are there decide. As in riichi (sequential_match.py), a candidate that has
+passed then plays on new decks, whose figures are those to publish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.sequential.sequential_test import last_look_within
+from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
+from suphx.evaluation.sequential.side_watch import SideOutcome, SideWatch
+from suphx.evaluation.side_match import SideReport, side_report
+from suphx.evaluation.workers.deck_block import DeckBlock
+from suphx.evaluation.workers.game_task import Summary
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
+from suphx.games.candidate_game import SideResults, candidate_game
+
+FRESH_FOLDER = "fresh"
+_BLOCK_DECKS = 100
+"""Decks of one task: nets answer many tables faster, and those in progress at the decision are lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideMatchSetup:
+    """Who plays, by which rules and which decks."""
+
+    game: str
+    """Name of the game in the registry."""
+    rules: Any
+    candidate: str
+    """Address for ``SideRunner.load``, like that of the opponent."""
+    opponent: str
+    first_deal: int
+    """Seed of the first deck; the next decks have the next seeds."""
+    first_fresh_deal: int
+    """The same of the match on new decks: as far away as a match may have decks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideSequentialReport:
+    """The outcome of a match, with the match on new decks if the candidate has passed."""
+
+    config: SideTestConfig
+    outcome: SideOutcome
+    fresh: SideReport | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
+        outcome, config = self.outcome, self.config
+        return {
+            "verdict": outcome.decision,
+            "decks": outcome.decks,
+            "difference": config.difference,
+            "error": config.error,
+            "log_likelihood_ratio": outcome.log_likelihood_ratio,
+            "bound": outcome.bound,
+            "expected_decks": outcome.expected_decks,
+            "always_valid_interval": [outcome.interval.low, outcome.interval.high],
+            "fresh_match": None if self.fresh is None else {"decks": self.fresh.deals, **self.fresh.to_json()},
+        }
+
+
+def play_sequential_side_match(
+    setup: SideMatchSetup,
+    config: SideTestConfig,
+    *,
+    max_decks: int,
+    fresh_decks: int,
+    runner: SideRunner,
+    tell: Callable[[SideOutcome], None] = lambda outcome: None,
+) -> SideSequentialReport:
+    """Play until ``config`` decides, at most ``max_decks`` decks, and after a pass ``fresh_decks`` new ones.
+
+    The result does not depend on the workers, nor on kills if ``runner.kept`` has the finished blocks. ``tell`` gets
+    the state after each look. ValueError for numbers that ``check_decks`` refuses and for an unknown agent,
+    ChildProcessError if a process dies.
+    """
+    check_decks(max_decks, fresh_decks)
+    sides = candidate_game(setup.game).sides
+    plan = SidePlan(game=setup.game, rules=setup.rules, addresses=(setup.candidate, setup.opponent), load=runner.load)
+    watch = SideWatch(config, last_look_within(max_decks))
+    blocks = _blocks(setup.first_deal, watch.max_decks)
+    with closing(runner.play(plan, blocks)) as played:
+        for index, summary in played:
+            if watch.add(index * _BLOCK_DECKS, _wins(sides, summary)):
+                tell(watch.outcome())
+            if watch.is_decided:
+                break
+    outcome = watch.outcome()
+    fresh = None
+    if outcome.decision == "better":
+        kept = None if runner.kept is None else KeptResults(runner.kept.folder / FRESH_FOLDER)
+        new = dict(replace(runner, kept=kept).play(plan, _blocks(setup.first_fresh_deal, fresh_decks)))
+        fresh = side_report(sides, [_results(new[index]) for index in sorted(new)])
+    return SideSequentialReport(config=config, outcome=outcome, fresh=fresh)
+
+
+def _blocks(first_deal: int, num_decks: int) -> list[DeckBlock]:
+    return [
+        DeckBlock(
+            pair=(0, 1),
+            first_deal=first_deal + start,
+            num_deals=min(_BLOCK_DECKS, num_decks - start),
+            key=f"decks-{start + 1}",
+            title=f"candidate and opponent on decks {start + 1} to {min(start + _BLOCK_DECKS, num_decks)}",
+        )
+        for start in range(0, num_decks, _BLOCK_DECKS)
+    ]
+
+
+def _wins(sides: Sequence[str], summary: Summary) -> list[int]:
+    """Return how many of the two games of each deck of a block the candidate won."""
+    return [sum(map(int, pair)) for pair in zip(*(summary["wins"][side] for side in sides), strict=True)]
+
+
+def _results(summary: Summary) -> Mapping[str, SideResults]:
+    return {
+        side: SideResults(np.array(won, np.bool_), np.array(summary["points"][side], np.float32))
+        for side, won in summary["wins"].items()
+    }

@@ -1,0 +1,122 @@
+"""A match in a game of two sides that stops when it is decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
+from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
+from suphx.evaluation.sequential.side_sequential_match import (
+    SideMatchSetup,
+    SideSequentialReport,
+    play_sequential_side_match,
+)
+from suphx.evaluation.sequential.side_watch import SideOutcome, SideWatch
+from suphx.evaluation.sequential.simulated_matches import MeasuredWalls, simulate_matches
+from suphx.evaluation.side_match import play_side_match
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.side_runner import SideRunner
+from suphx.games.candidate_game import candidate_game
+from suphx.games.doudizhu import Rules
+
+GAME = candidate_game("doudizhu")
+FIRST, FIRST_FRESH = 5_000, 50_000
+
+
+def refuse(address: str) -> Any:
+    raise AssertionError(f"{address} is loaded although all blocks are kept")
+
+
+def play(candidate: str, opponent: str, runner: SideRunner, told: list[SideOutcome]) -> SideSequentialReport:
+    setup = SideMatchSetup(
+        game="doudizhu",
+        rules=Rules(),
+        candidate=candidate,
+        opponent=opponent,
+        first_deal=FIRST,
+        first_fresh_deal=FIRST_FRESH,
+    )
+    config = SideTestConfig(difference=0.2, error=0.05)
+    return play_sequential_side_match(setup, config, max_decks=400, fresh_decks=30, runner=runner, tell=told.append)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_clear_match_ends_early_and_new_decks_give_the_figures(workers: int, tmp_path: Path) -> None:
+    told: list[SideOutcome] = []
+    kept = KeptResults(tmp_path / "games")
+    runner = SideRunner(load=GAME.scripted_player, workers=workers, kept=kept)
+    report = play("rule", "random", runner, told)
+    outcome = report.outcome
+    assert (outcome.decision, told[-1]) == ("better", outcome)
+    assert FIRST_LOOK <= outcome.decks < 100
+    assert outcome.log_likelihood_ratio >= outcome.bound
+    assert 0.5 < outcome.interval.low < outcome.interval.high <= 1
+    players = GAME.scripted_player("rule"), GAME.scripted_player("random")
+    alone = play_side_match(GAME, Rules(), *players, num_deals=30, first_seed=FIRST_FRESH)
+    assert report.fresh == alone
+    values = json.loads(json.dumps(report.to_json()))
+    assert values["fresh_match"]["decks"] == 30
+    assert values["fresh_match"]["share"]["mean"] == alone.figures["share"].mean
+    again = play("rule", "random", SideRunner(load=refuse, kept=kept), [])
+    assert again == report, "all blocks are kept"
+
+
+def test_equal_agents_are_not_better_and_play_no_new_decks() -> None:
+    told: list[SideOutcome] = []
+    report = play("random", "random", SideRunner(load=GAME.scripted_player), told)
+    assert (report.outcome.decision, report.fresh) == ("not_better", None)
+    assert report.outcome.decks < 400
+    assert report.outcome.interval.low < 0.5 < report.outcome.interval.high
+    assert "of the games won, ratio" in report.outcome.note()
+
+
+def followed(blocks: Sequence[tuple[int, list[int]]]) -> SideOutcome:
+    watch = SideWatch(SideTestConfig(difference=0.1, error=0.05), max_decks=400)
+    for first, wins in blocks:
+        if not watch.is_decided:
+            watch.add(first, wins)
+    return watch.outcome()
+
+
+def test_the_order_in_which_blocks_end_does_not_matter() -> None:
+    draws = np.random.default_rng(1).choice(3, 400, p=[0.1, 0.5, 0.4]).tolist()
+    blocks = [(first, draws[first : first + 50]) for first in range(0, 400, 50)]
+    assert followed(blocks) == followed([*blocks[1::2], *blocks[::2]])
+    assert followed(blocks).decision == "better"
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.05])
+def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
+    config = SideTestConfig(difference=0.05, error=0.05)
+    decks = MeasuredWalls(np.repeat([-1, 0, 1], [30, 45, 25]), config.scale).with_gain(gain)
+    found = simulate_matches(config.test(), decks, matches=400, rng=np.random.default_rng(1))
+    wrong = 1 - found.better if gain else found.better
+    assert wrong <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            partial(SideTestConfig, difference=0.0),
+            "difference is 0.0: use a number above 0 and below 0.5, such as 0.02",
+        ),
+        (
+            partial(SideTestConfig, difference=0.5),
+            "difference is 0.5: use a number above 0 and below 0.5, such as 0.02",
+        ),
+        (partial(SideTestConfig, error=0.5), "error is 0.5: use a number above 0 and below 0.5, such as 0.01"),
+        (partial(check_decks, 23, 100), "decks is 23: use 24 to 131,072"),
+        (partial(check_decks, 24, 5), "fresh_decks is 5: use 6 to 131,072"),
+    ],
+)
+def test_settings_that_decide_nothing_are_refused(make: partial[object], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        make()

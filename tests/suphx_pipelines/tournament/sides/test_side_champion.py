@@ -1,0 +1,203 @@
+"""The champion of tournaments in a game of two sides: who becomes it, and what the model registry has of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import mlflow
+import pandas as pd
+import pytest
+
+from suphx.games.candidate_game import CandidateOpinion, candidate_game
+from suphx.games.doudizhu import Rules
+from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.training.monte_carlo.value_nets import load_value_nets
+from suphx_cli import cli
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.tournament.sides.side_decision_page import reason
+from suphx_platform.agents.agent_source import AgentSource
+from suphx_platform.agents.pyfunc_side_agent import PyfuncSideAgent
+from suphx_platform.agents.side_agent import load_side_agent
+from suphx_platform.tracking.model_registry import ModelRegistry
+from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
+
+GAME = candidate_game("doudizhu")
+CHAMPION = "models:/doudizhu@champion"
+FIRST_COMES_IN = replace(SMALL, decision=replace(SMALL.decision, opponent=""))
+
+
+def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first_nets = save_nets(runs / "a-1" / "learning", seed=1)
+    first = play(runs, FIRST_COMES_IN)
+    assert (first["champion"], first["promoted"]) == ("models:/doudizhu/1", True)
+    assert first["reason"] == "new champion: a-1/learning is the first that played"
+    store = TrackingStore(runs)
+    fetched = AgentSource(store)
+    agent = load_side_agent(CHAMPION, GAME, runs.parent / "champion", fetched)
+    assert agent.rules == Rules()
+    for file in first_nets.iterdir():
+        assert (runs.parent / "champion" / file.name).read_bytes() == file.read_bytes()
+
+    save_nets(runs / "b-1" / "learning", seed=2)
+    second = play(runs, replace(FIRST_COMES_IN, night="2"))
+    folder = runs / str(second["run_id"])
+    pool = read_json(folder / "pool" / "pool.json")
+    assert pool["entrants"][pool["champion"]]["name"] == CHAMPION
+    assert pool["version"] == "1"
+    assert pool["left_out"] == {"a-1/learning": f"the same nets as {CHAMPION}"}
+    decision = read_json(folder / "decision" / "decision.json")
+    assert (decision["candidate"], decision["opponent"]) == ("b-1/learning", CHAMPION)
+    assert decision["test"]["verdict"] in ("better", "not_better")
+    assert second["promoted"] == decision["is_won"] == (decision["match"] is not None)
+    assert second["champion"] == f"models:/doudizhu/{2 if decision['is_won'] else 1}"
+    versions = {str(each.version): each for each in store.client.search_model_versions("name = 'doudizhu'")}
+    assert versions["1"].tags["outcome"] == "promoted"
+    assert versions["2"].tags["opponent"] == CHAMPION
+    assert versions["2"].tags["verdict"] == decision["test"]["verdict"]
+    assert "Trained in the run `b-1`, stage `learning`." in str(versions["2"].description)
+    page = (folder / "report" / "report.html").read_text(encoding="utf-8")
+    assert "b-1/learning played against models:/doudizhu@champion until it was decided" in page
+    live = (folder / "decision" / "live.html").read_text(encoding="utf-8")
+    assert "Decided after" in live
+
+    capsys.readouterr()
+    command = ["evaluate", "--candidate", CHAMPION, "--opponent", "models:/doudizhu/1"]
+    assert cli.main([*command, "--decks", "4", "--runs", str(runs), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["candidate"] == CHAMPION
+    assert cli.main([*command, "--opponent", "models:/doudizhu/9", "--runs", str(runs)]) == 1
+    assert "'models:/doudizhu/9' is not in the model registry" in capsys.readouterr().err
+
+
+def test_a_night_without_new_nets_has_no_deciding_match(runs: Path) -> None:
+    result = play(runs)
+    assert (result["champion"], result["promoted"]) == (None, False)
+    assert result["reason"] == "no promotion: no nets are new, give pool.newest_from a folder or storage of runs"
+    live = (runs / str(result["run_id"]) / "decision" / "live.html").read_text(encoding="utf-8")
+    assert "There is no deciding match tonight: no nets are new." in live
+
+
+def test_candidates_that_lose_are_registered_and_old_ones_are_deleted(runs: Path) -> None:
+    losing = replace(SMALL, registry=replace(SMALL.registry, max_lost_versions=1))
+    for night in (1, 2):
+        save_nets(runs / f"run-{night}" / "learning", seed=night)
+        assert play(runs, replace(losing, night=str(night)))["promoted"] is False
+    client = TrackingStore(runs).client
+    found = client.search_model_versions("name = 'doudizhu'")
+    assert [(str(each.version), each.tags["outcome"]) for each in found] == [("2", "not promoted")]
+    assert {alias: int(number) for alias, number in client.get_registered_model("doudizhu").aliases.items()} == {
+        "candidate": 2
+    }
+    assert "the sequential test against rule ended with" in str(found[0].description)
+
+
+def match(share: float) -> dict[str, Any]:
+    figure = {"mean": share, "interval": [share - 0.01, share + 0.01]}
+    points = {"mean": 0.25, "interval": [0.125, 0.375]}
+    return {"decks": 2000, "share": figure, "points": points}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_promoted", "sentence"),
+    [
+        (
+            {},
+            True,
+            "new champion: a beat rule: 55.0 % of the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per "
+            "game (+0.125 to +0.375) over 2,000 new decks; decided after 1,234 decks",
+        ),
+        (
+            {},
+            False,
+            "no promotion, another promotion of this night was first or the alias was moved; a beat rule: 55.0 % of "
+            "the games won (95 % interval 54.0 to 56.0 %) and +0.250 points per game (+0.125 to +0.375) over 2,000 "
+            "new decks; decided after 1,234 decks",
+        ),
+        (
+            {"is_won": False, "match": None, "verdict": "not_better"},
+            False,
+            "no promotion: a did not beat rule: it does not win 52 % of the games, decided after 1,234 decks "
+            "(always-valid 95 % interval 49.0 to 51.0 % of the games won)",
+        ),
+        (
+            {"is_won": False, "match": None, "verdict": "undecided"},
+            False,
+            "no promotion: a did not beat rule: undecided after 1,234 decks (always-valid 95 % interval 49.0 to 51.0 % "
+            "of the games won), about 500 more are needed",
+        ),
+    ],
+)
+def test_the_reason_has_the_figures(change: dict[str, Any], is_promoted: bool, sentence: str) -> None:
+    test = {
+        "verdict": change.get("verdict", "better"),
+        "decks": 1234,
+        "difference": 0.02,
+        "expected_decks": 500.0,
+        "always_valid_interval": [0.49, 0.51],
+    }
+    decision = {"candidate": "a", "opponent": "rule", "test": test, "match": match(0.55), "is_won": True}
+    decision |= {name: value for name, value in change.items() if name in decision}
+    assert reason(decision, is_promoted=is_promoted) == sentence
+
+
+def registered(runs: Path) -> Any:
+    """Register nets, and return the model as MLflow loads it."""
+    nets, store = save_nets(runs / "a-1" / "learning", seed=1), TrackingStore(runs)
+    with store.start("night", key="night") as tracker:
+        ModelRegistry(store, SMALL.registry).promote(nets, tracker, Promotion(digest="a", replaces=None, night="1"))
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(store.uri)
+    try:
+        return mlflow.pyfunc.load_model(CHAMPION)
+    finally:
+        mlflow.set_tracking_uri(before)
+
+
+def test_the_champion_answers_games_so_far_as_a_model_of_mlflow(runs: Path) -> None:
+    model = registered(runs)
+    assert [column.name for column in model.metadata.get_input_schema()] == ["record"]
+    assert [column.name for column in model.metadata.get_output_schema()] == ["move", "values"]
+    answer = model.predict(model.input_example)
+    values = json.loads(answer["values"][0])
+    assert len(values) > 1
+    assert answer["move"][0] == values[0]["move"]
+    assert [each["value"] for each in values] == sorted((each["value"] for each in values), reverse=True)
+    record, moves = json.loads(model.input_example["record"][0]), list[str]()
+    del record["winner"]
+    while answer["move"][0]:
+        moves.append(answer["move"][0])
+        answer = model.predict(pd.DataFrame({"record": [json.dumps(record | {"moves": moves})]}))
+    assert json.loads(answer["values"][0]) == []
+    finished = GAME.read_record(json.dumps(record | {"moves": moves}))
+    assert finished.winner in GAME.seat_names
+    player = load_value_nets(runs / "a-1" / "learning").player()
+    opinions = player_opinions(GAME.recorded_decisions(finished), player)
+    expected = [move if opinion is None else _chosen(opinion) for move, opinion in zip(moves, opinions, strict=True)]
+    assert moves == expected, "the same nets play the same game"
+
+
+def _chosen(opinion: CandidateOpinion) -> str:
+    return GAME.recorded_move(Rules(), int(opinion.candidates[opinion.chosen]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("no JSON", "row 1 of the column record: "),
+        ({"moves": ["BR"]}, "row 1 of the column record: move 1, landlord: BR is not legal"),
+        (
+            {"rules": {"scoring": "win", "douzero_kickers": True}},
+            "row 1 of the column record: its rules have other moves than those that the nets learned",
+        ),
+    ],
+)
+def test_records_that_are_not_possible_are_named(change: Any, message: str, tmp_path: Path) -> None:
+    agent = PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1))
+    example = GAME.new_record(Rules(), seed=0)
+    text = change if isinstance(change, str) else json.dumps(json.loads(example) | change)
+    with pytest.raises(ValueError, match=message):
+        agent.predict(pd.DataFrame({"record": [example, text]}))
