@@ -10,6 +10,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_walls
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -44,13 +45,13 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     other_game = read_json(path).get("game")
     if other_game is not None:
         raise ValueError(f"{run.name} is a tournament of {other_game}: only games of riichi can be replayed")
-    games, pool = _by_wall(read_games(path)), read_pool(run / _POOL)
+    games, pool = _by_wall(read_games(path, riichi_code())), read_pool(run / _POOL)
     if not games:
         raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
     wrong = [wall for wall in walls if not 1 <= wall <= len(games)]
     if wrong:
         raise ValueError(f"{run.name} has no wall {wrong[0]}: use 1 to {len(games)}")
-    if not is_of_this_engine(path):
+    if not is_of_this_engine(path, riichi_code()):
         console.warn(f"{run.name} was played with another version of the game's code: places may differ")
     chosen = {wall: games[wall - 1] for wall in walls}
     names = {entrant.digest: entrant.name for entrant in pool.entrants}

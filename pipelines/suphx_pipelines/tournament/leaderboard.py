@@ -12,6 +12,7 @@ from suphx.evaluation.rating.tournament import SEATS, Player, TournamentSetup, p
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.live_page import LiveLeaderboard
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, read_pool
@@ -54,7 +55,7 @@ def run(context: Context) -> dict[str, float]:
         raise ValueError(f"leaderboard.hanchans is {num_games} for {len(pool.entrants)} agents: use at least {least}")
     board = Leaderboard(
         pool=pool,
-        earlier=read_history(folder / HISTORY_NAME),
+        earlier=read_history(folder / HISTORY_NAME, riichi_code()),
         anchor=recipe.leaderboard.anchor,
         night=recipe.night,
         run_id=context.folder.parent.name,
@@ -73,7 +74,7 @@ def run(context: Context) -> dict[str, float]:
     for sentence in board.forfeits.sentences(list(names.values())):
         context.warn(sentence)
     facts = {"night": recipe.night, "draw_lanes": recipe.draw_lanes}
-    write_json(context.folder / GAMES_NAME, facts | games_json(games, names))
+    write_json(context.folder / GAMES_NAME, facts | games_json(games, names, riichi_code()))
     table = board.table()
     write_json(context.folder / TABLE_NAME, table)
     live.write_last(table)

@@ -15,6 +15,7 @@ from suphx.evaluation.rating.tournament import Player, replay_game
 from suphx.games.riichi import viewer_game
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
 from suphx_pipelines.viewer.riichi_opinions import shown_opinions
@@ -37,7 +38,7 @@ def run(context: Context) -> dict[str, float]:
     pool_folder, night = context.upstream["pool"], context.upstream["leaderboard"]
     entrants = {entrant.digest: entrant for entrant in read_pool(pool_folder).entrants}
     ratings = {row["digest"]: float(row["rating"]) for row in read_json(night / TABLE_NAME)["agents"]}
-    found = strongest_game(read_games(night / GAMES_NAME), entrants, ratings)
+    found = strongest_game(read_games(night / GAMES_NAME, riichi_code()), entrants, ratings)
     if found is None:
         return {"deals": 0}
     game, strongest = found

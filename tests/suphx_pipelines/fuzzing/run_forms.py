@@ -16,6 +16,7 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.runs.named_run import RECIPE_FILE
 from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, StageSummary
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import (
     GAMES_NAME,
     EarlierNights,
@@ -124,7 +125,7 @@ def _games() -> bytes:
     games = [RatedGame(wall, ("a", "b", "a", "b"), (1, 2, 3, 4)) for wall in range(3)]
     night = {"run": "n-1", "night": "2026-01-01", "ratings": {"a": [1.0, 0.5, 1.5]}}
     with tempfile.TemporaryDirectory() as name:
-        write_json(Path(name) / GAMES_NAME, history_json(EarlierNights(games, [night])))
+        write_json(Path(name) / GAMES_NAME, history_json(EarlierNights(games, [night]), riichi_code()))
         return (Path(name) / GAMES_NAME).read_bytes()
 
 
@@ -134,8 +135,8 @@ def _damaged_games(random: Random) -> Files:
 
 
 def _read_games(folder: Path, random: Random) -> None:
-    history_json(read_history(folder / GAMES_NAME))
-    is_of_this_engine(folder / GAMES_NAME)
+    history_json(read_history(folder / GAMES_NAME, riichi_code()), riichi_code())
+    is_of_this_engine(folder / GAMES_NAME, riichi_code())
 
 
 def empty(folder: Path) -> None:

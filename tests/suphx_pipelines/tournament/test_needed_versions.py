@@ -79,7 +79,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
 
 
 def test_only_candidates_of_nights_of_the_same_name_are_its_own(runs: Path, tmp_path: Path) -> None:
-    write_json(tmp_path / "history.json", {**games_json([], {}), "nights": []})
+    write_json(tmp_path / "history.json", {**games_json([], {}, riichi_code()), "nights": []})
     owner = owner_of(SMALL, runs, tmp_path, AgentSource(TrackingStore(runs)), pytest.fail)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="")
     names = ("nightly-0123456789", "nightly-small-0123456789", "weekly-0123456789", "nightly-1", "")
@@ -116,7 +116,7 @@ def test_a_deleted_version_frees_the_checkpoint_that_it_was_made_from(
     recipe, source = replace(LOSING, storage=storage.config), AgentSource(TrackingStore(runs), storage.config)
     source.pin(stored, "models:/suphx/1")
     second = storage.save(name, nets, number=2)
-    write_json(tmp_path / "history.json", {**games_json([], {}), "nights": []})
+    write_json(tmp_path / "history.json", {**games_json([], {}, riichi_code()), "nights": []})
     warnings: list[str] = []
     owner = owner_of(recipe, runs, tmp_path, source, warnings.append)
     lost = LostVersion(address="models:/suphx/1", digest="nets", tournament="nightly-0123456789", stored=(stored,))

@@ -25,6 +25,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
     load_tournament_recipe,
     tonight,
 )
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.agents.agent_source import AgentSource
@@ -109,7 +110,9 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     assert [night["night"] for night in table["nights"]] == ["1", "2", "3"]
     assert [night["ratings"][ours["digest"]][0] for night in table["nights"]] == [1000, 1000, 1000]
     assert 0 < ours["style"]["win_rate"] < 1
-    games = read_games(folder / "leaderboard" / "games.json") + read_games(folder / "pool" / "history.json")
+    games = read_games(folder / "leaderboard" / "games.json", riichi_code()) + read_games(
+        folder / "pool" / "history.json", riichi_code()
+    )
     digests = [row["digest"] for row in table["agents"]]
     for row, column in itertools.permutations(range(len(digests)), 2):
         common = [game for game in games if {digests[row], digests[column]} <= set(game.seats)]

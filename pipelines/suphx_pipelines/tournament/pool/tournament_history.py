@@ -2,7 +2,7 @@
 
 ``games.json``: ``night``, ``rules`` and ``engine`` (digests of the rules and of the code of the game), ``draw_lanes``,
 ``agents`` [{digest, name}], and ``games`` [[seed of the wall, agent at each seat, place of each seat]]. With the nets
-in the pool of that night, any of them can be played again. Functions without a ``GameCode`` are for riichi.
+in the pool of that night, any of them can be played again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Any
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.pool.game_code import GameCode
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -32,9 +31,8 @@ _RATING_PARTS = 3
 _logger = logging.getLogger(__name__)
 
 
-def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameCode | None = None) -> dict[str, Any]:
+def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameCode) -> dict[str, Any]:
     """Return games as plain values; ``names`` of agents by digest."""
-    code = code or riichi_code()
     played = sorted(games)
     digests = sorted({agent for game in played for agent in game.seats})
     numbers = {digest: number for number, digest in enumerate(digests)}
@@ -46,25 +44,24 @@ def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameC
     }
 
 
-def read_games(path: Path, code: GameCode | None = None) -> list[RatedGame]:
+def read_games(path: Path, code: GameCode) -> list[RatedGame]:
     """Return the games of a file; none if they were played by other rules. ValueError if the file is damaged."""
-    code = code or riichi_code()
     if not is_of_these_rules(path, code):
         return []
     with _damage_named(path):
         return _games(read_json(path), code.num_seats)
 
 
-def is_of_these_rules(path: Path, code: GameCode | None = None) -> bool:
+def is_of_these_rules(path: Path, code: GameCode) -> bool:
     """Tell whether the games of a file were played by these rules; ValueError if it is damaged."""
     with _damage_named(path):
-        return bool(read_json(path)["rules"] == (code or riichi_code()).rules)
+        return bool(read_json(path)["rules"] == code.rules)
 
 
-def is_of_this_engine(path: Path, code: GameCode | None = None) -> bool:
+def is_of_this_engine(path: Path, code: GameCode) -> bool:
     """Tell whether the games of a file were played with today's code of the game; ValueError if it is damaged."""
     with _damage_named(path):
-        return bool(read_json(path)["engine"] == (code or riichi_code()).engine)
+        return bool(read_json(path)["engine"] == code.engine)
 
 
 def _games(values: Mapping[str, Any], num_seats: int) -> list[RatedGame]:
@@ -103,12 +100,12 @@ def night_of(run_id: str, night: str, rows: Iterable[Mapping[str, Any]]) -> dict
     return {"run": run_id, "night": night, "ratings": ratings}
 
 
-def history_json(earlier: EarlierNights, code: GameCode | None = None) -> dict[str, Any]:
+def history_json(earlier: EarlierNights, code: GameCode) -> dict[str, Any]:
     """Return earlier nights as plain values."""
     return games_json(earlier.games, {}, code) | {"nights": earlier.nights}
 
 
-def read_history(path: Path, code: GameCode | None = None) -> EarlierNights:
+def read_history(path: Path, code: GameCode) -> EarlierNights:
     """Return the earlier nights of a file; no games if they were played by other rules."""
     games = read_games(path, code)
     with _damage_named(path):
@@ -129,9 +126,7 @@ def is_night_of(name: str, run: str) -> bool:
     return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{10}}", run) is not None
 
 
-def earlier_nights(
-    name: str, run_id: str, runs: Path, storage: StorageConfig, code: GameCode | None = None
-) -> EarlierNights:
+def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, code: GameCode) -> EarlierNights:
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
     The order does not depend on where they were found. Nights that were played with another version of the game's code

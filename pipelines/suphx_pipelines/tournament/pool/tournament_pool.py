@@ -25,6 +25,7 @@ from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.named_versions import mark_named
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -121,7 +122,7 @@ def run(context: Context) -> dict[str, float]:
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))
     mark_named(context.tracker.store, recipe, context.console.warn)
-    write_earlier_nights(context)
+    write_earlier_nights(context, riichi_code())
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 
 
@@ -175,8 +176,8 @@ def digest_of_files(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
-def write_earlier_nights(context: StageContext[Any], code: GameCode | None = None) -> None:
-    """Write ``history.json`` and ``note.md``; ``code``: of the game (default: riichi's). OSError of the storage."""
+def write_earlier_nights(context: StageContext[Any], code: GameCode) -> None:
+    """Write ``history.json`` and ``note.md``; ``code``: of the game. OSError of the storage."""
     recipe, folder = context.recipe, context.folder
     earlier = earlier_nights(recipe.name, folder.parent.name, folder.parents[1], recipe.storage, code)
     write_json(folder / HISTORY_NAME, history_json(earlier, code))

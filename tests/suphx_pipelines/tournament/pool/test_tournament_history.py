@@ -11,7 +11,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.kernel import source_closure
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.pool.game_code import game_sources
-from suphx_pipelines.tournament.pool.riichi_code import MODULES
+from suphx_pipelines.tournament.pool.riichi_code import MODULES, riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, games_json
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -53,8 +53,8 @@ def test_games_of_a_tournament_whose_name_is_longer_do_not_count(place: str, tmp
             folder = tmp_path / "saved" / run
         folder.mkdir(parents=True)
         game = RatedGame(number, ("a", "b", "c", "d"), (1, 2, 3, 4))
-        write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games_json([game], {})})
+        write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games_json([game], {}, riichi_code())})
         if place == "storage":
             Storage(storage).save(f"{run}/leaderboard", folder, number=1)
-    found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage)
+    found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, riichi_code())
     assert [game.wall for game in found.games] == [1]

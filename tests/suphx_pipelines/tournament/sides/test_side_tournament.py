@@ -17,6 +17,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
 from suphx_pipelines.tournament.game_replay import replay_games
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.sides.side_pool import game_code
 from suphx_platform.console.console import Console
@@ -88,7 +89,7 @@ def test_games_of_other_rules_do_not_count(runs: Path) -> None:
     assert len(games) == 80
     assert all(sorted(game.places) == [1, 2] for game in games)
     assert read_games(path, game_code(replace(SMALL, rules=Rules(douzero_kickers=True)))) == []
-    assert read_games(path) == []  # of riichi
+    assert read_games(path, riichi_code()) == []  # of riichi
 
 
 def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
