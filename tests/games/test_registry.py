@@ -172,6 +172,15 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     assert (shown["game"], shown["names"]) == (name, list(game.seat_names))
     assert [deal["number"] for deal in shown["deals"]] == [1, 2, 3, 4]
     assert sum(len(seen.tables) for seen in game.recorded_decisions(records[0]).seen) > 0
+    assert [game.read_record(line) for line in lines] == records
+    assert game.next_decision(records[0]) is None
+    first = game.next_decision(game.read_record(game.new_record(rules, seed=7)))
+    assert first is not None
+    (seen,) = first.seen
+    moves = [game.recorded_move(rules, move) for move in seen.moves.tolist()]
+    assert len(set(moves)) == len(moves) > 0
+    with pytest.raises(ValueError, match="no record"):
+        game.read_record("[]")
     for agent in game.agents:
         results = game.play_match(3, rules, game.scripted_player(agent), player, first_seed=7)
         assert tuple(results) == game.sides

@@ -110,6 +110,10 @@ JSON_KEYS = {
         "game candidate opponent decks seed outcome share{mean,interval[2]} points{mean,interval[2]} "
         "wp_SIDE{mean,interval[2]} adp_SIDE{mean,interval[2]} seconds"
     ),
+    "evaluate --decks --sequential": (
+        "game candidate opponent seed verdict decks difference error always_valid_interval[2] log_likelihood_ratio "
+        "bound expected_decks fresh_match{decks,share{mean,interval[2]},points{mean,interval[2]}} seconds"
+    ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",
     "reference": "iterations decisions hanchans mean_return entropy seconds",

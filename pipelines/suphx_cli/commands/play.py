@@ -60,7 +60,9 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
         help=f"agent at all other seats (default: {_AGENT}; the strongest scripted agent of another game)",
     )
     parser.add_argument(
-        "--game", choices=GAMES, help="the game (default: that of the nets in the agent's folder; otherwise riichi)"
+        "--game",
+        choices=GAMES,
+        help="the game (default: that of the nets in the agent's folder or of the model with its name, else riichi)",
     )
     parser.add_argument(
         "--length",

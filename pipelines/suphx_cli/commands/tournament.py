@@ -26,8 +26,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="rate many agents and promote a clear winner to champion",
         description="Play the tournament of a recipe: the newest checkpoints, the champion and the recipe's agents. "
         "One tournament is played per night: repeating the command resumes it, or prints its result if it has "
-        "finished. In a game of two sides, such as doudizhu, agents are rated in the same way, and there is no "
-        "champion.",
+        "finished. Games of two sides, such as doudizhu, have tournaments of the same kind.",
         epilog=examples(
             "suphx tournament nightly",
             "suphx tournament nightly --set night=second --set pool.newest=5",

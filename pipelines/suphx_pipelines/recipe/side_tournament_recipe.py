@@ -100,7 +100,7 @@ class SideTournamentRecipe:
     decision: SideDecisionConfig = field(default_factory=SideDecisionConfig)
     """Match that decides about the promotion."""
     registry: RegistryConfig = field(default_factory=partial(RegistryConfig, model="doudizhu"))
-    """Where the champion is registered: a model of its own for each game."""
+    """Where the champion is registered. Agents of other games need another model."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 

@@ -23,7 +23,10 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("random", "scripted: chooses among the legal actions at random"),
     ("FOLDER", "the five nets in a folder, such as runs/RUN/supervised"),
     ("s3://BUCKET/PREFIX/RUN/STAGE", "the newest nets that a run has stored there"),
-    ("models:/NAME@ALIAS", "nets in MLflow's model registry; models:/suphx@champion: the tournament's champion"),
+    (
+        "models:/NAME@ALIAS",
+        "nets in MLflow's model registry; models:/suphx@champion: the champion of riichi's tournament",
+    ),
     ("models:/NAME/VERSION", "one version of them"),
     ("NETS:weak", "any of these nets, as supervised learning saved them early"),
     ("NETS:matched", "riichi and calls as often as in the records"),

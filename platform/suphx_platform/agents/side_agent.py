@@ -22,6 +22,7 @@ from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpo
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import BEST
+from suphx_platform.tracking.model_registry import PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def _checked(address: str, place: Path, game: CandidateGame) -> Path:
         hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}, or a folder of nets"
         raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
     missing = [name for name in file_names(game) if not (place / name).is_file()]
+    if missing and address.startswith(PREFIX):
+        raise ValueError(f"{address!r} has nets of another game than {game.name}: name a model of {game.name}")
     if missing:
         raise ValueError(
             f"{address!r} has no nets for {game.name} ({', '.join(missing)} missing): name a folder such as "

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import game_of_files
+from suphx.models.checkpoints.tensor_file import read_header
 
 EVENTS, RECORD = "events", "record"
 """Input columns."""
@@ -52,7 +53,7 @@ class PyfuncColumns:
 
 
 def columns_of(nets: Path) -> PyfuncColumns:
-    """Return the form for the nets in a folder."""
+    """Return the form for the nets in a folder; ValueError if the first of them is damaged."""
     name = game_of_files(path.name for path in nets.glob("*.safetensors"))
     if name is None:
         return PyfuncColumns(
@@ -63,10 +64,11 @@ def columns_of(nets: Path) -> PyfuncColumns:
             example=json.dumps(RIICHI_EXAMPLE),
         )
     game = candidate_game(name)
+    rules = game.new_rules(read_header(nets / f"{game.seat_names[0]}.safetensors")["rules"])
     return PyfuncColumns(
         loader_module="suphx_platform.agents.pyfunc_side_agent",
         model_type=f"{len(game.seat_names)} nets",
         input=RECORD,
         outputs=("move", "values"),
-        example=game.new_record(game.new_rules({}), seed=0),
+        example=game.new_record(rules, seed=0),
     )

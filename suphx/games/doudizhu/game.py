@@ -114,10 +114,12 @@ class DouDizhu:
         return parse_line(text)
 
     def new_record(self, rules: Rules, seed: int) -> str:
-        """Return a game without a move as one line of JSON."""
+        """Return a game without a move as one line of JSON, without a winner: more moves can be appended."""
         simulator = Simulator(1, rules)
         simulator.reset([seed])
-        return json.dumps(record_of(simulator.tables[0], rules).to_json())
+        values = record_of(simulator.tables[0], rules).to_json()
+        del values["winner"]
+        return json.dumps(values)
 
     def next_decision(self, record: GameRecord) -> RecordedDecisions | None:
         """Return the decision after the moves of a record; None if the game is over."""

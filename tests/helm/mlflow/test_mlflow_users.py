@@ -16,7 +16,7 @@ from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
 from suphx_platform.tracking.lost_versions import LostVersion, delete_lost_versions, mark_needed
 from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import TOURNAMENT_TAG, Promotion
-from suphx_platform.tracking.server_users import Login, set_up_users
+from suphx_platform.tracking.server_users import MODELS, Login, set_up_users
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from tests.helm.everything import Render, find, pods
 from tests.helm.mlflow.mlflow_process import SECRETS, VALUES, environment, server_pod, started
@@ -105,8 +105,10 @@ def test_only_the_tournament_moves_the_champion(
     login("head")  # a run reads the champion, and cannot change it
     assert fetch_model(store, "models:/suphx@champion", tmp_path / "fetched") == "1"
     own = ModelRegistry(store, RegistryConfig())
-    with pytest.raises(TrackingRefusedError):
-        own.promote(tmp_path / "nets", run, Promotion(digest="b", replaces="1", night="2"))
+    for model in MODELS:
+        other = ModelRegistry(store, RegistryConfig(model=model))
+        with pytest.raises(TrackingRefusedError):
+            other.promote(tmp_path / "nets", run, Promotion(digest="b", replaces="1", night="2"))
     source = store.client.get_model_version("suphx", "1").source or ""
     for act in changes(store.client, source):
         with pytest.raises(Exception, match="Permission denied"):

@@ -57,7 +57,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="the agent to compare with; it plays at the three other seats (--baseline is another name of this option)",
     )
     parser.add_argument(
-        "--game", choices=GAMES, help="the game (default: that of the nets in a folder; riichi if no agent is a folder)"
+        "--game",
+        choices=GAMES,
+        help="the game (default: that of the nets in a folder or in a model with the name of a game, else riichi)",
     )
     _add_length(parser)
     _add_sequential(parser)

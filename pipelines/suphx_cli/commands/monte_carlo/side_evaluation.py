@@ -26,8 +26,8 @@ RECORDS_FILE = "games.jsonl"
 """With --keep-games."""
 _FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
 """No training and no curve uses these deals."""
-_MAX_SEED = 2**41
-"""Deals have seeds below 2**62."""
+_MAX_SEED = 2**16
+"""The decks of tournaments begin at 2**37."""
 
 
 def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:

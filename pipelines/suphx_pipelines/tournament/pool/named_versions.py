@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from suphx.selfplay.agents.checkpoint_folder import split_address
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.tournament.pool.night_recipe import NightRecipe
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
 from suphx_platform.tracking.lost_versions import mark_needed
@@ -20,9 +19,7 @@ def named_versions(agents: Iterable[str]) -> set[str]:
     return {address for address in nets if VERSION_ADDRESS.fullmatch(address)}
 
 
-def mark_named(
-    store: MlflowStore, recipe: TournamentRecipe | SideTournamentRecipe, warn: Callable[[str], None]
-) -> None:
+def mark_named(store: MlflowStore, recipe: NightRecipe, warn: Callable[[str], None]) -> None:
     """Mark the versions that the recipe names, and take the mark from those that it names no more.
 
     A server that does not allow it is a warning. TrackingError if it does not answer.

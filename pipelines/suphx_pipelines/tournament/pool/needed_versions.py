@@ -10,10 +10,9 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.named_versions import named_versions
+from suphx_pipelines.tournament.pool.night_recipe import NightRecipe
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_night_of, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, POOL_NAME, Entrant, pool_of
 from suphx_platform.agents.agent_source import AgentSource
@@ -28,7 +27,7 @@ class NightVersions:
 
     def __init__(
         self,
-        recipe: TournamentRecipe | SideTournamentRecipe,
+        recipe: NightRecipe,
         runs: Path,
         pool: Path,
         source: AgentSource,

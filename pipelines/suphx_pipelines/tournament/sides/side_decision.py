@@ -66,6 +66,7 @@ def run(context: SideContext) -> dict[str, float]:
         decision |= {"test": None, "match": None, "is_won": candidate is not None}
         write_json(context.folder / DECISION_NAME, decision)
         return {"is_won": decision["is_won"]}
+    live.write_first()
     report = _play(context, candidate, opponent, live)
     live.write_last()
     values = report.to_json()
@@ -140,6 +141,11 @@ class _LiveDecision:
         self._candidate, self._opponent = candidate, opponent
         self._outcome: SideOutcome | None = None
         self._played = self._fresh = 0.0
+        self._is_over = False
+
+    def write_first(self) -> None:
+        """Write the page before the first game."""
+        self._page.offer(self._content)
 
     def advance(self, decks: float) -> None:
         """Take finished decks, and write the page if it is time."""
@@ -156,6 +162,7 @@ class _LiveDecision:
 
     def write_last(self) -> None:
         """Write the page as it stays."""
+        self._is_over = True
 
         def content(has_links: bool) -> tuple[str, Sections]:
             head, sections = self._content(has_links)
@@ -169,5 +176,6 @@ class _LiveDecision:
             why = "no nets are new" if self._candidate is None else "there is no champion and no opponent to beat"
             return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
         text = f"The deciding match: {self._candidate} against {self._opponent}."
-        body = live_section(self._config, self._outcome, played=self._played, fresh=self._fresh)
+        decks = {"played": self._played, "fresh": self._fresh}
+        body = live_section(self._config, self._outcome, **decks, is_over=self._is_over)
         return report_page.paragraph(text), [("Deciding match", body), *boards]

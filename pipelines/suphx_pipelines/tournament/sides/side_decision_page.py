@@ -11,7 +11,7 @@ from suphx.evaluation.sequential.side_watch import SideOutcome
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import decimal, number, percent
+from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent
 from suphx_pipelines.summary.verdict import Verdict
 
 _NOTE = (
@@ -96,8 +96,8 @@ def decision_section(decision: Mapping[str, Any]) -> str:
             name,
             percent(wins["mean"], 1),
             share_interval(wins["interval"]),
-            f"{points['mean']:+.3f}",
-            f"{points['interval'][0]:+.3f} to {points['interval'][1]:+.3f}",
+            difference(points["mean"]),
+            interval(points["interval"], 3),
         )
         for name, wins, points in [*rows, ("both", match["share"], match["points"])]
     ]
@@ -106,14 +106,16 @@ def decision_section(decision: Mapping[str, Any]) -> str:
     return report_page.paragraph(text) + report_page.table(columns, cells, about=about)
 
 
-def live_section(config: SideDecisionConfig, outcome: SideOutcome | None, *, played: float, fresh: float) -> str:
+def live_section(
+    config: SideDecisionConfig, outcome: SideOutcome | None, *, played: float, fresh: float, is_over: bool
+) -> str:
     """Return the state of the deciding match as HTML.
 
     ``played`` and ``fresh``: decks of the match that decides and of the one on new decks; ``outcome``: of the last look
-    of the test, None before the first.
+    of the test, None before the first; ``is_over``: no more decks are played.
     """
     text = f"{number(math.floor(played))} of at most {number(config.decks)} decks have been played. "
-    body = report_page.paragraph(text + _words_of_test(config, outcome))
+    body = report_page.paragraph(text + _words_of_test(config, outcome, is_over=is_over))
     if outcome is None:
         return body
     if outcome.decision == "better":
@@ -127,7 +129,7 @@ def live_section(config: SideDecisionConfig, outcome: SideOutcome | None, *, pla
     return body + report_page.figure(picture, "Share of games that the candidate wins", _NOTE)
 
 
-def _words_of_test(config: SideDecisionConfig, outcome: SideOutcome | None) -> str:
+def _words_of_test(config: SideDecisionConfig, outcome: SideOutcome | None, *, is_over: bool) -> str:
     """Return what the sequential test says now, in words."""
     if outcome is None or math.isinf(outcome.expected_decks):
         return f"The sequential test looks at them for the first time after {FIRST_LOOK} decks."
@@ -139,7 +141,6 @@ def _words_of_test(config: SideDecisionConfig, outcome: SideOutcome | None) -> s
     if outcome.decision == "not_better":
         return f"Decided after {number(outcome.decks)} decks: it is not true {claim} ({figures})."
     side = "for" if outcome.log_likelihood_ratio > 0 else "against"
-    return (
-        f"Not decided: the first {number(outcome.decks)} decks speak {side} the claim {claim} ({figures}). About "
-        f"{number(outcome.expected_decks)} more decks are needed."
-    )
+    begin = "The match ended undecided" if is_over else "Not decided yet"
+    left = f"{number(outcome.expected_decks)} more decks {'would be needed' if is_over else 'are expected'}"
+    return f"{begin}: the first {number(outcome.decks)} decks speak {side} the claim {claim} ({figures}). About {left}."

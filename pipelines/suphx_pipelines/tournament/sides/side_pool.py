@@ -40,7 +40,7 @@ from suphx_platform.tracking.model_registry import ModelRegistry
 
 MIN_AGENTS = 2
 FILES: Mapping[str, str] = {
-    "pool.json, agents/<n>/": "as for riichi; the nets",
+    "pool.json, agents/<n>/": "as for riichi, with the nets of each agent",
     "history.json": "games of earlier nights as they were when the night began, as for riichi",
     "note.md": "what the description of the run in MLflow says besides, as for riichi",
 }
@@ -111,7 +111,10 @@ def _enter(
     shutil.rmtree(space, ignore_errors=True)
     learned = load_value_nets(copy).rules
     if not have_same_moves(game, learned, recipe.rules):
-        raise ValueError(f"{name} learned rules with other moves than those of the recipe: change its table rules")
+        advice = ", or name another registry.model" if name == recipe.registry.address else ""
+        raise ValueError(
+            f"{name} learned rules with other moves than those of the recipe: change its table rules{advice}"
+        )
     return Entrant(
         name=name,
         address=f"{COPIES}{number}",

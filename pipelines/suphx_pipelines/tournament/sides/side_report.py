@@ -57,7 +57,7 @@ def run(context: SideContext) -> dict[str, float]:
 
 
 def verdict(table: Mapping[str, Any], decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
-    """Return what was decided; without a candidate who has the highest rating.
+    """Return what was decided, or, if there was no candidate, who has the highest rating.
 
     The rating of the anchor is always the same, so the next one is named too.
     """

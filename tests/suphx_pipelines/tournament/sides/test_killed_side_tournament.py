@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,35 +18,41 @@ from tests.suphx_pipelines.tournament.kept_files import kept_walls, when_games_c
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import LONGER, play, save_nets
 
 pytestmark = pytest.mark.slow
-BLOCKS = LONGER.leaderboard.decks // BLOCK_DECKS
+NIGHT = replace(LONGER, night="2")
+BLOCKS = NIGHT.leaderboard.decks // BLOCK_DECKS
+RESULTS = ("leaderboard/games", "leaderboard/table", "decision/decision")
 
 
 def start_driver(runs: Path, workers: int) -> subprocess.Popen[bytes]:
     module = "tests.suphx_pipelines.tournament.sides.small_side_tournament"
-    command = [sys.executable, "-m", module, str(runs), str(workers)]
+    command = [sys.executable, "-m", module, str(runs), str(workers), NIGHT.night]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return subprocess.Popen(command, cwd=REPOSITORY, env=environment)
 
 
 def results(runs: Path) -> dict[str, bytes]:
     """Return what is kept of the games and computed of them, by path."""
-    names = ("leaderboard/games", "leaderboard/table", "decision/decision")
-    computed = [path for name in names for path in runs.glob(f"nightly-*/{name}.json")]
-    return {str(path.relative_to(runs)): path.read_bytes() for path in sorted([*kept_walls(runs), *computed])}
+    computed = [path for name in RESULTS for path in runs.glob(f"nightly-*/{name}.json")]
+    kept = [*kept_walls(runs), *kept_walls(runs, "decision")]
+    return {str(path.relative_to(runs)): path.read_bytes() for path in sorted([*kept, *computed])}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: Path, workers: int) -> None:
-    for seed in (1, 2):
-        save_nets(runs / f"a-{seed}" / "learning", seed)
+@pytest.mark.parametrize(("stage", "workers"), [("leaderboard", 1), ("leaderboard", 2), ("decision", 1)])
+def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: Path, stage: str, workers: int) -> None:
+    save_nets(runs / "a-1" / "learning", seed=1)
+    first = play(runs, LONGER)
+    assert first["promoted"] is True
+    shutil.rmtree(runs / str(first["run_id"]) / "leaderboard" / "games")
+    save_nets(runs / "a-2" / "learning", seed=2)
     other = shutil.copytree(runs, tmp_path / "other")
-    play(runs, LONGER)
+    before = len(results(runs))
+    folder = str(play(runs, NIGHT)["run_id"])
     expected = results(runs)
-    assert len(expected) == BLOCKS + 3
+    assert len(expected) == before + BLOCKS + NIGHT.decision.decks // 100 + len(RESULTS)
     driver = start_driver(other, workers)
-    with when_games_come(other, driver.kill):
+    with when_games_come(other, driver.kill, stage):
         assert driver.wait(300) == -signal.SIGKILL
-    assert 0 < len(kept_walls(other)) < BLOCKS
-    assert not list(other.glob("nightly-*/leaderboard/done.json"))
+    assert not (other / folder / stage / "done.json").exists()
+    assert 0 < len(results(other)) - before < len(expected) - before
     assert start_driver(other, workers).wait(300) == 0
     assert results(other) == expected

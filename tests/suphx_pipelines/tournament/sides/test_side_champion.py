@@ -21,10 +21,11 @@ from suphx_pipelines.tournament.sides.side_decision_page import reason
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.pyfunc_side_agent import PyfuncSideAgent
 from suphx_platform.agents.side_agent import load_side_agent
-from suphx_platform.tracking.model_registry import ModelRegistry
+from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets, save_strong_nets
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 GAME = candidate_game("doudizhu")
 CHAMPION = "models:/doudizhu@champion"
@@ -43,7 +44,7 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     for file in first_nets.iterdir():
         assert (runs.parent / "champion" / file.name).read_bytes() == file.read_bytes()
 
-    save_nets(runs / "b-1" / "learning", seed=2)
+    save_strong_nets(runs / "b-1" / "learning")
     second = play(runs, replace(FIRST_COMES_IN, night="2"))
     folder = runs / str(second["run_id"])
     pool = read_json(folder / "pool" / "pool.json")
@@ -52,13 +53,20 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     assert pool["left_out"] == {"a-1/learning": f"the same nets as {CHAMPION}"}
     decision = read_json(folder / "decision" / "decision.json")
     assert (decision["candidate"], decision["opponent"]) == ("b-1/learning", CHAMPION)
-    assert decision["test"]["verdict"] in ("better", "not_better")
-    assert second["promoted"] == decision["is_won"] == (decision["match"] is not None)
-    assert second["champion"] == f"models:/doudizhu/{2 if decision['is_won'] else 1}"
-    versions = {str(each.version): each for each in store.client.search_model_versions("name = 'doudizhu'")}
+    assert decision["test"]["verdict"] == "better"
+    assert (second["promoted"], second["champion"]) == (True, "models:/doudizhu/2")
+    share = decision["match"]["share"]["mean"]
+    assert second["reason"] == reason(decision, is_promoted=True)
+    client = store.client
+    versions = {str(each.version): each for each in client.search_model_versions("name = 'doudizhu'")}
     assert versions["1"].tags["outcome"] == "promoted"
     assert versions["2"].tags["opponent"] == CHAMPION
-    assert versions["2"].tags["verdict"] == decision["test"]["verdict"]
+    assert (versions["2"].tags["verdict"], versions["2"].tags["decks"]) == ("better", "20")
+    assert float(versions["2"].tags["share"]) == pytest.approx(share, abs=1e-4)
+    assert f"Against {CHAMPION} (version 1): {100 * share:.1f} % of the games won" in str(versions["2"].description)
+    model = client.get_logged_model(versions["2"].tags[MODEL_TAG])
+    figures = {metric.key: metric.value for metric in model.metrics or []}
+    assert (figures["promotion/share"], figures["promotion/decks"]) == (share, 20.0)
     assert "Trained in the run `b-1`, stage `learning`." in str(versions["2"].description)
     page = (folder / "report" / "report.html").read_text(encoding="utf-8")
     assert "b-1/learning played against models:/doudizhu@champion until it was decided" in page
@@ -144,9 +152,9 @@ def test_the_reason_has_the_figures(change: dict[str, Any], is_promoted: bool, s
     assert reason(decision, is_promoted=is_promoted) == sentence
 
 
-def registered(runs: Path) -> Any:
+def registered(runs: Path, rules: Rules | None = None) -> Any:
     """Register nets, and return the model as MLflow loads it."""
-    nets, store = save_nets(runs / "a-1" / "learning", seed=1), TrackingStore(runs)
+    nets, store = save_nets(runs / "a-1" / "learning", 1, rules), TrackingStore(runs)
     with store.start("night", key="night") as tracker:
         ModelRegistry(store, SMALL.registry).promote(nets, tracker, Promotion(digest="a", replaces=None, night="1"))
     before = mlflow.get_tracking_uri()
@@ -167,7 +175,6 @@ def test_the_champion_answers_games_so_far_as_a_model_of_mlflow(runs: Path) -> N
     assert answer["move"][0] == values[0]["move"]
     assert [each["value"] for each in values] == sorted((each["value"] for each in values), reverse=True)
     record, moves = json.loads(model.input_example["record"][0]), list[str]()
-    del record["winner"]
     while answer["move"][0]:
         moves.append(answer["move"][0])
         answer = model.predict(pd.DataFrame({"record": [json.dumps(record | {"moves": moves})]}))
@@ -178,6 +185,21 @@ def test_the_champion_answers_games_so_far_as_a_model_of_mlflow(runs: Path) -> N
     opinions = player_opinions(GAME.recorded_decisions(finished), player)
     expected = [move if opinion is None else _chosen(opinion) for move, opinion in zip(moves, opinions, strict=True)]
     assert moves == expected, "the same nets play the same game"
+
+
+def test_the_example_of_a_model_follows_the_rules_that_its_nets_learned(runs: Path) -> None:
+    model = registered(runs, Rules(douzero_kickers=True))
+    assert json.loads(model.input_example["record"][0])["rules"]["douzero_kickers"] is True
+    assert model.predict(model.input_example)["move"][0]
+
+
+def test_a_model_of_another_game_is_refused(runs: Path, tmp_path: Path) -> None:
+    store = TrackingStore(runs)
+    with store.start("night", key="night") as tracker:
+        other = Path(save_random(tmp_path / "nets"))
+        ModelRegistry(store, RegistryConfig()).promote(other, tracker, Promotion(digest="a", replaces=None, night="1"))
+    with pytest.raises(ValueError, match="has nets of another game than doudizhu: name a model of doudizhu"):
+        load_side_agent("models:/suphx@champion", GAME, tmp_path / "space", AgentSource(store))
 
 
 def _chosen(opinion: CandidateOpinion) -> str:
