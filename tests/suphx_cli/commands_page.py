@@ -71,7 +71,7 @@ JSON_KEYS = {
     "runs list": "runs[run_id,recipe,state,verdict,started,seconds]",
     "runs show": "run_id recipe state verdict started seconds stages report error next[]",
     "runs compare": "runs[] settings metrics",
-    "runs replay": "games[wall,agents[4],places[4],is_same] differences records",
+    "runs replay": "games[wall,agents[],places[],is_same] differences records",
     "runs stop": "run_id state outcome",
     "runs delete": "deleted[] freed_bytes deleted_in_mlflow[]",
     "ui": "url",

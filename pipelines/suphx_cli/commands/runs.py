@@ -83,16 +83,16 @@ def _add_replay(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse
         "replay",
         parents=[options],
         help="play games of a finished tournament again and keep their records",
-        description="Play the games on a wall of a finished tournament again, with the nets of that night, and write "
-        "their records. Exit code 1: a game ended differently.",
+        description="Play the games on a wall (in a game of two sides: a deck) of a finished tournament again, with "
+        "the nets of that night, and write their records. Exit code 1: a game ended differently.",
     )
     replay.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, of a tournament")
     replay.add_argument(
-        "--wall", type=int, action="append", required=True, metavar="N",
-        help="number of the wall in that night, from 1 on; may be repeated",
+        "--wall", "--deck", type=int, action="append", required=True, metavar="N",
+        help="number of the wall or deck in that night, from 1 on; may be repeated",
     )  # fmt: skip
     replay.add_argument(
-        "--to", type=Path, required=True, metavar="FOLDER", help="folder for the records, one file a wall"
+        "--to", type=Path, required=True, metavar="FOLDER", help="folder for the records, one file a wall or deck"
     )
     replay.set_defaults(execute=execute_replay)
     return replay
@@ -166,9 +166,21 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
 
     folder = find_run(args.runs, args.run).folder
     with console.activity("importing"):
+        from suphx.games.candidate_game import candidate_game
+        from suphx_pipelines.recipe.recipe_file import read_table
+        from suphx_pipelines.recipe.recipe_kind import GAME_KEY
+        from suphx_pipelines.runs.named_run import RECIPE_FILE
         from suphx_pipelines.tournament.game_replay import replay_games
+        from suphx_pipelines.tournament.sides.side_replay import replay_side_games
         from suphx_platform.console.table_text import wrapped_table
-    games = replay_games(folder, list(dict.fromkeys(args.wall)), args.to, console)
+    recipe = folder / RECIPE_FILE
+    game = read_table(recipe).get(GAME_KEY) if recipe.is_file() else None
+    columns: tuple[str, ...] = ("wall", "East: place", "South", "West", "North")
+    if game is None:
+        games = replay_games(folder, args.wall, args.to, console)
+    else:
+        games = replay_side_games(folder, args.wall, args.to, console)
+        columns = ("deck", *(f"{side}: place" for side in candidate_game(game).sides))
     differing = sum(not game.is_same for game in games)
     if console.is_json:
         console.result({"games": [asdict(game) for game in games], "differences": differing, "records": str(args.to)})
@@ -177,7 +189,7 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
             (str(game.wall), *map("{}: {}".format, game.agents, game.places), "yes" if game.is_same else "no")
             for game in games
         ]
-        for line in wrapped_table(("wall", "East: place", "South", "West", "North", "same again"), rows):
+        for line in wrapped_table((*columns, "same again"), rows):
             console.line(line)
         console.line(f"Watch the first one: {shlex.join(['suphx', 'view', str(args.to)])}")
     if differing:

@@ -10,6 +10,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_walls
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
@@ -24,11 +25,11 @@ class ReplayedGame:
     """A game that was played again."""
 
     wall: int
-    """Number of the wall in its night, from 1 on."""
+    """Number of the wall, or of the deck, in its night, from 1 on."""
     agents: tuple[str, ...]
-    """The name of the agent at each seat."""
+    """The name of the agent at each seat, or on each side."""
     places: tuple[int, ...]
-    """Of each seat, as they counted in the tournament."""
+    """Of each of them, as they counted in the tournament."""
     is_same: bool
     """Whether all places came out the same."""
 
@@ -39,27 +40,14 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     Their records are written to the folder ``records``. ValueError if the run has no games, lacks one of the walls or
     was played by other rules, FileNotFoundError if its nets are no longer there.
     """
-    path = run / LEADERBOARD / GAMES_NAME
-    if not path.is_file():
-        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
-    other_game = read_json(path).get("game")
-    if other_game is not None:
-        raise ValueError(f"{run.name} is a tournament of {other_game}: only games of riichi can be replayed")
-    games, pool = _by_wall(read_games(path, riichi_code())), read_pool(run / _POOL)
-    if not games:
-        raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
-    wrong = [wall for wall in walls if not 1 <= wall <= len(games)]
-    if wrong:
-        raise ValueError(f"{run.name} has no wall {wrong[0]}: use 1 to {len(games)}")
-    if not is_of_this_engine(path, riichi_code()):
-        console.warn(f"{run.name} was played with another version of the game's code: places may differ")
-    chosen = {wall: games[wall - 1] for wall in walls}
+    games, pool = finished_games(run, riichi_code(), console), read_pool(run / _POOL)
+    chosen = {wall: games[wall - 1] for wall in chosen_walls(run, walls, len(games), "wall")}
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
     with console.progress("hanchans", sum(map(len, chosen.values()))) as progress:
         found = replay_walls(
             [Player(entrant.digest, entrant.address_in(run / _POOL), entrant.name) for entrant in pool.entrants],
             chosen,
-            has_draw_lanes=read_json(path)["draw_lanes"],
+            has_draw_lanes=read_json(run / LEADERBOARD / GAMES_NAME)["draw_lanes"],
             runner=GameRunner(load=load_any_agent, records=records, progress=progress.advance),
         )
     return [
@@ -69,6 +57,28 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     ]
 
 
-def _by_wall(games: Sequence[RatedGame]) -> list[list[RatedGame]]:
-    """Return the games of each wall, in the order of the night."""
+def finished_games(run: Path, code: GameCode, console: Console) -> list[list[RatedGame]]:
+    """Return the games of each wall of a night, in its order; a warning if they were played by another version.
+
+    ``code``: of the game. ValueError if the folder ``run`` has no games, or none by these rules.
+    """
+    path = run / LEADERBOARD / GAMES_NAME
+    if not path.is_file():
+        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
+    games = read_games(path, code)
+    if not games:
+        raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
+    if not is_of_this_engine(path, code):
+        console.warn(f"{run.name} was played with another version of the game's code: places may differ")
     return [[game for game in games if game.wall == wall] for wall in sorted({game.wall for game in games})]
+
+
+def chosen_walls(run: Path, walls: Sequence[int], number: int, unit: str) -> list[int]:
+    """Return the ``walls`` that are wanted, each once; ValueError for others than 1 to ``number``.
+
+    ``unit``: what the game calls a wall.
+    """
+    wrong = [wall for wall in walls if not 1 <= wall <= number]
+    if wrong:
+        raise ValueError(f"{run.name} has no {unit} {wrong[0]}: use 1 to {number}")
+    return list(dict.fromkeys(walls))

@@ -16,11 +16,9 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
-from suphx_pipelines.tournament.game_replay import replay_games
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.sides.side_pool import game_code
-from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
 
@@ -78,8 +76,6 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
     metrics = TrackingStore(runs).newest_metrics(second["run_id"])
     assert metrics["rating/rule"] == 1000.0
     assert metrics["earlier_games"] == 160
-    with pytest.raises(ValueError, match="is a tournament of doudizhu: only games of riichi can be replayed"):
-        replay_games(folder, [1], runs / "records", Console())
 
 
 def test_games_of_other_rules_do_not_count(runs: Path) -> None:
