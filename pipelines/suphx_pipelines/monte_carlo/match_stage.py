@@ -58,7 +58,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 player,
                 game.scripted_player(opponent),
                 num_deals=config.decks,
-                first_seed=_FIRST_DEAL + context.seed % _SEEDS,
+                first_seed=first_deal(context),
                 progress=progress.advance,
             )
             shown = ", ".join(f"{report.figures[f'wp_{side}'].mean:.1%} as {side}" for side in game.sides)
@@ -72,3 +72,8 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
         for name, figure in report.figures.items()
         for end, value in (("", figure.mean), ("_low", figure.interval.low), ("_high", figure.interval.high))
     }
+
+
+def first_deal(context: StageContext[MonteCarloRecipe]) -> int:
+    """Return the seed of the first deal of the match."""
+    return _FIRST_DEAL + context.seed % _SEEDS

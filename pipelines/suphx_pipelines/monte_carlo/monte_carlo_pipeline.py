@@ -1,4 +1,4 @@
-"""A run by Deep Monte-Carlo: learning -> match -> report."""
+"""A run by Deep Monte-Carlo: learning -> match -> sample_game -> report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
-from suphx_pipelines.monte_carlo import match_stage, report_stage
+from suphx_pipelines.monte_carlo import game_stage, match_stage, report_stage
 from suphx_pipelines.monte_carlo.learning_stage import STAGE_NAME, learning_stage
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
@@ -39,7 +39,8 @@ class MonteCarloResult:
 
 def monte_carlo_stages(game_name: str) -> list[Stage[MonteCarloRecipe]]:
     """Return the stages of a game in order."""
-    return [learning_stage(game_name), match_stage.match_stage(game_name), report_stage.report_stage()]
+    learned = [learning_stage(game_name), match_stage.match_stage(game_name)]
+    return [*learned, game_stage.game_stage(game_name), report_stage.report_stage()]
 
 
 def run_monte_carlo(

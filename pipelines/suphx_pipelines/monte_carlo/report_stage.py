@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -15,7 +16,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.monte_carlo import learning_stage, match_stage
+from suphx_pipelines.monte_carlo import game_stage, learning_stage, match_stage
 from suphx_pipelines.monte_carlo.learning_stage import curve_point
 from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
@@ -23,6 +24,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, duration, interval, number, percent
 from suphx_pipelines.summary.verdict import Outcome, Verdict
+from suphx_pipelines.viewer.side_games import PAGE_FILE
 
 STAGE_NAME = "report"
 _STANDARD_ERRORS = 1.96
@@ -37,6 +39,7 @@ Figures = Mapping[str, Any]
 
 FILES: Mapping[str, str] = {
     "report.html": "one self-contained page",
+    "game.html": "the page in `sample_game/`",
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
 
@@ -47,8 +50,8 @@ def report_stage() -> Stage[MonteCarloRecipe]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
-        needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME),
-        artifacts=(REPORT_NAME,),
+        needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME, game_stage.STAGE_NAME),
+        artifacts=(REPORT_NAME, PAGE_FILE),
         files=FILES,
         is_about_run=True,
         is_summary=True,
@@ -61,8 +64,11 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     match = read_json(folders[match_stage.STAGE_NAME] / MATCH_FILE)
     learned = read_json(folders[learning_stage.STAGE_NAME] / METRICS_FILE)
     head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
+    shutil.copyfile(folders[game_stage.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
+    watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of all moves"
     sections = [
         ("Match", _match(match)),
+        ("A game to look at", report_page.link(watch, PAGE_FILE)),
         ("Learning", _learning(learned, recipe.learning, match["sides"])),
         ("Settings", report_page.facts(environment()) + _recipe_text(recipe)),
     ]

@@ -38,7 +38,7 @@ def run(
 def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result, _ = run(capsys, runs)
     assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
-        ["learning", "match", "report"], "finished"
+        ["learning", "match", "sample_game", "report"], "finished"
     )
     folder = runs / result["run_id"]
     assert {path.stem for path in (folder / "learning").glob("*.safetensors")} == {
@@ -51,6 +51,10 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     page = Path(result["report"]).read_text()
     for text in ("<h2>Match", "<h2>Learning", "Games won against random", result["verdict"].split(".")[0]):
         assert text in page
+    game = Path(result["report"]).with_name("game.html").read_text()
+    assert 'href="game.html"' in page
+    assert "doudizhu: the nets against rule" in game
+    assert game.count('"winner"') >= 2, "both games of the deck"
     points = TrackingStore(runs).newest_metrics(result["run_id"])
     assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
     assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--opponent", "random", "--decks", "4"]) == 0

@@ -13,7 +13,7 @@ from typing import Any
 from suphx_pipelines import pipeline
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_warning import WARNINGS_FILE
-from suphx_pipelines.monte_carlo import learning_stage, match_stage, report_stage
+from suphx_pipelines.monte_carlo import game_stage, learning_stage, match_stage, report_stage
 from suphx_pipelines.stages import (
     ablation,
     agent_comparison,
@@ -36,7 +36,7 @@ from suphx_pipelines.tournament import (
     tournament_report,
 )
 from suphx_pipelines.tournament.pool import tournament_pool
-from suphx_pipelines.tournament.sides import side_decision, side_leaderboard, side_pool, side_report
+from suphx_pipelines.tournament.sides import side_decision, side_game, side_leaderboard, side_pool, side_report
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "result_files.md"
@@ -102,11 +102,13 @@ SIDE_TOURNAMENT: Sequence[Place] = (
     ("leaderboard", side_leaderboard.FILES, ""),
     ("decision", side_decision.FILES, ""),
     ("promotion", candidate_promotion.FILES, ""),
+    ("sample_game", side_game.FILES, ""),
     ("report", side_report.FILES, ""),
 )
 MONTE_CARLO: Sequence[Place] = (
     ("learning", learning_stage.FILES, ""),
     ("match", match_stage.FILES, ""),
+    ("sample_game", game_stage.FILES, ""),
     ("report", report_stage.FILES, ""),
 )
 

@@ -1,4 +1,4 @@
-"""A tournament in a game of two sides: pool -> leaderboard -> decision -> promotion -> report.
+"""A tournament in a game of two sides: pool -> leaderboard -> decision -> promotion -> sample_game -> report.
 
 As in the tournaments of riichi (tournament.py), everybody is rated by the games of all nights, and the best of the
 newest nets becomes the champion if it wins a match on fresh decks.
@@ -20,8 +20,16 @@ from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament.candidate_promotion import FILES, PROMOTION_NAME
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
-from suphx_pipelines.tournament.sides import side_decision, side_leaderboard, side_pool, side_promotion, side_report
+from suphx_pipelines.tournament.sides import (
+    side_decision,
+    side_game,
+    side_leaderboard,
+    side_pool,
+    side_promotion,
+    side_report,
+)
 from suphx_pipelines.tournament.tournament_report import DECISION_NAME, PICTURES, TRACKED_REPORT
+from suphx_pipelines.viewer.side_games import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
@@ -91,11 +99,21 @@ def side_tournament_stages(game_name: str) -> list[Stage[SideTournamentRecipe]]:
             files=FILES,
         ),
         Stage(
+            name=side_game.STAGE_NAME,
+            run=side_game.run,
+            recipe_keys=("game", "night", "rules"),
+            needs=(POOL, LEADERBOARD),
+            artifacts=(PAGE_FILE,),
+            files=side_game.FILES,
+            modules=modules,
+            is_summary=True,
+        ),
+        Stage(
             name=REPORT,
             run=side_report.run,
             recipe_keys=tuple(field.name for field in fields(SideTournamentRecipe)),
-            needs=(POOL, LEADERBOARD, DECISION, PROMOTION),
-            artifacts=(TRACKED_REPORT, *PICTURES),
+            needs=(POOL, LEADERBOARD, DECISION, PROMOTION, side_game.STAGE_NAME),
+            artifacts=(TRACKED_REPORT, PAGE_FILE, *PICTURES),
             files=side_report.FILES,
             is_about_run=True,
             is_summary=True,

@@ -72,6 +72,11 @@ def test_champions_defend_their_place_night_by_night(runs: Path, capsys: pytest.
     assert "b-1/learning played against models:/doudizhu@champion until it was decided" in page
     live = (folder / "decision" / "live.html").read_text(encoding="utf-8")
     assert "Decided after" in live
+    assert 'href="game.html"' in page
+    game = (folder / "report" / "game.html").read_text(encoding="utf-8")
+    assert game == (folder / "sample_game" / "game.html").read_text(encoding="utf-8")
+    assert f"nightly, 2: {CHAMPION} against" in game or "nightly, 2: b-1/learning against" in game
+    assert game.count('"winner"') >= 2
 
     capsys.readouterr()
     command = ["evaluate", "--candidate", CHAMPION, "--opponent", "models:/doudizhu/1"]

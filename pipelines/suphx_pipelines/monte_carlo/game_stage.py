@@ -1,0 +1,50 @@
+"""The sample_game stage: a deck that the trained nets play against the last opponent, to watch.
+
+Leaves ``game.html``, the viewer's page with the values that the nets give all moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from suphx.atomic_file import write_atomically
+from suphx.games.registry import game_modules
+from suphx.training.monte_carlo.value_nets import load_value_nets
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.monte_carlo import learning_stage
+from suphx_pipelines.monte_carlo.match_stage import first_deal
+from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.viewer.side_games import PAGE_FILE, deck_page
+
+STAGE_NAME = "sample_game"
+FILES: Mapping[str, str] = {
+    PAGE_FILE: "the first deck of the match against the last of `match.opponents`, both games, in the viewer",
+}
+"""What the stage writes into its folder (docs/result_files.md)."""
+
+
+def game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
+    """Return the stage of a game."""
+    return Stage(
+        name=STAGE_NAME,
+        run=run,
+        recipe_keys=("match", "learning.precision"),
+        needs=(learning_stage.STAGE_NAME,),
+        artifacts=(PAGE_FILE,),
+        files=FILES,
+        modules=game_modules(game_name),
+        is_summary=True,
+    )
+
+
+def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
+    """Play the deck and write its page."""
+    trained, opponent = load_value_nets(context.upstream[learning_stage.STAGE_NAME]), context.recipe.match.opponents[-1]
+    agents = (
+        ("nets", trained.player(context.recipe.learning.precision)),
+        (opponent, trained.game.scripted_player(opponent)),
+    )
+    title = f"{context.recipe.name}: the nets against {opponent}"
+    page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context), title=title)
+    write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    return {"bytes": len(page)}
