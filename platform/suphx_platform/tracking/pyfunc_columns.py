@@ -10,9 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import game_of_files
-from suphx.models.checkpoints.tensor_file import read_header
 
 EVENTS, RECORD = "events", "record"
 """Input columns."""
@@ -63,6 +61,9 @@ def columns_of(nets: Path) -> PyfuncColumns:
             outputs=("action", "probabilities"),
             example=json.dumps(RIICHI_EXAMPLE),
         )
+    from suphx.games.candidate_game import candidate_game
+    from suphx.models.checkpoints.tensor_file import read_header  # torch, which recipes and their commands do not need
+
     game = candidate_game(name)
     rules = game.new_rules(read_header(nets / f"{game.seat_names[0]}.safetensors")["rules"])
     return PyfuncColumns(

@@ -97,6 +97,7 @@ def side_tournament_stages(game_name: str) -> list[Stage[SideTournamentRecipe]]:
             needs=(POOL, DECISION),
             artifacts=(PROMOTION_NAME,),
             files=FILES,
+            modules=modules,
         ),
         Stage(
             name=side_game.STAGE_NAME,
