@@ -37,6 +37,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx runs show laptop-1f2e3d4c5b",
             "suphx runs compare laptop-1f2e3d4c5b laptop-6a7b8c9d0e",
             "suphx runs replay nightly-4a5b6c7d8e --wall 3 --to games",
+            "suphx runs replay doudizhu_tournament-9e8d7c6b5a --deck 3 --to games",
             "suphx runs stop laptop-1f2e3d4c5b",
             "suphx runs delete laptop-1f2e3d4c5b",
         ),
@@ -167,15 +168,11 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
     folder = find_run(args.runs, args.run).folder
     with console.activity("importing"):
         from suphx.games.candidate_game import candidate_game
-        from suphx_pipelines.recipe.recipe_file import read_table
-        from suphx_pipelines.recipe.recipe_kind import GAME_KEY
-        from suphx_pipelines.runs.named_run import RECIPE_FILE
-        from suphx_pipelines.tournament.game_replay import replay_games
+        from suphx_pipelines.tournament.game_replay import game_of_night, replay_games
         from suphx_pipelines.tournament.sides.side_replay import replay_side_games
         from suphx_platform.console.table_text import wrapped_table
-    recipe = folder / RECIPE_FILE
-    game = read_table(recipe).get(GAME_KEY) if recipe.is_file() else None
-    columns: tuple[str, ...] = ("wall", "East: place", "South", "West", "North")
+    game = game_of_night(folder)
+    columns: tuple[str, ...] = ("wall", *(f"{seat}: place" for seat in ("East", "South", "West", "North")))
     if game is None:
         games = replay_games(folder, args.wall, args.to, console)
     else:

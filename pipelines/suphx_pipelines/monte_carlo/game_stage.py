@@ -1,6 +1,6 @@
 """The sample_game stage: a deck that the trained nets play against the last opponent, to watch.
 
-Leaves ``game.html``, the viewer's page with the values that the nets give all moves.
+Leaves ``game.html``, the viewer's page with the values that the nets give the best moves.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
     return Stage(
         name=STAGE_NAME,
         run=run,
-        recipe_keys=("match", "learning.precision"),
+        recipe_keys=("name", "match", "learning.precision"),
         needs=(learning_stage.STAGE_NAME,),
         artifacts=(PAGE_FILE,),
         files=FILES,
@@ -45,6 +45,6 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
         (opponent, trained.game.scripted_player(opponent)),
     )
     title = f"{context.recipe.name}: the nets against {opponent}"
-    page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context), title=title)
-    write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context.recipe), title=title).encode()
+    write_atomically(context.folder / PAGE_FILE, [page])
     return {"bytes": len(page)}

@@ -12,7 +12,7 @@ from suphx.evaluation.side_match import SideReport, play_side_match
 from suphx.games.registry import game_modules
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.monte_carlo import learning_stage
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 
@@ -58,7 +58,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 player,
                 game.scripted_player(opponent),
                 num_deals=config.decks,
-                first_seed=first_deal(context),
+                first_seed=first_deal(context.recipe),
                 progress=progress.advance,
             )
             shown = ", ".join(f"{report.figures[f'wp_{side}'].mean:.1%} as {side}" for side in game.sides)
@@ -74,6 +74,6 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     }
 
 
-def first_deal(context: StageContext[MonteCarloRecipe]) -> int:
+def first_deal(recipe: MonteCarloRecipe) -> int:
     """Return the seed of the first deal of the match."""
-    return _FIRST_DEAL + context.seed % _SEEDS
+    return _FIRST_DEAL + stage_seed(recipe.seed, STAGE_NAME) % _SEEDS

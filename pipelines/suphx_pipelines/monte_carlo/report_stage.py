@@ -65,7 +65,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     learned = read_json(folders[learning_stage.STAGE_NAME] / METRICS_FILE)
     head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
     shutil.copyfile(folders[game_stage.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
-    watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of all moves"
+    watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"
     sections = [
         ("Match", _match(match)),
         ("A game to look at", report_page.link(watch, PAGE_FILE)),

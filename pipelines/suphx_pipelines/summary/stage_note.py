@@ -17,7 +17,7 @@ _PURPOSES = {
     "entropy_study": "Self-play with a fixed coefficient of the entropy, for comparison.",
     "reward_predictor": "Trains the net that predicts the reward of a game from its kyokus so far.",
     "agent_comparison": "Trains or plays the agents of the paper's figure 8 beside each other.",
-    "sample_game": "Plays one game of the run's newest nets; `game.html` under *Artifacts* shows it step by step.",
+    "sample_game": "Plays games of the newest or strongest nets; `game.html` under *Artifacts* shows them.",
     "report": "Writes the report: `report.html` and its pictures under *Artifacts*.",
     "learning": "Learns by deep Monte-Carlo self-play.",
     "pool": "Finds the agents of the night: those of the recipe, the newest nets of all runs and the champion.",

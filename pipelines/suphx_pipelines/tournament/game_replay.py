@@ -62,15 +62,30 @@ def finished_games(run: Path, code: GameCode, console: Console) -> list[list[Rat
 
     ``code``: of the game. ValueError if the folder ``run`` has no games, or none by these rules.
     """
+    check_finished(run)
     path = run / LEADERBOARD / GAMES_NAME
-    if not path.is_file():
-        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
     games = read_games(path, code)
     if not games:
         raise ValueError(f"{path} has no games by today's rules: play them with the version of suphx that played them")
     if not is_of_this_engine(path, code):
         console.warn(f"{run.name} was played with another version of the game's code: places may differ")
-    return [[game for game in games if game.wall == wall] for wall in sorted({game.wall for game in games})]
+    by_wall: dict[int, list[RatedGame]] = {}
+    for game in games:
+        by_wall.setdefault(game.wall, []).append(game)
+    return [by_wall[wall] for wall in sorted(by_wall)]
+
+
+def game_of_night(run: Path) -> str | None:
+    """Return the name of the game of two sides that a finished tournament played; None of riichi."""
+    check_finished(run)
+    name: str | None = read_json(run / LEADERBOARD / GAMES_NAME).get("game")
+    return name
+
+
+def check_finished(run: Path) -> None:
+    """Raise ValueError if the folder of a run has no games of a tournament."""
+    if not (run / LEADERBOARD / GAMES_NAME).is_file():
+        raise ValueError(f"{run} is no finished tournament: it has no {LEADERBOARD}/{GAMES_NAME}")
 
 
 def chosen_walls(run: Path, walls: Sequence[int], number: int, unit: str) -> list[int]:

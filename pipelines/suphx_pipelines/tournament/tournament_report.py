@@ -10,6 +10,7 @@ import csv
 import io
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
@@ -61,7 +62,7 @@ def run(context: Context) -> dict[str, float]:
     games = write_decision_games(context, decision)
     head = report_summary.verdict_card(verdict(decision, promotion))
     head += report_summary.run_head(context.folder.parent, environment())
-    has_game = _copy_game(context)
+    has_game = copy_game(context, folders[riichi_night_game.STAGE_NAME] / riichi_night_game.PAGE_FILE)
 
     def sections(has_links: bool) -> Sections:
         return [
@@ -225,24 +226,24 @@ def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tup
     return difference(value, digits), interval(found["interval"], digits)
 
 
-def _copy_game(context: Context) -> bool:
-    """Copy the page of the game beside the report; return False if no agent with nets has played."""
-    page = context.upstream[riichi_night_game.STAGE_NAME] / riichi_night_game.PAGE_FILE
+def copy_game(context: StageContext[Any], page: Path) -> bool:
+    """Copy the page of a game beside the report; return False if there is none, as no agent with nets has played."""
     if page.is_file():
         shutil.copyfile(page, context.folder / page.name)
     return page.is_file()
 
 
 def _games(games: Mapping[str, Any], *, has_game: bool, has_links: bool) -> str:
-    sample = _game(has_links=has_links) if has_game else ""
+    text = "Watch one game of the strongest nets step by step, with their probabilities at each decision"
+    sample = game_link(text, riichi_night_game.PAGE_FILE, has_links=has_links) if has_game else ""
     return sample + report_riichi_game.match_links(games, has_links=has_links)
 
 
-def _game(*, has_links: bool) -> str:
-    text = "Watch one game of the strongest nets step by step, with their probabilities at each decision"
-    if has_links:
-        return report_page.link(text, riichi_night_game.PAGE_FILE)
-    return report_page.paragraph(f"{text}: open {riichi_night_game.PAGE_FILE} beside this page.")
+def game_link(text: str, page: str, *, has_links: bool) -> str:
+    """Return a link to the page of a game beside the report; without links, where the page is."""
+    return (
+        report_page.link(text, page) if has_links else report_page.paragraph(f"{text}: open {page} beside this page.")
+    )
 
 
 def settings_section(context: StageContext[Any]) -> str:

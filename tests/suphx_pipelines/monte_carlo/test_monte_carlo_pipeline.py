@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 import torch
 
+from suphx.games.candidate_game import candidate_game
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_watch import StageWatch
+from suphx_pipelines.monte_carlo.match_stage import first_deal
 from suphx_pipelines.monte_carlo.report_stage import verdict
 from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
+from suphx_pipelines.viewer.page_parts import page_json
 from suphx_platform.tracking.tracking import TrackingStore
 
+GAME = candidate_game("doudizhu")
 SMALL = (
     *("learning.games=2", "learning.batches=1", "learning.max_rounds=2", "learning.evaluate_rounds=1"),
     *("learning.evaluate_decks=2", "learning.threads=1", "match.decks=4"),
@@ -54,7 +58,10 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     game = Path(result["report"]).with_name("game.html").read_text()
     assert 'href="game.html"' in page
     assert "doudizhu: the nets against rule" in game
-    assert game.count('"winner"') >= 2, "both games of the deck"
+    recipe = load_monte_carlo_recipe(folder / "recipe.toml")
+    dealt = GAME.read_record(GAME.new_record(recipe.rules, first_deal(recipe)))
+    start = GAME.viewer_game([dealt])["deals"][0]["start"]
+    assert game.count(f'"start":{page_json(start)}') == 2, "both games of the first deck of the match"
     points = TrackingStore(runs).newest_metrics(result["run_id"])
     assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
     assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--opponent", "random", "--decks", "4"]) == 0

@@ -105,7 +105,13 @@ def _add_length(parser: argparse.ArgumentParser) -> None:
 
 def _add_games(parser: argparse.ArgumentParser) -> None:
     """Add how games are dealt, and where they are kept."""
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument(
+        "--seed",
+        type=not_negative,
+        default=0,
+        metavar="S",
+        help="seed of the walls or decks (default: 0; doudizhu: at most 65,536)",
+    )
     parser.add_argument(
         "--no-draw-lanes",
         action="store_true",

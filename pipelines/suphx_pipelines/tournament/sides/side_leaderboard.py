@@ -76,7 +76,7 @@ def run(context: SideContext) -> dict[str, float]:
         rules=recipe.rules,
         players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
         anchor=recipe.leaderboard.anchor,
-        first_deal=first_deck(context),
+        first_deal=FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
         earlier=board.earlier.games,
     )
     with context.console.activity("compiling kernels"):
@@ -94,11 +94,6 @@ def run(context: SideContext) -> dict[str, float]:
     rows = table["agents"]
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {"games": len(games), "earlier_games": table["earlier_games"]} | dict(ratings)
-
-
-def first_deck(context: SideContext) -> int:
-    """Return the seed of the first deck of the night."""
-    return FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context)
 
 
 class _LiveBoard:

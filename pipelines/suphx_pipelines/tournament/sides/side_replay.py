@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -11,10 +11,11 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.side_tournament import BLOCK_DECKS
 from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+from suphx.evaluation.workers.game_runner import one_thread
 from suphx.games.candidate_game import KeptGames, SideResults, candidate_game
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.tournament.game_replay import ReplayedGame, chosen_walls, finished_games
+from suphx_pipelines.tournament.game_replay import ReplayedGame, check_finished, chosen_walls, finished_games
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, read_pool
 from suphx_pipelines.tournament.sides.side_pool import game_code
 from suphx_platform.agents.side_agent import load_side_player
@@ -29,10 +30,14 @@ def replay_side_games(run: Path, decks: Sequence[int], records: Path, console: C
     Their records are written to the folder ``records``, one file a deck. Errors as for ``replay_games``. What a net
     answers may depend, in the last digit, on how many tables it answers at a time: so all decks of a block are played.
     """
+    check_finished(run)
+    if not (run / RECIPE_FILE).is_file():
+        raise FileNotFoundError(f"{run} has no {RECIPE_FILE}: copy the whole folder of the run from the storage")
     recipe = load_side_tournament_recipe(run / RECIPE_FILE)
     games = finished_games(run, game_code(recipe), console)
     chosen = chosen_walls(run, decks, len(games), "deck")
     entrants = {entrant.digest: entrant for entrant in read_pool(run / _POOL).entrants}
+    _check_nets([entrants[agent] for deck in chosen for agent in games[deck - 1][0].seats], run / _POOL)
     replayed: dict[int, list[ReplayedGame]] = {}
     with console.progress("decks", len(chosen)) as progress:
         for number, group in groupby(sorted(chosen), key=lambda deck: (deck - 1) // BLOCK_DECKS):
@@ -45,6 +50,14 @@ def replay_side_games(run: Path, decks: Sequence[int], records: Path, console: C
                 write_atomically(records / f"deck-{deck}.jsonl", [f"{line}\n".encode() for line in lines])
                 progress.advance(1)
     return [game for deck in chosen for game in replayed[deck]]
+
+
+def _check_nets(entrants: Iterable[Entrant], pool: Path) -> None:
+    """Raise FileNotFoundError if the nets of one of the ``entrants`` are not here any more."""
+    for entrant in entrants:
+        nets = entrant.nets_in(pool)
+        if entrant.has_nets and not nets.is_dir():
+            raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
 
 
 class _Block:
@@ -65,9 +78,10 @@ class _Block:
         load = cache(lambda digest: load_side_player(recipe.game, entrants[digest].address_in(pool)))
         first, second = self._pair
         kept = KeptGames((self._names[first], self._names[second]), self.lines.append)
-        self._results: Mapping[str, SideResults] = game.play_match(
-            len(games), recipe.rules, load(first), load(second), first_seed=games[0][0].wall, kept=kept
-        )
+        with one_thread():  # as in the night
+            self._results: Mapping[str, SideResults] = game.play_match(
+                len(games), recipe.rules, load(first), load(second), first_seed=games[0][0].wall, kept=kept
+            )
 
     def replayed(self, deck: int, row: int) -> list[ReplayedGame]:
         """Return both games of a deck, the ``row``-th of the block; ``deck``: its number in the night."""

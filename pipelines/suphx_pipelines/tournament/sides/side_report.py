@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
-from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report import report_summary
 from suphx_pipelines.report.report_number import interval, number
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME
@@ -19,12 +18,20 @@ from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
 from suphx_pipelines.tournament.rating_figures import rating_scale
-from suphx_pipelines.tournament.sides import side_decision_page, side_page
+from suphx_pipelines.tournament.sides import side_decision_page, side_game, side_page
 from suphx_pipelines.tournament.sides.side_decision_page import decision_section
 from suphx_pipelines.tournament.sides.side_pool import SideContext
-from suphx_pipelines.tournament.tournament_report import CSV_NAME, DECISION_NAME, last_sections, write_pages
+from suphx_pipelines.tournament.tournament_report import (
+    CSV_NAME,
+    DECISION_NAME,
+    copy_game,
+    game_link,
+    last_sections,
+    write_pages,
+)
 from suphx_pipelines.viewer.side_games import PAGE_FILE
 
+_WATCH = "Watch both games of a deck of the strongest nets, with the values of the best moves"
 FILES: Mapping[str, str] = {
     "report.html": "one self-contained page",
     "mlflow/report.html": "the same page without links to other files, which MLflow gets",
@@ -44,12 +51,10 @@ def run(context: SideContext) -> dict[str, float]:
     head = report_summary.verdict_card(verdict(table, decision, promotion))
     head += report_summary.run_head(context.folder.parent, environment())
 
-    sample = context.upstream["sample_game"] / PAGE_FILE
-    if sample.is_file():
-        shutil.copyfile(sample, context.folder / PAGE_FILE)
+    has_game = copy_game(context, context.upstream[side_game.STAGE_NAME] / PAGE_FILE)
 
     def sections(has_links: bool) -> Sections:
-        watched = _game(has_links=has_links) if sample.is_file() else ""
+        watched = game_link(_WATCH, PAGE_FILE, has_links=has_links) if has_game else ""
         decided = decision_section(decision)
         return [
             *([("Decision", decided)] if decided else []),
@@ -78,13 +83,6 @@ def verdict(table: Mapping[str, Any], decision: Mapping[str, Any], promotion: Ma
     else:
         sentence = f"The highest rating: {_rated(first)}, where {rating_scale(table)}."
     return Verdict(outcome="none", sentence=sentence)
-
-
-def _game(*, has_links: bool) -> str:
-    text = "Watch both games of a deck of the strongest nets, with the values of all moves"
-    if has_links:
-        return report_page.link(text, PAGE_FILE)
-    return report_page.paragraph(f"{text}: open {PAGE_FILE} beside this page.")
 
 
 def _rated(row: Mapping[str, Any]) -> str:

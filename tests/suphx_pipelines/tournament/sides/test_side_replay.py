@@ -11,6 +11,7 @@ import pytest
 from suphx.games.candidate_game import candidate_game
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.viewer.page_parts import page_json
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets, save_strong_nets
 
 GAME = candidate_game("doudizhu")
@@ -49,12 +50,28 @@ def test_games_are_played_again_as_in_that_night(
         assert winners == {(*game["agents"], game["places"][0] == 1) for game in own}
         assert len({record.hands for record in records}) == 1, "the same deck with the sides swapped"
 
+    page = (runs / str(run) / "report" / "game.html").read_text(encoding="utf-8")
+    deck = GAME.viewer_game(list(GAME.read_records(tmp_path / "records" / "deck-1.jsonl")))["deals"][0]["start"]
+    assert f'"start":{page_json(deck)}' in page, "the report shows the first deck of the night"
     assert cli.main(command(run, runs, tmp_path / "records", 86)) == 1
     assert f"{run} has no deck 86: use 1 to 85" in capsys.readouterr().err
     path = runs / str(run) / "leaderboard" / "games.json"
     write_json(path, stored | {"games": [[wall, seats, places[::-1]] for wall, seats, places in stored["games"]]})
     assert cli.main(command(run, runs, tmp_path / "records", 2)) == 1
     assert "2 of 2 games ended differently" in capsys.readouterr().err
+    nets = runs / str(run) / "pool" / "agents" / "2"
+    nets.rename(tmp_path / "elsewhere")
+    assert cli.main(command(run, runs, tmp_path / "records", *range(1, 86))) == 1
+    assert f"are not in {nets}: copy that folder from the storage" in capsys.readouterr().err
+    (tmp_path / "elsewhere").rename(nets)
+    recipe = runs / str(run) / "recipe.toml"
+    recipe.rename(tmp_path / "recipe.toml")
+    assert cli.main(command(run, runs, tmp_path / "records", 1)) == 1
+    assert "has no recipe.toml: copy the whole folder of the run from the storage" in capsys.readouterr().err
+    (tmp_path / "recipe.toml").rename(recipe)
     write_json(path, stored | {"rules": "0" * 64})
     assert cli.main(command(run, runs, tmp_path / "records", 1)) == 1
     assert "has no games by today's rules" in capsys.readouterr().err
+    path.unlink()
+    assert cli.main(command(run, runs, tmp_path / "records", 1)) == 1
+    assert "is no finished tournament: it has no leaderboard/games.json" in capsys.readouterr().err
