@@ -69,6 +69,33 @@ def promote_candidate(
     return {"promoted": version is not None}
 
 
+def promotion_reason(
+    decision: Mapping[str, Any],
+    *,
+    is_promoted: bool,
+    nothing_new: str,
+    stopped: Callable[[], str],
+    figures: Callable[[], str],
+) -> str:
+    """Return one sentence that says why the champion's alias has moved or not.
+
+    ``nothing_new``: why there is no candidate. ``stopped``: says how a match ended without a pass; ``figures``: what
+    the match on new deals gave.
+    """
+    candidate, opponent = decision["candidate"], decision["opponent"]
+    if candidate is None:
+        return f"no promotion: {nothing_new}"
+    if not decision["is_won"]:
+        return f"no promotion: {candidate} did not beat {opponent}: {stopped()}"
+    if decision["test"] is None:
+        won = f"{candidate} is the first that played"
+    else:
+        won = f"{candidate} beat {opponent}: {figures()}"
+    if is_promoted:
+        return f"new champion: {won}"
+    return f"no promotion, another promotion of this night was first or the alias was moved; {won}"
+
+
 def _register(
     context: StageContext[Any],
     registry: ModelRegistry,

@@ -13,9 +13,9 @@ from suphx.evaluation.statistics import Interval
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import decimal, difference, interval, number
+from suphx_pipelines.report.report_number import difference, interval, number
 from suphx_pipelines.tournament import leaderboard_page
-from suphx_pipelines.tournament.live_page import LivePage, Sections, report_link
+from suphx_pipelines.tournament.live_page import LiveMatch, Look, Sections, words_of_test
 from suphx_pipelines.tournament.pool.tournament_pool import Context
 
 _UNITS: Mapping[MeasureName, str] = {"placement": "places", "points": "points per hanchan"}
@@ -34,58 +34,28 @@ _NO_MEAN = (
 )
 
 
-class LiveDecision:
-    """Consumes: games, and the outcome of each look of the test. Produces: the live page with match and leaderboard."""
+class LiveDecision(LiveMatch[SequentialOutcome]):
+    """The live page of the deciding match; it counts hanchans."""
+
+    nothing_new = "no checkpoint is new"
 
     def __init__(self, context: Context, table: Mapping[str, Any], candidate: str | None, opponent: str | None) -> None:
         """``table``: the leaderboard of the night; None for a player that there is not."""
-        self._page = LivePage(context, "deciding match")
+        super().__init__(context, candidate, opponent)
         self._config = context.recipe.decision
         self._table = table
-        self._candidate, self._opponent = candidate, opponent
-        self._outcome: SequentialOutcome | None = None
-        self._played = self._fresh = 0.0
-        """Hanchans of the match that decides, and of the one on new walls."""
-        self._is_over = False
 
-    def advance(self, games: float) -> None:
-        """Take finished games, or parts of them, and write the page if it is time."""
-        if self._outcome is not None and self._outcome.decision != "undecided":
-            self._fresh += games
-        else:
-            self._played += games
-        self._page.offer(self._content)
+    def _boards(self, has_links: bool) -> Sections:
+        return leaderboard_page.sections(self._table, has_links=has_links)
 
-    def note_outcome(self, outcome: SequentialOutcome) -> None:
-        """Take what the test says of the games so far, and write the page if it is time."""
-        self._outcome = outcome
-        self._page.offer(self._content)
-
-    def write_first(self) -> None:
-        """Write the page before the first game."""
-        self._page.offer(self._content)
-
-    def write_last(self) -> None:
-        """Write the page as it stays."""
-        self._is_over = True
-
-        def content(has_links: bool) -> tuple[str, Sections]:
-            head, sections = self._content(has_links)
-            return head + report_link(has_links=has_links), sections
-
-        self._page.write_last(content)
-
-    def _content(self, has_links: bool) -> tuple[str, Sections]:
-        boards = leaderboard_page.sections(self._table, has_links=has_links)
-        if self._candidate is None or self._opponent is None:
-            why = "no checkpoint is new" if self._candidate is None else "there is no champion and no opponent to beat"
-            return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
-        text = f"The deciding match: {self._candidate} against three {self._opponent}."
+    def _title(self) -> str:
         if self._config.test.seating != "1v3":
-            text = f"The deciding match ({self._config.test.seating}): {self._candidate} against {self._opponent}."
+            return f"The deciding match ({self._config.test.seating}): {self._candidate} against {self._opponent}."
+        return f"The deciding match: {self._candidate} against three {self._opponent}."
+
+    def _body(self) -> str:
         games = {"played": self._played, "fresh": self._fresh}
-        body = match_section(self._config, self._outcome, is_over=self._is_over, **games)
-        return report_page.paragraph(text), [("Deciding match", body), *boards]
+        return match_section(self._config, self._outcome, is_over=self._is_over, **games)
 
 
 def match_section(
@@ -97,7 +67,7 @@ def match_section(
     look of the test, None before the first; ``is_over``: no more games are played.
     """
     text = f"{number(math.floor(played))} of at most {number(config.hanchans)} hanchans have been played. "
-    body = report_page.paragraph(text + words_of_test(config.test, outcome, is_over=is_over))
+    body = report_page.paragraph(text + _words(config.test, outcome, is_over=is_over))
     if outcome is not None and outcome.decision == "better":
         num_fresh = config.fresh_hanchans * len(chosen_seatings(config.test.seating))
         text = (
@@ -111,22 +81,19 @@ def match_section(
     return body + report_page.figure(_picture(outcome), "Difference of the average placement", note) + _table(outcome)
 
 
-def words_of_test(test: SequentialConfig, outcome: SequentialOutcome | None, *, is_over: bool) -> str:
+def _words(test: SequentialConfig, outcome: SequentialOutcome | None, *, is_over: bool) -> str:
     """Return what the sequential test says now, in words."""
-    if outcome is None or (_shows_mean(outcome) and math.isinf(outcome.expected_hanchans)):
-        return f"The sequential test looks at them for the first time after {MIN_HANCHANS} hanchans."
-    claim = f"that the candidate is better by {test.difference:g} {_UNITS[test.decides]}"
-    ratio, bound = decimal(outcome.log_likelihood_ratio), decimal(outcome.bound)
-    figures = f"log-likelihood ratio {ratio}, the match ends at ±{bound}"
-    if outcome.decision == "better":
-        return f"Decided after {number(outcome.hanchans)} hanchans: the candidate is better ({figures})."
-    if outcome.decision == "not_better":
-        return f"Decided after {number(outcome.hanchans)} hanchans: it is not true {claim} ({figures})."
-    side = "for" if outcome.log_likelihood_ratio > 0 else "against"
-    begin = "The match ended undecided" if is_over else "Not decided yet"
-    left = f"{number(outcome.expected_hanchans)} more hanchans {'would be needed' if is_over else 'are expected'}"
-    played = f"the first {number(outcome.hanchans)} hanchans"
-    return f"{begin}: {played} speak {side} the claim {claim} ({figures}). About {left}."
+    look = None
+    if outcome is not None:
+        figures = outcome.log_likelihood_ratio, outcome.bound
+        look = Look(outcome.decision, outcome.hanchans, outcome.expected_hanchans, *figures)
+    return words_of_test(
+        look,
+        claim=f"that the candidate is better by {test.difference:g} {_UNITS[test.decides]}",
+        unit="hanchans",
+        first_look=MIN_HANCHANS,
+        is_over=is_over,
+    )
 
 
 def _picture(outcome: SequentialOutcome) -> str:

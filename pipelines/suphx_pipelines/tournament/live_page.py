@@ -5,18 +5,22 @@ MLflow gets a copy every minute, so that the page can be seen where nobody reach
 
 from __future__ import annotations
 
+import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.tournament import PlayedWall
+from suphx.evaluation.sequential.sequential_test import Decision
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import number
+from suphx_pipelines.report.report_number import decimal, number
 from suphx_pipelines.tournament import leaderboard_page
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.pool.tournament_pool import Context
@@ -132,3 +136,110 @@ class LiveLeaderboard:
     def _head(self) -> str:
         played, wanted = number(len(self._board.games)), number(self._num_games)
         return report_page.paragraph(f"{played} of tonight's {wanted} hanchans have been played.")
+
+
+class Outcome(Protocol):
+    """What the test says after a look."""
+
+    @property
+    def decision(self) -> Decision:
+        """Whether the match is decided, and how."""
+        ...
+
+
+T = TypeVar("T", bound=Outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the words on a look need of it."""
+
+    decision: Decision
+    played: int
+    expected: float
+    """How many more the decision takes on average; infinite before the first look."""
+    ratio: float
+    bound: float
+    """The log-likelihood ratio at which the match ends, above or below zero."""
+
+
+class LiveMatch(ABC, Generic[T]):
+    """Consumes: games, and the outcome of each look of the test. Produces: the live page with match and leaderboard."""
+
+    nothing_new = "no nets are new"
+    """Why there is no candidate."""
+
+    def __init__(self, context: StageContext[Any], candidate: str | None, opponent: str | None) -> None:
+        """None for a player that there is not."""
+        self._page = LivePage(context, "deciding match")
+        self._candidate, self._opponent = candidate, opponent
+        self._outcome: T | None = None
+        self._played = self._fresh = 0.0
+        """Of the match that decides, and of the one on new deals, in the unit of ``advance``."""
+        self._is_over = False
+
+    def advance(self, amount: float) -> None:
+        """Take what was played, and write the page if it is time."""
+        if self._outcome is not None and self._outcome.decision != "undecided":
+            self._fresh += amount
+        else:
+            self._played += amount
+        self._page.offer(self._content)
+
+    def note_outcome(self, outcome: T) -> None:
+        """Take what the test says of the games so far, and write the page if it is time."""
+        self._outcome = outcome
+        self._page.offer(self._content)
+
+    def write_first(self) -> None:
+        """Write the page before the first game."""
+        self._page.offer(self._content)
+
+    def write_last(self) -> None:
+        """Write the page as it stays."""
+        self._is_over = True
+
+        def content(has_links: bool) -> tuple[str, Sections]:
+            head, sections = self._content(has_links)
+            return head + report_link(has_links=has_links), sections
+
+        self._page.write_last(content)
+
+    @abstractmethod
+    def _boards(self, has_links: bool) -> Sections:
+        """Return the leaderboard as sections."""
+
+    @abstractmethod
+    def _title(self) -> str:
+        """Return who plays."""
+
+    @abstractmethod
+    def _body(self) -> str:
+        """Return the state of the match as HTML."""
+
+    def _content(self, has_links: bool) -> tuple[str, Sections]:
+        boards = self._boards(has_links)
+        if self._candidate is None or self._opponent is None:
+            why = self.nothing_new if self._candidate is None else "there is no champion and no opponent to beat"
+            return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
+        return report_page.paragraph(self._title()), [("Deciding match", self._body()), *boards]
+
+
+def words_of_test(look: Look | None, *, claim: str, unit: str, first_look: int, is_over: bool) -> str:
+    """Return what the sequential test says now, in words; None before anything was played.
+
+    ``claim``: what is tested, such as "that the candidate is better". ``unit``: what is counted. ``first_look``: after
+    so many is the first look. ``is_over``: no more are played.
+    """
+    if look is None or math.isinf(look.expected):
+        return f"The sequential test looks at them for the first time after {first_look} {unit}."
+    played = f"{number(look.played)} {unit}"
+    figures = f"log-likelihood ratio {decimal(look.ratio)}, the match ends at ±{decimal(look.bound)}"
+    if look.decision == "better":
+        return f"Decided after {played}: the candidate is better ({figures})."
+    if look.decision == "not_better":
+        return f"Decided after {played}: it is not true {claim} ({figures})."
+    side = "for" if look.ratio > 0 else "against"
+    begin = "The match ended undecided" if is_over else "Not decided yet"
+    left = f"{number(look.expected)} more {unit} {'would be needed' if is_over else 'are expected'}"
+    return f"{begin}: the first {played} speak {side} the claim {claim} ({figures}). About {left}."

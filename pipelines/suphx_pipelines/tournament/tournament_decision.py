@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
@@ -18,7 +17,7 @@ from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.live_decision import LiveDecision
 from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
-from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
+from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, deciding_pair, read_pool
 
 _FRESH_KEYS = ("fresh_match", "other_seatings")
 """Of the test's report: matches on new walls, which are kept under keys of their own."""
@@ -49,12 +48,8 @@ def run(context: Context) -> dict[str, float]:
     folder = context.upstream["pool"]
     pool = read_pool(folder)
     table = read_json(context.upstream["leaderboard"] / TABLE_NAME)
-    best = next((row["name"] for row in table["agents"] if row["is_candidate"]), None)
-    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
-    champion = None if pool.champion is None else pool.entrants[pool.champion]
-    opponent = champion.address_in(folder) if champion else context.recipe.decision.opponent
-    decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
-    live = LiveDecision(context, table, best, decision["opponent"])
+    candidate, opponent, decision = deciding_pair(pool, table["agents"], folder, context.recipe.decision.opponent)
+    live = LiveDecision(context, table, decision["candidate"], decision["opponent"])
     if candidate is None or not opponent:
         live.write_last()
         decision |= {"test": None, "match": None, "other_seatings": {}, "is_won": candidate is not None}
@@ -63,7 +58,7 @@ def run(context: Context) -> dict[str, float]:
     live.write_first()
     report = _play(context, candidate, opponent, live)
     live.write_last()
-    names = {"candidate": best, "opponent": decision["opponent"]}
+    names = {"candidate": candidate.name, "opponent": decision["opponent"]}
     for sentence in report.forfeits.sentences((candidate.name, decision["opponent"])):
         context.warn(sentence)
     decision |= {
@@ -73,7 +68,9 @@ def run(context: Context) -> dict[str, float]:
         "is_won": report.outcome.decision == "better",
     }
     for seating in tournament_report.contrary_seatings(decision):
-        context.warn(f"{best} passes, but in {seating} it is worse than {decision['opponent']}: see the report")
+        context.warn(
+            f"{candidate.name} passes, but in {seating} it is worse than {decision['opponent']}: see the report"
+        )
     write_json(context.folder / tournament_report.DECISION_NAME, decision)
     return {"is_won": decision["is_won"]} | _figures(report)
 

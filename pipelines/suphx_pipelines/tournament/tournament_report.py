@@ -25,7 +25,7 @@ from suphx_pipelines.report import report_page, report_riichi_game, report_summa
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, riichi_night_game
-from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME
+from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME, promotion_reason
 from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
@@ -101,17 +101,19 @@ def last_sections(context: StageContext[Any], left_out: Mapping[str, str]) -> Se
 
 def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     """Return one sentence that says why the champion's alias has moved or not."""
-    candidate, opponent, test = decision["candidate"], decision["opponent"], decision["test"]
-    if candidate is None:
-        return "no promotion: no checkpoint is new, give pool.newest_from a folder or storage of runs"
-    if not decision["is_won"]:
-        return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
-    won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
-    decided = "" if test is None else f"decided after {number(test['hanchans'])} hanchans"
-    figures = "" if test is None else f": {_fresh_text(decision['match'])}; {decided}{_contrary_text(decision)}"
-    if is_promoted:
-        return f"new champion: {won}{figures}"
-    return f"no promotion, another promotion of this night was first or the alias was moved; {won}{figures}"
+    test = decision["test"]
+
+    def figures() -> str:
+        decided = f"decided after {number(test['hanchans'])} hanchans"
+        return f"{_fresh_text(decision['match'])}; {decided}{_contrary_text(decision)}"
+
+    return promotion_reason(
+        decision,
+        is_promoted=is_promoted,
+        nothing_new="no checkpoint is new, give pool.newest_from a folder or storage of runs",
+        stopped=lambda: _stop_text(test),
+        figures=figures,
+    )
 
 
 def contrary_seatings(decision: Mapping[str, Any]) -> list[str]:

@@ -48,7 +48,7 @@ OUTCOME_TAG, PROMOTED, NOT_PROMOTED = "outcome", "promoted", "not promoted"
 """Of every version that a night has left; those before this tag have none."""
 _PROMOTED_BY_TAG = "suphx.promoted_by"
 _VERSIONS_TAG = "mlflow.modelVersions"
-MODEL_NOTE = (
+_MODEL_NOTE = (
     "The candidates of the tournaments: each version is the nets that played against the champion in one night, "
     "and its description says how that ended. `models:/NAME@champion` names the current champion, "
     "`models:/NAME@candidate` the candidate of the last night. `mlflow.pyfunc.load_model` plays with both."
@@ -127,7 +127,7 @@ class ModelRegistry:
         ``outcome`` is "not promoted" unless ``promote`` has made it the champion.
         """
         with self._store.call(FILES):
-            self._make_model()
+            make_registered_model(self._client, self._config.model)
             wanted = f"name = '{self._config.model}' AND tags.`{DIGEST_TAG}` = '{promotion.digest}'"
             found = [
                 version
@@ -146,7 +146,7 @@ class ModelRegistry:
             return version
 
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
-        self._make_model()
+        make_registered_model(self._client, self._config.model)
         claim = f"{self._config.alias}/{promotion.claim}"
         if not self._claims(claim):
             self._register(folder, tracker, promotion, {CLAIM_TAG: claim, NIGHT_TAG: promotion.night})
@@ -162,16 +162,6 @@ class ModelRegistry:
             self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
         self._client.set_model_version_tag(self._config.model, winner, OUTCOME_TAG, PROMOTED)
         return winner
-
-    def _make_model(self) -> None:
-        """Create the registered model unless it exists."""
-        from mlflow.exceptions import MlflowException
-
-        try:
-            self._client.create_registered_model(self._config.model, description=MODEL_NOTE)
-        except MlflowException as error:
-            if error.error_code != "RESOURCE_ALREADY_EXISTS":
-                raise
 
     def _register(self, folder: Path, tracker: Tracker, promotion: Promotion, own: Mapping[str, str]) -> str:
         """Make a version, with the tags ``own`` besides those of the promotion, and return its number."""
@@ -230,6 +220,17 @@ class ModelRegistry:
         """Return the versions with this claim, first one first."""
         wanted = f"name = '{self._config.model}' AND tags.`{CLAIM_TAG}` = '{claim}'"
         return sorted(self._client.search_model_versions(wanted), key=lambda version: int(version.version))
+
+
+def make_registered_model(client: MlflowClient, name: str) -> None:
+    """Create a registered model unless it exists; MlflowException if the server refuses."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        client.create_registered_model(name, description=_MODEL_NOTE)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
 
 
 def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:

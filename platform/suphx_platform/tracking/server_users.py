@@ -24,7 +24,7 @@ from suphx.games.registry import candidate_games
 from suphx_platform.tracking.client.mlflow_call import FIRST, SERVER, TrackingError, TrackingRefusedError, mlflow_call
 from suphx_platform.tracking.client.mlflow_client import quiet_client
 from suphx_platform.tracking.client.tracking_experiment import make_experiment
-from suphx_platform.tracking.model_registry import MODEL_NOTE, RegistryConfig
+from suphx_platform.tracking.model_registry import RegistryConfig, make_registered_model
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -72,7 +72,7 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
     with mlflow_call(address):
         experiment = make_experiment(client, None)
         for model in MODELS:
-            _make_model(client, model)
+            make_registered_model(client, model)
         for login in filter(None, (runs, tournament)):
             _put_user(users, login)
             _grant(users, login.name, "experiment", experiment, "EDIT")
@@ -80,17 +80,6 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
             for model in MODELS:
                 _grant(users, tournament.name, "registered_model", model, "MANAGE")
             _grant(users, tournament.name, "logged_model", "*", "MANAGE")  # MLflow has no narrower right to delete
-
-
-def _make_model(client: MlflowClient, model: str) -> None:
-    """Create a registered model unless it exists."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        client.create_registered_model(model, description=MODEL_NOTE)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:

@@ -213,6 +213,21 @@ def pool_of(file: Mapping[str, Any]) -> Pool:
     return Pool(entrants=entrants, **values)
 
 
+def deciding_pair(
+    pool: Pool, rows: Sequence[Mapping[str, Any]], folder: Path, opponent: str
+) -> tuple[Entrant | None, str, dict[str, Any]]:
+    """Return who plays the deciding match: the candidate or None, the address of its opponent, and both names.
+
+    ``rows``: agents of the leaderboard, the strongest first. ``folder``: of the pool. ``opponent``: address of the one
+    while there is no champion, empty for none. The names are the keys ``candidate`` and ``opponent``, perhaps None.
+    """
+    best = next((row["name"] for row in rows if row["is_candidate"]), None)
+    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
+    champion = None if pool.champion is None else pool.entrants[pool.champion]
+    names = {"candidate": best, "opponent": champion.name if champion else opponent or None}
+    return candidate, champion.address_in(folder) if champion else opponent, names
+
+
 def _wanted(context: Context, source: AgentSource, version: str | None) -> Iterator[tuple[str, str, bool]]:
     """Yield name, address and whether it is a candidate: the champion first, so that its twins are left out."""
     recipe = context.recipe

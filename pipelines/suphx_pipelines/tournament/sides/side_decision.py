@@ -21,11 +21,10 @@ from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
 from suphx.evaluation.workers.side_runner import SideRunner
 from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.report import report_page
-from suphx_pipelines.tournament.live_page import LivePage, Sections, report_link
+from suphx_pipelines.tournament.live_page import LiveMatch, Sections
 from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
-from suphx_pipelines.tournament.pool.tournament_pool import Entrant, read_pool
+from suphx_pipelines.tournament.pool.tournament_pool import Entrant, deciding_pair, read_pool
 from suphx_pipelines.tournament.sides import side_page
 from suphx_pipelines.tournament.sides.side_decision_page import live_section
 from suphx_pipelines.tournament.sides.side_leaderboard import FIRST_DECK
@@ -55,12 +54,8 @@ def run(context: SideContext) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
     folder = context.upstream["pool"]
     pool, table = read_pool(folder), read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
-    best = next((row["name"] for row in table["agents"] if row["is_candidate"]), None)
-    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
-    champion = None if pool.champion is None else pool.entrants[pool.champion]
-    opponent = champion.address_in(folder) if champion else context.recipe.decision.opponent
-    decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
-    live = _LiveDecision(context, table, best, decision["opponent"])
+    candidate, opponent, decision = deciding_pair(pool, table["agents"], folder, context.recipe.decision.opponent)
+    live = _LiveDecision(context, table, decision["candidate"], decision["opponent"])
     if candidate is None or not opponent:
         live.write_last()
         decision |= {"test": None, "match": None, "is_won": candidate is not None}
@@ -128,54 +123,23 @@ def _figures(report: SideSequentialReport) -> dict[str, float]:
     return figures
 
 
-class _LiveDecision:
-    """Consumes: decks, and the outcome of each look of the test. Produces: the live page with match and leaderboard."""
+class _LiveDecision(LiveMatch[SideOutcome]):
+    """The live page of the deciding match; it counts decks."""
 
     def __init__(
         self, context: SideContext, table: Mapping[str, Any], candidate: str | None, opponent: str | None
     ) -> None:
         """``table``: the leaderboard of the night; None for a player that there is not."""
-        self._page = LivePage(context, "deciding match")
+        super().__init__(context, candidate, opponent)
         self._config = context.recipe.decision
         self._table = table
-        self._candidate, self._opponent = candidate, opponent
-        self._outcome: SideOutcome | None = None
-        self._played = self._fresh = 0.0
-        self._is_over = False
 
-    def write_first(self) -> None:
-        """Write the page before the first game."""
-        self._page.offer(self._content)
+    def _boards(self, has_links: bool) -> Sections:
+        return side_page.sections(self._table, has_links=has_links)
 
-    def advance(self, decks: float) -> None:
-        """Take finished decks, and write the page if it is time."""
-        if self._outcome is not None and self._outcome.decision != "undecided":
-            self._fresh += decks
-        else:
-            self._played += decks
-        self._page.offer(self._content)
+    def _title(self) -> str:
+        return f"The deciding match: {self._candidate} against {self._opponent}."
 
-    def note_outcome(self, outcome: SideOutcome) -> None:
-        """Take what the test says of the decks so far, and write the page if it is time."""
-        self._outcome = outcome
-        self._page.offer(self._content)
-
-    def write_last(self) -> None:
-        """Write the page as it stays."""
-        self._is_over = True
-
-        def content(has_links: bool) -> tuple[str, Sections]:
-            head, sections = self._content(has_links)
-            return head + report_link(has_links=has_links), sections
-
-        self._page.write_last(content)
-
-    def _content(self, has_links: bool) -> tuple[str, Sections]:
-        boards = side_page.sections(self._table, has_links=has_links)
-        if self._candidate is None or self._opponent is None:
-            why = "no nets are new" if self._candidate is None else "there is no champion and no opponent to beat"
-            return report_page.paragraph(f"There is no deciding match tonight: {why}."), boards
-        text = f"The deciding match: {self._candidate} against {self._opponent}."
+    def _body(self) -> str:
         decks = {"played": self._played, "fresh": self._fresh}
-        body = live_section(self._config, self._outcome, **decks, is_over=self._is_over)
-        return report_page.paragraph(text), [("Deciding match", body), *boards]
+        return live_section(self._config, self._outcome, **decks, is_over=self._is_over)

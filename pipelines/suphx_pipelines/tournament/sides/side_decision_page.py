@@ -13,6 +13,8 @@ from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent
 from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.tournament.candidate_promotion import promotion_reason
+from suphx_pipelines.tournament.live_page import Look, words_of_test
 
 _NOTE = (
     "Above 50 % the candidate is better. The 95 % interval holds at all times of the match together. Its middle is no "
@@ -22,17 +24,14 @@ _NOTE = (
 
 def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     """Return one sentence that says why the champion's alias has moved or not."""
-    candidate, opponent, test = decision["candidate"], decision["opponent"], decision["test"]
-    if candidate is None:
-        return "no promotion: no nets are new, give pool.newest_from a folder or storage of runs"
-    if not decision["is_won"]:
-        return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
-    won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
-    if test is not None:
-        won += f": {fresh_text(decision['match'])}; decided after {number(test['decks'])} decks"
-    if is_promoted:
-        return f"new champion: {won}"
-    return f"no promotion, another promotion of this night was first or the alias was moved; {won}"
+    test = decision["test"]
+    return promotion_reason(
+        decision,
+        is_promoted=is_promoted,
+        nothing_new="no nets are new, give pool.newest_from a folder or storage of runs",
+        stopped=lambda: _stop_text(test),
+        figures=lambda: f"{fresh_text(decision['match'])}; decided after {number(test['decks'])} decks",
+    )
 
 
 def fresh_text(match: Mapping[str, Any]) -> str:
@@ -115,7 +114,7 @@ def live_section(
     of the test, None before the first; ``is_over``: no more decks are played.
     """
     text = f"{number(math.floor(played))} of at most {number(config.decks)} decks have been played. "
-    body = report_page.paragraph(text + _words_of_test(config, outcome, is_over=is_over))
+    body = report_page.paragraph(text + _words(config, outcome, is_over=is_over))
     if outcome is None:
         return body
     if outcome.decision == "better":
@@ -129,18 +128,16 @@ def live_section(
     return body + report_page.figure(picture, "Share of games that the candidate wins", _NOTE)
 
 
-def _words_of_test(config: SideDecisionConfig, outcome: SideOutcome | None, *, is_over: bool) -> str:
+def _words(config: SideDecisionConfig, outcome: SideOutcome | None, *, is_over: bool) -> str:
     """Return what the sequential test says now, in words."""
-    if outcome is None or math.isinf(outcome.expected_decks):
-        return f"The sequential test looks at them for the first time after {FIRST_LOOK} decks."
-    claim = f"that the candidate wins {100 * (0.5 + config.test.difference):g} % of the games"
-    ratio, bound = decimal(outcome.log_likelihood_ratio), decimal(outcome.bound)
-    figures = f"log-likelihood ratio {ratio}, the match ends at ±{bound}"
-    if outcome.decision == "better":
-        return f"Decided after {number(outcome.decks)} decks: the candidate is better ({figures})."
-    if outcome.decision == "not_better":
-        return f"Decided after {number(outcome.decks)} decks: it is not true {claim} ({figures})."
-    side = "for" if outcome.log_likelihood_ratio > 0 else "against"
-    begin = "The match ended undecided" if is_over else "Not decided yet"
-    left = f"{number(outcome.expected_decks)} more decks {'would be needed' if is_over else 'are expected'}"
-    return f"{begin}: the first {number(outcome.decks)} decks speak {side} the claim {claim} ({figures}). About {left}."
+    look = None
+    if outcome is not None:
+        figures = outcome.log_likelihood_ratio, outcome.bound
+        look = Look(outcome.decision, outcome.decks, outcome.expected_decks, *figures)
+    return words_of_test(
+        look,
+        claim=f"that the candidate wins {100 * (0.5 + config.test.difference):g} % of the games",
+        unit="decks",
+        first_look=FIRST_LOOK,
+        is_over=is_over,
+    )
