@@ -19,7 +19,6 @@ from suphx.evaluation.sequential.side_sequential_match import (
 from suphx.evaluation.sequential.side_watch import SideOutcome
 from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
 from suphx.evaluation.workers.side_runner import SideRunner
-from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament.live_page import LiveMatch, Sections
 from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
@@ -27,7 +26,7 @@ from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABL
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, deciding_pair, read_pool
 from suphx_pipelines.tournament.sides import side_page
 from suphx_pipelines.tournament.sides.side_decision_page import live_section
-from suphx_pipelines.tournament.sides.side_leaderboard import FIRST_DECK
+from suphx_pipelines.tournament.sides.side_leaderboard import FIRST_DECK, compile_kernels
 from suphx_pipelines.tournament.sides.side_pool import SideContext
 from suphx_pipelines.tournament.tournament_report import DECISION_NAME
 from suphx_platform.agents.side_agent import load_side_player
@@ -72,7 +71,7 @@ def run(context: SideContext) -> dict[str, float]:
 
 def _play(context: SideContext, candidate: Entrant, opponent: str, live: _LiveDecision) -> SideSequentialReport:
     """Return the decision; finished blocks are kept, so a repeated command continues."""
-    recipe, game = context.recipe, candidate_game(context.recipe.game)
+    recipe = context.recipe
     first_deal = _FIRST_DECK + _DECKS_A_NIGHT * wall_seed(context)
     setup = SideMatchSetup(
         game=recipe.game,
@@ -87,8 +86,7 @@ def _play(context: SideContext, candidate: Entrant, opponent: str, live: _LiveDe
         context.console.detail(f"decision after {outcome.decks:,} decks: {outcome.note()}")
         live.note_outcome(outcome)
 
-    with context.console.activity("compiling kernels"):
-        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+    compile_kernels(context)
     with kept_games(context, "games", GAMES_PER_DECK * recipe.decision.decks) as (kept, advance):
         runner = SideRunner(load=partial(load_side_player, recipe.game), workers=recipe.workers, kept=kept)
 

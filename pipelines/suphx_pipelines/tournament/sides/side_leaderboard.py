@@ -79,8 +79,7 @@ def run(context: SideContext) -> dict[str, float]:
         first_deal=FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
         earlier=board.earlier.games,
     )
-    with context.console.activity("compiling kernels"):
-        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+    compile_kernels(context)
     with kept_games(context, "games", GAMES_PER_DECK * num_decks) as (kept, advance):
         load = partial(load_side_player, recipe.game)
         runner = SideRunner(load=load, workers=recipe.workers, kept=kept, progress=advance)
@@ -94,6 +93,13 @@ def run(context: SideContext) -> dict[str, float]:
     rows = table["agents"]
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {"games": len(games), "earlier_games": table["earlier_games"]} | dict(ratings)
+
+
+def compile_kernels(context: SideContext) -> None:
+    """Compile what games need before processes play: each of them would compile it."""
+    recipe, game = context.recipe, candidate_game(context.recipe.game)
+    with context.console.activity("compiling kernels"):
+        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
 
 
 class _LiveBoard:
