@@ -1,17 +1,14 @@
-"""Where and how nets are computed: device, threads, bfloat16, compilation."""
+"""Where and how nets are computed: device, threads, bfloat16, whether they are compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal, cast
+from typing import Literal
 
 import torch
-from torch import nn
 
 from suphx.models.computation import Compilation, DeviceName, Precision
-
-_MAX_COMPILED = 128  # nets times batch sizes of a process
 
 
 def find_device(name: DeviceName) -> torch.device:
@@ -36,21 +33,6 @@ def resolve_compilation(compilation: Compilation, device: torch.device) -> Liter
     if compilation == "auto":
         return "default" if device.type == "cuda" else "none"
     return compilation
-
-
-def compiled(net: nn.Module, compilation: Compilation, device: torch.device, *, fullgraph: bool = False) -> nn.Module:
-    """Return ``net`` through torch.compile for fixed shapes, or as it is where ``compilation`` says none.
-
-    ``fullgraph``: parts that cannot be compiled are an error instead of slow.
-    """
-    kind = resolve_compilation(compilation, device)
-    if kind == "none":
-        return net
-    # torch stops at 8 versions of one function, for fear of a mistake: here each net and batch size is one.
-    torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, _MAX_COMPILED)
-    # No CUDA graphs by torch.compile: inference records its own, and training has too few launches to gain.
-    mode = "max-autotune-no-cudagraphs" if kind == "max-autotune" else "default"
-    return cast(nn.Module, torch.compile(net, fullgraph=fullgraph, dynamic=False, mode=mode))
 
 
 @contextmanager

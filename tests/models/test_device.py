@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
 
-from suphx.models.device import compiled, find_device, resolve_compilation, torch_threads, uses_bf16
+from suphx.models.device import find_device, resolve_compilation, torch_threads, uses_bf16
 
 CPU = torch.device("cpu")
 
@@ -35,8 +34,3 @@ def test_compilation_is_for_gpus_unless_it_is_asked_for() -> None:
     assert resolve_compilation("auto", CPU) == "none"
     assert resolve_compilation("auto", torch.device("cuda")) == "default"
     assert resolve_compilation("max-autotune", CPU) == "max-autotune"
-
-
-def test_a_net_that_is_not_compiled_stays_itself() -> None:
-    net = nn.Linear(2, 3)
-    assert compiled(net, "auto", CPU) is net

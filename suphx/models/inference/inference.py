@@ -19,7 +19,8 @@ import torch
 from torch import Tensor
 
 from suphx.models.computation import FASTEST, Compilation, Convolution, Precision, check_convolution
-from suphx.models.device import compiled, resolve_compilation, uses_bf16
+from suphx.models.device import resolve_compilation, uses_bf16
+from suphx.models.nets.compiled_net import compiled
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm
 from suphx.models.nets.resnet import ConvNorm
 from suphx.models.packed.unpack import check_observations

@@ -57,6 +57,10 @@ class PolicyNet(nn.Module):
         (features/oracle_observation.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
         shape, and for oracle planes that are missing or not wanted.
         """
+        return cast(Tensor, self.output(self.trunk.blocks(self.first_features(planes, oracle))))
+
+    def first_features(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
+        """Return what the first residual block gets; arguments and errors as of ``forward``."""
         if oracle is None and self.config.num_oracle_planes and planes.shape[1:] == (self.observation_bytes,):
             first = observation_bytes(self.num_planes)
             planes, oracle = planes[:, :first], planes[:, first:]
@@ -66,14 +70,12 @@ class PolicyNet(nn.Module):
             wants = f"{num_planes[1]} oracle planes" if len(num_planes) > 1 else "no oracle planes"
             raise ValueError(f"this {HEAD_NAMES[self.head]} net has {wants}: give it as many, or drop_oracle_planes")
         if planes.dtype != torch.uint8:
-            features = self.trunk(torch.cat(parts, dim=1) if oracle is not None else planes)
-        elif planes.device.type == "cpu" and not torch.compiler.is_compiling():
-            features = self.trunk.forward_packed(parts, num_planes)
-        else:
-            dtype = self._compute_dtype(planes.device.type)
-            unpacked = [unpack_observations(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
-            features = self.trunk(torch.cat(unpacked, dim=1))
-        return cast(Tensor, self.output(features))
+            return self.trunk.first_features(torch.cat(parts, dim=1) if oracle is not None else planes)
+        if planes.device.type == "cpu" and not torch.compiler.is_compiling():
+            return self.trunk.first_features_of_packed(parts, num_planes)
+        dtype = self._compute_dtype(planes.device.type)
+        unpacked = [unpack_observations(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
+        return self.trunk.first_features(torch.cat(unpacked, dim=1))
 
     @property
     def head_name(self) -> str:

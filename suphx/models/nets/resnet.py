@@ -108,11 +108,12 @@ class ResidualTrunk(nn.Module):
 
     def forward(self, planes: Tensor) -> Tensor:
         """Return the features of every column of ``planes`` [n, num_planes, 34]."""
-        return self._after_stem(self.stem(arrange(planes, self.stem.convolution)))
+        return cast(Tensor, self.blocks(self.first_features(planes)))
 
-    def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
+    def first_features(self, planes: Tensor) -> Tensor:
+        """Return what the first block gets of ``planes`` [n, num_planes, 34]."""
+        return torch.relu(self.stem(arrange(planes, self.stem.convolution)))
+
+    def first_features_of_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU (see ``ConvNorm.forward_packed``)."""
-        return self._after_stem(self.stem.forward_packed(parts, num_planes))
-
-    def _after_stem(self, features: Tensor) -> Tensor:
-        return cast(Tensor, self.blocks(torch.relu(features)))
+        return torch.relu(self.stem.forward_packed(parts, num_planes))

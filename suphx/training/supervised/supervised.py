@@ -28,7 +28,8 @@ from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import PlanesVersion
 from suphx.models.checkpoints.tensor_file import read_header
-from suphx.models.device import compiled, find_device, torch_threads, uses_bf16
+from suphx.models.device import find_device, torch_threads, uses_bf16
+from suphx.models.nets.compiled_net import compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.data.augmentation import exchange_suits
@@ -221,8 +222,8 @@ class _Trainer:
         if next_actions.ends:
             return
         clock = Clock(self.progress)
-        joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
-        self.train_net = compiled(joined, self.config.compilation, self.device)
+        net = compiled(self.net, self.config.compilation, self.device)
+        self.train_net = self.group.join(net, shares_statistics=self.config.shares_statistics)
         self.watch.phase("encoding the first samples")
         with self.feed() as feed:
             while not next_actions.ends:

@@ -4,34 +4,13 @@ from typing import get_args
 
 import pytest
 import torch
-from torch import nn
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.computation import Convolution
 from suphx.models.inference.inference import InferenceConfig, InferenceNet, plan_batches
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from tests.models.random_nets import plain_logits, random_net, random_rows
 
 CPU = torch.device("cpu")
-NUM_PLANES = 9
-
-
-def random_net(head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NUM_PLANES) -> PolicyNet:
-    net = PolicyNet(head, num_planes, NetConfig(size="tiny", channels=size))
-    for parameter in net.parameters():
-        nn.init.normal_(parameter, std=0.1)
-    return net.eval()
-
-
-def random_rows(num_rows: int, num_planes: int = NUM_PLANES) -> torch.Tensor:
-    return torch.randint(0, 256, (num_rows, observation_bytes(num_planes)), dtype=torch.uint8)
-
-
-@torch.inference_mode()
-def plain_logits(net: PolicyNet, rows: torch.Tensor) -> torch.Tensor:
-    logits: torch.Tensor = net(rows)
-    return logits
 
 
 @pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])

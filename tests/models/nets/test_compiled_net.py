@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch._dynamo.utils import counters
+
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
+from suphx.models.nets.compiled_net import CompiledNet, compiled
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from tests.models.random_nets import NUM_PLANES, plain_logits, random_net, random_rows
+
+CPU = torch.device("cpu")
+
+
+def test_a_net_that_is_not_compiled_stays_itself() -> None:
+    net = random_net()
+    assert compiled(net, "auto", CPU) is net
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")  # inside torch, when it first compiles
+def test_blocks_are_compiled_once_for_all_nets() -> None:
+    torch._dynamo.reset()
+    counters.clear()
+    rows = random_rows(8)
+    with torch.inference_mode():
+        for head in (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD):
+            net = random_net(head)
+            torch.testing.assert_close(
+                compiled(net, "default", CPU)(rows), plain_logits(net, rows), rtol=1e-4, atol=1e-4
+            )
+    # One stem, one block, the output of Figure 4 and that of Figure 5.
+    assert counters["stats"]["unique_graphs"] == 4
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated", "ignore:The .grad attribute of a Tensor")
+def test_a_compiled_net_learns_what_the_net_itself_would() -> None:
+    torch.manual_seed(1)
+    net, twin = (PolicyNet(CHOW_HEAD, NUM_PLANES, NetConfig(size="tiny")) for _ in range(2))
+    twin.load_state_dict(net.state_dict())
+    rows = random_rows(16)
+    part_by_part = compiled(net, "default", CPU)
+    assert isinstance(part_by_part, CompiledNet)
+    for module in (net, twin):
+        module.train()
+    part_by_part(rows).square().sum().backward()
+    twin(rows).square().sum().backward()
+    for (name, ours), theirs in zip(net.named_parameters(), twin.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-3, atol=1e-4, msg=name)
+    for statistics, wanted in zip(net.buffers(), twin.buffers(), strict=True):
+        torch.testing.assert_close(statistics, wanted)

@@ -1,0 +1,30 @@
+"""Nets and rows of random numbers, and what a net answers by itself."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.features.layout.planes import observation_bytes
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+
+NUM_PLANES = 9
+
+
+def random_net(head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NUM_PLANES) -> PolicyNet:
+    net = PolicyNet(head, num_planes, NetConfig(size="tiny", channels=size))
+    for parameter in net.parameters():
+        nn.init.normal_(parameter, std=0.1)
+    return net.eval()
+
+
+def random_rows(num_rows: int, num_planes: int = NUM_PLANES) -> torch.Tensor:
+    return torch.randint(0, 256, (num_rows, observation_bytes(num_planes)), dtype=torch.uint8)
+
+
+@torch.inference_mode()
+def plain_logits(net: PolicyNet, rows: torch.Tensor) -> torch.Tensor:
+    logits: torch.Tensor = net(rows)
+    return logits
