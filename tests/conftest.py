@@ -27,9 +27,13 @@ _OF_OTHERS = ("MLFLOW_TRACKING_", "RAY_ADDRESS", "SUPHX_CRON_JOB", "AWS_ENDPOINT
 """How the variables begin that name the tracking server, cluster or bucket of whoever runs the tests."""
 
 
-def pytest_configure() -> None:
-    """Keep tests away from services of others; let Ctrl-C reach the programs that tests start, also where the shell
-    ignores it (a job in the background)."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep tests away from services of others, and from the GPU unless they are those for one (-m gpu): many compare
+    numbers to the last bit. Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in
+    the background)."""
+    marks = config.option.markexpr
+    if "gpu" not in marks or "not gpu" in marks:
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
     for name in [name for name in os.environ if name.startswith(_OF_OTHERS)]:
         del os.environ[name]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

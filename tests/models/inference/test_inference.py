@@ -101,7 +101,6 @@ def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], mess
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")  # inside torch, when it first compiles
 def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
     config = InferenceConfig(precision="fp32", compilation="default", batch_sizes=(1, 2, 4, 8, 16))
     nets = [random_net(head) for head in (DISCARD_HEAD, CHOW_HEAD)]  # ten versions: more than torch allows by itself
@@ -117,7 +116,6 @@ def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
 @pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("compilation", ["none", "default"])
 @pytest.mark.parametrize("precision", ["bf16", "fp32"])
-@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")
 def test_a_gpu_answers_like_the_cpu(convolution: Convolution, compilation: str, precision: str) -> None:
     torch.manual_seed(1)
     net = random_net(num_planes=838)

@@ -19,7 +19,6 @@ def test_a_net_that_is_not_compiled_stays_itself() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")  # inside torch, when it first compiles
 def test_blocks_are_compiled_once_for_all_nets() -> None:
     torch._dynamo.reset()
     counters.clear()
@@ -35,7 +34,6 @@ def test_blocks_are_compiled_once_for_all_nets() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated", "ignore:The .grad attribute of a Tensor")
 def test_a_compiled_net_learns_what_the_net_itself_would() -> None:
     torch.manual_seed(1)
     net, twin = (PolicyNet(CHOW_HEAD, NUM_PLANES, NetConfig(size="tiny")) for _ in range(2))

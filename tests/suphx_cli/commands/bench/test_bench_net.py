@@ -86,7 +86,6 @@ def test_cuda_without_a_gpu_is_told_in_one_line(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", ["inference", "training"])
-@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")  # inside torch, when it first compiles
 def test_compiled_nets_are_measured_too(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, subject, *FAST, "--batch", "16", "--compile", "default")
     check_rates(values, [16])
@@ -95,7 +94,6 @@ def test_compiled_nets_are_measured_too(subject: str, capsys: pytest.CaptureFixt
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("subject", ["inference", "training"])
-@pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")
 def test_a_gpu_is_measured_too(subject: str, capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, subject, "--size", "tiny", "--seconds", "0.5", "--device", "cuda", "--batch", "64", "256")
     check_rates(values, [64, 256])
