@@ -120,9 +120,10 @@ class InferenceEngine:
             return
         for head in self._heads:
             template = self._policy_set.nets[head]
-            net = PolicyNet(head, template.num_planes, template.config)
+            with torch.device("meta"):  # no weights are drawn
+                net = PolicyNet(head, template.num_planes, template.config)
             weights = version.weights[template.head_name]
-            net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+            net.load_state_dict({name: torch.from_numpy(np.array(v)) for name, v in weights.items()}, assign=True)
             self._nets[head, policy].load(net)
         self._versions[policy] = version.number
 

@@ -149,7 +149,8 @@ class _RecordedBatch(_Batch):
                 forward(rows)
             torch.cuda.current_stream(rows.device).wait_stream(stream)
             self._graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self._graph, pool=pool):
+            # thread_local: other threads may use the GPU meanwhile
+            with torch.cuda.graph(self._graph, pool=pool, capture_error_mode="thread_local"):
                 self._logits = forward(rows).float()
 
     def _run(self) -> Tensor:

@@ -176,15 +176,16 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
 
     The copy is in evaluation mode, on the same device, and gives what ``net.eval()`` gives up to rounding.
     """
-    folded = PolicyNet(net.head, net.num_planes, replace(net.config, normalization="none"))
-    modules = dict(net.named_modules())
-    state = {name: weight for name, weight in net.state_dict().items() if name in folded.state_dict()}
+    with torch.device("meta"):  # its weights come from the other net: none are drawn
+        folded = PolicyNet(net.head, net.num_planes, replace(net.config, normalization="none"))
+    modules, names = dict(net.named_modules()), set(folded.state_dict())
+    state = {name: weight for name, weight in net.state_dict().items() if name in names}
     for name, target in folded.named_modules():
         source = modules[name]
         if isinstance(target, ConvNorm) and isinstance(source, ConvNorm):
             state[f"{name}.conv.weight"], state[f"{name}.conv.bias"] = source.folded_weights()
-    folded.load_state_dict(state)
-    return folded.eval().use(net.convolution).to(next(net.parameters()).device)
+    folded.load_state_dict({name: weight.clone() for name, weight in state.items()}, assign=True)
+    return folded.eval().use(net.convolution)
 
 
 def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:

@@ -18,5 +18,6 @@ def supervised_loss(logits: Tensor, labels: Tensor, masks: Tensor, yes_weight: f
     legal = masked_logits(logits, masks)
     weight = None
     if yes_weight != 1.0:
-        weight = torch.tensor([1.0, yes_weight], device=legal.device)
+        one = legal.new_ones(1)
+        weight = torch.cat([one, one * yes_weight])  # made on the device: a CUDA graph cannot copy from the host
     return functional.cross_entropy(legal, labels.long(), weight=weight)

@@ -40,14 +40,14 @@ from suphx.training.data.stream_config import StreamConfig
 from suphx.training.loop.clock import Clock
 from suphx.training.loop.loss_watch import DivergedError, LossWatch
 from suphx.training.loop.optimizer import new_optimizer
-from suphx.training.loop.prediction import net_logits, predict
+from suphx.training.loop.prediction import predict
 from suphx.training.loop.schedule import learning_rate_factor
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.calibration import fit_calibration
 from suphx.training.supervised.head_result import HeadResult
-from suphx.training.supervised.loss import supervised_loss
+from suphx.training.supervised.loss_gradients import LossGradients
 from suphx.training.supervised.metrics import accuracy, cross_entropy
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx.training.supervised.training_plan import estimate_samples, plan_training
@@ -179,7 +179,6 @@ class _Trainer:
         self.bf16 = uses_bf16(job.config.precision, self.device)
         self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
         self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.convolution)
-        self.train_net: nn.Module = self.net
         self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
         self.losses = LossWatch(self.device)
         self.progress = TrainingProgress()
@@ -222,15 +221,14 @@ class _Trainer:
         if next_actions.ends:
             return
         clock = Clock(self.progress)
-        net = compiled(self.net, self.config.compilation, self.device)
-        self.train_net = self.group.join(net, shares_statistics=self.config.shares_statistics)
+        gradients = self.make_gradients()
         self.watch.phase("encoding the first samples")
         with self.feed() as feed:
             while not next_actions.ends:
                 with clock.waiting():
                     batch = next(feed)
                 share_before = next_actions.share_done
-                self.step(batch, share_before)
+                self.step(batch, gradients, share_before)
                 self.position = batch.position
                 clock.tick()
                 next_actions = self.agree()
@@ -274,7 +272,17 @@ class _Trainer:
         )
         return BatchFeed(stream, self.device, self.job.stream.prefetch_batches)
 
-    def step(self, batch: Batch, share_done: float) -> None:
+    def make_gradients(self) -> LossGradients:
+        """Return what computes losses and gradients, over all workers."""
+        net = compiled(self.net, self.config.compilation, self.device)
+        return LossGradients(
+            self.group.join(net, shares_statistics=self.config.shares_statistics),
+            is_bf16=self.bf16,
+            yes_weight=self.yes_weight,
+            is_recorded=self.device.type == "cuda" and self.group.size == 1,
+        )
+
+    def step(self, batch: Batch, gradients: LossGradients, share_done: float) -> None:
         """Make one optimizer step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
         config, progress = self.config, self.progress
         final, share = config.final_learning_rate_factor, config.warmup_share
@@ -282,10 +290,7 @@ class _Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
         self.net.train()
-        logits = net_logits(self.train_net, batch.planes, self.bf16)
-        loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
+        loss = gradients(batch)
         norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
         self.losses.add(progress.step + 1, batch.num_samples, loss, norm)
         self.count_losses()

@@ -1,0 +1,70 @@
+"""The loss of a batch and its gradients: forward and backward, on a GPU replayed as one CUDA graph.
+
+A step of the paper's net launches 1,500 kernels. A CPU takes longer to launch them one by one than a GPU takes to
+compute them (docs/experiments.md), so they are recorded once and then launched as one.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+from suphx.training.data.feed import Batch
+from suphx.training.loop.prediction import net_logits
+from suphx.training.supervised.loss import supervised_loss
+
+_STEPS_BEFORE = 3  # in which torch compiles, cuDNN compares its algorithms, and memory is allocated
+
+
+class LossGradients:
+    """Consumes: batches of one size on the device. Produces: losses, and gradients in the net's parameters."""
+
+    def __init__(self, net: nn.Module, *, is_bf16: bool, yes_weight: float, is_recorded: bool) -> None:
+        """``net``: in training mode whenever a loss is asked for; its parameters stay where they are.
+
+        ``is_recorded``: replay a CUDA graph from the fourth batch on.
+        """
+        self._net = net
+        self._is_bf16, self._yes_weight = is_bf16, yes_weight
+        self._is_recorded = is_recorded
+        self._num_steps = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+        self._inputs: tuple[Tensor, ...] = ()
+        self._loss = torch.empty(0)
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """Return the loss of ``batch`` (0-d), which the next call may overwrite; gradients of before are dropped."""
+        inputs = (batch.planes, batch.masks, batch.labels)
+        if self._is_recorded and self._num_steps == _STEPS_BEFORE:
+            self._record(inputs)
+        self._num_steps += 1
+        if self._graph is None:
+            with self._algorithms():
+                return self._loss_of(*inputs)
+        for own, given in zip(self._inputs, inputs, strict=True):
+            own.copy_(given)
+        self._graph.replay()
+        return self._loss
+
+    def _record(self, inputs: tuple[Tensor, ...]) -> None:
+        """Record without computing; the gradients get their places in the memory of the graph."""
+        self._inputs = tuple(given.clone() for given in inputs)
+        graph = torch.cuda.CUDAGraph()
+        # thread_local: the thread of the feed allocates and copies meanwhile.
+        with self._algorithms(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            self._loss = self._loss_of(*self._inputs)
+        self._graph = graph
+
+    def _loss_of(self, planes: Tensor, masks: Tensor, labels: Tensor) -> Tensor:
+        self._net.zero_grad(set_to_none=True)
+        loss = supervised_loss(net_logits(self._net, planes, self._is_bf16), labels, masks, self._yes_weight)
+        torch.autograd.backward(loss)
+        return loss.detach()
+
+    def _algorithms(self) -> AbstractContextManager[None]:
+        """Let cuDNN try its algorithms for just these shapes; on a CPU there is nothing to try."""
+        if not self._is_recorded:
+            return nullcontext()
+        return torch.backends.cudnn.flags(enabled=True, benchmark=True)

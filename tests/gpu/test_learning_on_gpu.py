@@ -1,0 +1,123 @@
+"""Learning on a GPU against the same on the CPU: nothing here is about speed (docs/measuring.md)."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
+from suphx.models.nets.compiled_net import compiled
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.training.data.dataset import StreamPosition
+from suphx.training.data.feed import Batch
+from suphx.training.reinforcement.update.actor_critic import new_actor_critic
+from suphx.training.reinforcement.update.head_batch import HeadBatch
+from suphx.training.reinforcement.update.learning_step import LearningStep
+from suphx.training.supervised.loss_gradients import LossGradients
+from suphx.training.supervised.supervised import HeadProgress, train_head
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from tests.models.random_nets import NUM_PLANES, random_rows
+from tests.suphx_platform.selfplay.small_controller import CONFIG as SELF_PLAY
+from tests.suphx_platform.selfplay.small_controller import new_controller, weights
+from tests.training.lowest_legal import SHORT, head_data, job
+from tests.training.reinforcement.update.decision_batch import CONFIG, decisions, small_net
+
+pytestmark = pytest.mark.gpu
+CPU, GPU = torch.device("cpu"), torch.device("cuda")
+
+
+def batches(head: int) -> list[Batch]:
+    rng = np.random.default_rng(1)
+    torch.manual_seed(2)
+    num_outputs = 34 if head == DISCARD_HEAD else 2
+    masks = torch.ones(32, num_outputs if head == DISCARD_HEAD else 0, dtype=torch.uint8)
+    return [
+        Batch(random_rows(32), masks, torch.from_numpy(rng.integers(num_outputs, size=32, dtype=np.int8)), position)
+        for position in [StreamPosition()] * 8
+    ]
+
+
+def learn(net: PolicyNet, device: torch.device, head: int, *, is_recorded: bool, compilation: str) -> list[float]:
+    net = net.to(device).train()
+    trained = compiled(net, compilation, device)  # type: ignore[arg-type]
+    gradients = LossGradients(trained, is_bf16=False, yes_weight=1 + 2.0 * (head == CHOW_HEAD), is_recorded=is_recorded)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+    losses = []
+    for batch in batches(head):
+        planes, masks, labels = (part.to(device) for part in (batch.planes, batch.masks, batch.labels))
+        losses.append(gradients(Batch(planes, masks, labels, batch.position)).item())
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+    return losses
+
+
+@pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])
+@pytest.mark.parametrize("compilation", ["none", "default"])
+def test_recorded_steps_are_those_of_the_cpu(head: int, compilation: str) -> None:
+    torch.manual_seed(1)
+    net = PolicyNet(head, NUM_PLANES, NetConfig(size="tiny"))
+    twin = copy.deepcopy(net)
+    wanted = learn(twin, CPU, head, is_recorded=False, compilation="none")
+    found = learn(net, GPU, head, is_recorded=True, compilation=compilation)
+    assert found == pytest.approx(wanted, rel=0.02)  # TF32 rounds the factors
+    assert len(set(found)) == len(found)
+    for name, value in twin.named_buffers():
+        own = dict(net.named_buffers())[name].cpu()
+        torch.testing.assert_close(own, value, rtol=0.02, atol=0.02 * float(value.abs().max()), msg=name)
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def test_a_killed_training_goes_on_and_learns(tmp_path: Path) -> None:
+    config = replace(SHORT, device="cuda", learning_rate=5e-3, batch_size=128, max_steps=250, warmup_steps=20)
+    training = job(config, data=head_data(num_kyokus=1000), net=NetConfig(size="tiny"))
+
+    def kill(progress: HeadProgress) -> None:
+        if progress.step == 125:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        train_head(training, tmp_path, report=kill)
+    metrics = train_head(training, tmp_path)
+    assert metrics["history"][-1]["samples"] == 250 * 128
+    assert metrics["test"]["accuracy"] > 0.9
+
+
+def test_reinforcement_learning_steps_are_those_of_the_cpu() -> None:
+    config = replace(CONFIG, precision="fp32")
+
+    def figures(device: torch.device) -> list[dict[str, float]]:
+        nets = {HEAD_NAMES[head]: new_actor_critic(config, small_net(head)) for head in (DISCARD_HEAD, CHOW_HEAD)}
+        step = LearningStep(config, nets, device)
+        made = []
+        for seed in range(3):
+            parts = {
+                HEAD_NAMES[head]: HeadBatch(decisions(head, seed=seed, length=4), alpha=0.02, weight=0.5)
+                for head in (DISCARD_HEAD, CHOW_HEAD)
+            }
+            made.append(step.make(parts))
+        return [{f"{head}_{name}": own for head, found in each.items() for name, own in found.items()} for each in made]
+
+    for found, wanted in zip(figures(GPU), figures(CPU), strict=True):
+        assert found == pytest.approx(wanted, rel=0.05, abs=2e-3)
+
+
+@pytest.mark.usefixtures("short_games")
+def test_a_self_play_run_on_a_gpu_ends_and_leaves_other_weights(tmp_path: Path) -> None:
+    engine = InferenceEngineConfig(device="cuda", batch_sizes=(8, 64))
+    config = replace(SELF_PLAY, engine=engine, learner=replace(SELF_PLAY.learner, device="cuda"))
+    metrics = new_controller(tmp_path, config).run()
+    assert metrics["updates"] == 12
+    newest, begun = weights(tmp_path), weights(tmp_path / "start")
+    assert any((newest[name] != begun[name]).any() for name in begun)
+    assert all(np.isfinite(value).all() for value in newest.values())
+    assert metrics["history"][-1]["staleness"] >= 0
