@@ -178,13 +178,15 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
     """
     with torch.device("meta"):  # its weights come from the other net: none are drawn
         folded = PolicyNet(net.head, net.num_planes, replace(net.config, normalization="none"))
-    modules, names = dict(net.named_modules()), set(folded.state_dict())
-    state = {name: weight for name, weight in net.state_dict().items() if name in names}
+    modules = dict(net.named_modules())
+    state: dict[str, Tensor] = {}
     for name, target in folded.named_modules():
         source = modules[name]
         if isinstance(target, ConvNorm) and isinstance(source, ConvNorm):
             state[f"{name}.conv.weight"], state[f"{name}.conv.bias"] = source.folded_weights()
-    folded.load_state_dict({name: weight.clone() for name, weight in state.items()}, assign=True)
+    others = folded.state_dict().keys() - state.keys()
+    state |= {name: weight.clone() for name, weight in net.state_dict().items() if name in others}
+    folded.load_state_dict(state, assign=True)
     return folded.eval().use(net.convolution)
 
 

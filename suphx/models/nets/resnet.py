@@ -72,15 +72,16 @@ class ConvNorm(nn.Module):
             nn.init.zeros_(self.conv.bias)
 
     def folded_weights(self) -> tuple[Tensor, Tensor]:
-        """Return weight and bias of the one convolution that equals this one in evaluation mode."""
+        """Return copies: weight and bias of the one convolution that equals this one in evaluation mode."""
         weight, bias, norm = self.conv.weight, self.conv.bias, self.norm
-        if isinstance(norm, nn.BatchNorm1d):
-            assert norm.running_mean is not None
-            assert norm.running_var is not None
-            weight, bias = fuse_conv_bn_weights(
-                weight, bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
-            )
-        assert bias is not None
+        if not isinstance(norm, nn.BatchNorm1d):
+            assert bias is not None
+            return weight.detach().clone(), bias.detach().clone()
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        weight, bias = fuse_conv_bn_weights(
+            weight, bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
+        )
         return weight.detach(), bias.detach()
 
 

@@ -122,6 +122,7 @@ class Alone:
 
 def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str], None]) -> Alone:
     """Measure the parts of ``case`` one after another, in CPU time of one thread (a GPU: by the clock)."""
+    say("making the nets")
     engine = case.engine(policy_set)
     device = find_device(case.device)
     with torch_threads(1):
