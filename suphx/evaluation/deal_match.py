@@ -17,7 +17,8 @@ from suphx.evaluation.match_setup import CANDIDATE, OPPONENT, MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.evaluation.workers.game_task import GameTask
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.games.riichi import Rules
 from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches

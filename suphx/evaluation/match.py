@@ -30,7 +30,8 @@ from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 from suphx.evaluation.workers.forfeits import Forfeit, ForfeitedSeats, Forfeits, counted_places
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play, Summary
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.games.riichi import GameLog, game_row
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games, play_stream

@@ -291,6 +291,11 @@ class CandidateGame(Protocol):
         ...
 
 
+def net_file_names(game: CandidateGame) -> tuple[str, ...]:
+    """Return the names of the files of the nets of all seats, in one folder."""
+    return tuple(f"{seat}.safetensors" for seat in game.seat_names)
+
+
 def candidate_game(name: str) -> CandidateGame:
     """Return a game of the registry whose seats choose among candidate moves; ValueError for another one."""
     entry = find_game(name)

@@ -201,17 +201,10 @@ def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
 
 def _check_recipe(args: argparse.Namespace) -> None:
-    from suphx_pipelines.recipe.recipe_file import read_table
-    from suphx_pipelines.recipe.recipe_kind import GAME_KEY, check_kind, is_of_another_game
+    from suphx_pipelines.recipe.recipe_kind import check_kind
 
     is_tournament = _is_tournament(args)
     check_kind(args.recipe, "tournament" if is_tournament else "run")
-    table = read_table(args.recipe)
-    if is_tournament and is_of_another_game(table):
-        raise ClusterError(
-            f"{args.recipe} is a tournament of {table[GAME_KEY]}, which one pod or machine plays: give the recipe to "
-            "the chart as nightly.recipe with nightly.workers=0, or use suphx tournament"
-        )
     if is_tournament and args.preset:
         raise ClusterError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
 
@@ -243,11 +236,14 @@ def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
 
 def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObjects:
     """Return the objects of a tournament: its recipe names the night, so that every attempt plays the same one."""
-    from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
+    from suphx_pipelines.recipe.recipe_file import read_table, to_table, to_toml, without
+    from suphx_pipelines.recipe.recipe_kind import is_of_another_game
+    from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
     from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
     from suphx_platform.cluster.runs.run_manifest import run_id_of, tournament_objects
 
-    recipe = load_tournament_recipe(args.recipe, args.overrides)
+    is_of_sides = is_of_another_game(read_table(args.recipe))
+    recipe = (load_side_tournament_recipe if is_of_sides else load_tournament_recipe)(args.recipe, args.overrides)
     return tournament_objects(
         template,
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),

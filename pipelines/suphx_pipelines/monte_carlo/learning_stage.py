@@ -11,14 +11,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from suphx.games.candidate_game import candidate_game
+from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.registry import game_modules
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
 from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import learn_values
 from suphx.training.monte_carlo.round_backend import NewBackend
-from suphx.training.monte_carlo.value_nets import file_names, save_value_nets
+from suphx.training.monte_carlo.value_nets import save_value_nets
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
@@ -44,7 +44,7 @@ def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=("game", "rules", "learning"),
-        artifacts=(METRICS_FILE, *file_names(candidate_game(game_name))),
+        artifacts=(METRICS_FILE, *net_file_names(candidate_game(game_name))),
         files=FILES,
         modules=game_modules(game_name),
     )

@@ -91,6 +91,9 @@ class SideTournamentRecipe:
     (UTC)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
+    on_ray: bool = False
+    """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
+    this machine."""
     rules: Rules = field(default_factory=Rules)
     """Options of the rules. Nets that learned other moves cannot play."""
     pool: SidePoolConfig = field(default_factory=SidePoolConfig)
@@ -115,7 +118,7 @@ class SideTournamentRecipe:
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "registry.max_lost_versions", "storage", "workers")
+        return ("about", "minutes", "on_ray", "registry.max_lost_versions", "storage", "workers")
 
 
 def load_side_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> SideTournamentRecipe:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from suphx.games.candidate_game import CandidateGame, Player, candidate_game
+from suphx.games.candidate_game import CandidateGame, Player, candidate_game, net_file_names
 from suphx.suggestion import did_you_mean
-from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
+from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -74,7 +74,7 @@ def _checked(address: str, place: Path, game: CandidateGame) -> Path:
     if not place.is_dir():
         hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}, or a folder of nets"
         raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
-    missing = [name for name in file_names(game) if not (place / name).is_file()]
+    missing = [name for name in net_file_names(game) if not (place / name).is_file()]
     if missing and address.startswith(PREFIX):
         raise ValueError(f"{address!r} has nets of another game than {game.name}: name a model of {game.name}")
     if missing:
@@ -122,7 +122,7 @@ def newest_side_nets(
 
 def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` that have the nets of all seats."""
-    names = file_names(game)
+    names = net_file_names(game)
     for folder in sorted({path.parent for path in runs.glob(f"*/*/{names[0]}")}):
         files = [folder / name for name in names]
         if all(file.is_file() for file in files):
@@ -135,5 +135,5 @@ def _stored_nets(game: CandidateGame, config: StorageConfig) -> Iterator[FoundCh
     storage = Storage(config)
     for name in storage.names():
         versions = storage.versions(name) if name.rpartition("/")[2] != BEST else []
-        if versions and all(file in versions[-1].files for file in file_names(game)):
+        if versions and all(file in versions[-1].files for file in net_file_names(game)):
             yield FoundCheckpoint(name, f"{config.address}/{name}", versions[-1].saved)

@@ -10,18 +10,18 @@ import fcntl
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import ray
 
 from suphx.cache_folder import cache_root, is_writable
-from suphx.evaluation.workers.game_task import GamePlan
+from suphx.evaluation.workers.play_plan import PlayPlan
 from suphx_platform.console.console import Console
 from suphx_platform.evaluation.game_player import Exchange, GamePlayer, NumberedTask
 from suphx_platform.evaluation.packed_agents import PackedAgents
 from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-_KERNELS = ("engine", "encoder", "scripted games", "net games")
 _LOCK = "match-kernels.lock"
 
 
@@ -48,16 +48,16 @@ class GameActor:
         self._player: GamePlayer | None = None
 
     @ray.method(max_task_retries=1)
-    def begin(self, plan: GamePlan, packed: PackedAgents) -> ProcessLocation:
+    def begin(self, plan: PlayPlan, packed: PackedAgents) -> ProcessLocation:
         """Load the agents of a plan, whatever it had before; the first process of a node compiles the kernels.
 
         ValueError names the node.
         """
         location = ProcessLocation(ray.util.get_node_ip_address(), os.getpid())
-        _compile_once()
+        _compile_once(plan)
         try:
             with packed.unpacked() as addresses:
-                agents = replace(plan, addresses=addresses).load_agents()
+                agents = list(replace(cast("Any", plan), addresses=addresses).load_agents())
         except ValueError as error:
             raise ValueError(f"on node {location.node} of the Ray cluster: {error}") from error
         if self._player is not None:
@@ -78,11 +78,11 @@ def new_game_actor() -> Any:
     return ray.remote(GameActor).options(**options).remote()
 
 
-def _compile_once() -> None:
+def _compile_once(plan: PlayPlan) -> None:
     """Compile what games need, with all cores; the processes of a node do so one after another, the first for all."""
     if not is_writable(cache_root()):  # then every process compiles what it needs
         return
     cache_root().mkdir(parents=True, exist_ok=True)
     with (cache_root() / _LOCK).open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        compile_kernels(Console(verbosity="quiet"), *_KERNELS)
+        plan.compile_kernels(partial(compile_kernels, Console(verbosity="quiet")))

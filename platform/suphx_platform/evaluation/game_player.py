@@ -16,13 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 
-from suphx.evaluation.workers.game_task import GamePlan, GameTask, Summary, records_path
-from suphx.selfplay.agents.agent import Agent
+from suphx.evaluation.workers.play_plan import PlayPlan, PlayTask, Summary, records_path
 
-NumberedTask = tuple[int, GameTask]
+NumberedTask = tuple[int, PlayTask]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,14 @@ class GamePlayer:
     end; it may be given others after that.
     """
 
-    def __init__(self, plan: GamePlan, agents: Sequence[Agent]) -> None:
+    def __init__(self, plan: PlayPlan, agents: Sequence[Any]) -> None:
         self._records = None if plan.records is None else tempfile.TemporaryDirectory(prefix="suphx-records-")
-        self._plan = replace(plan, records=None if self._records is None else Path(self._records.name))
+        self._plan = plan if self._records is None else replace(cast("Any", plan), records=Path(self._records.name))
         self._agents = agents
         self._changed = threading.Condition()
         self._waiting: deque[NumberedTask | None] = deque()
         """Tasks that it has not begun; None: there is none for the time being."""
-        self._tasks: dict[int, GameTask] = {}
+        self._tasks: dict[int, PlayTask] = {}
         self._finished: list[FinishedTask] = []
         self._has_room = False
         self._error: Exception | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from suphx.evaluation.workers.game_task import Workers
+from suphx.evaluation.workers.play_plan import Workers
 
 
 @contextmanager

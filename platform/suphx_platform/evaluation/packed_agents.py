@@ -1,19 +1,20 @@
 """Agents on their way to another machine: addresses, and the checkpoints that these name.
 
->>> packed = PackedAgents.pack(["ukeire", "runs/a/supervised"])
+>>> packed = PackedAgents.pack(plan)
 >>> with packed.unpacked() as addresses:  # there
-...     agents = [load_any_agent(address) for address in addresses]
+...     agents = replace(plan, addresses=addresses).load_agents()
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
+from suphx.evaluation.workers.play_plan import PlayPlan
+from suphx.selfplay.agents.checkpoint_folder import split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 
 
@@ -26,23 +27,22 @@ class PackedAgents:
     """Folder of checkpoints -> name of a file -> content; nets of several agents are there once."""
 
     @classmethod
-    def pack(cls, addresses: Sequence[str]) -> PackedAgents:
-        """Read the nets of ``addresses``. ValueError if a checkpoint is missing, OSError if it cannot be read."""
+    def pack(cls, plan: PlayPlan) -> PackedAgents:
+        """Read the nets of the agents of a plan. ValueError if one is missing, OSError if it cannot be read."""
         files: dict[str, dict[str, bytes]] = {}
-        for address in addresses:
+        for address in plan.addresses:
             folder, words = _folder(address)
             if folder is None:
                 continue
             content = files.setdefault(folder, {})
-            for is_weak in (False, True) if WEAK in words else (False,):
-                for path in find_checkpoints(Path(folder), is_weak=is_weak):
-                    if path.name not in content:
-                        content[path.name] = path.read_bytes()
-        return cls(tuple(addresses), files)
+            for path in plan.net_files(Path(folder), words):
+                if path.name not in content:
+                    content[path.name] = path.read_bytes()
+        return cls(plan.addresses, files)
 
     @contextmanager
     def unpacked(self) -> Iterator[tuple[str, ...]]:
-        """Yield addresses for ``load_any_agent`` on this machine; the files are removed at the end of the block."""
+        """Yield the addresses on this machine; the files are removed at the end of the block."""
         with tempfile.TemporaryDirectory(prefix="suphx-agents-") as space:
             places = {folder: Path(space, str(number)) for number, folder in enumerate(self.files)}
             for folder, place in places.items():

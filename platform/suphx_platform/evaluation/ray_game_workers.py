@@ -20,7 +20,7 @@ from typing import Any
 import ray
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.workers.game_task import GamePlan, GameTask, Summary, records_path
+from suphx.evaluation.workers.play_plan import PlayPlan, PlayTask, Summary, records_path
 from suphx_platform.console.table_text import count_text
 from suphx_platform.evaluation.game_actor import ProcessLocation, RestartedError, new_game_actor
 from suphx_platform.evaluation.game_player import Exchange, FinishedTask
@@ -68,7 +68,7 @@ class RayGameWorkers:
     """Actors that have played all that they had: the next tasks need no new processes."""
 
     def play(
-        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+        self, plan: PlayPlan, tasks: Sequence[PlayTask], progress: Callable[[float], None]
     ) -> Generator[Result, None, None]:
         """Yield the index of each task and its summary, whatever ends first.
 
@@ -85,7 +85,7 @@ class RayGameWorkers:
                         plan.records.mkdir(parents=True, exist_ok=True)
                         write_atomically(records_path(plan.records, task), [finished.records])
                     yield finished.index, finished.summary
-                    progress(len(task.seeds))
+                    progress(task.num_games)
         finally:
             pool.stop()
         if pool.failure is not None:
@@ -123,7 +123,7 @@ class _WorkerPool:
     An actor that works has one call under way.
     """
 
-    def __init__(self, settings: RayGameWorkers, plan: GamePlan, tasks: Sequence[GameTask]) -> None:
+    def __init__(self, settings: RayGameWorkers, plan: PlayPlan, tasks: Sequence[PlayTask]) -> None:
         self._settings, self._tasks = settings, tasks
         self._waiting = deque(range(len(tasks)))
         self._num_left = len(tasks)
@@ -132,7 +132,7 @@ class _WorkerPool:
         """Reference of a call -> whom it asks, and since when."""
         self.failure: Exception | None = None
         """What ends the work; tasks that were begun before are finished."""
-        self._plan, self._packed = ray.put(plan), ray.put(PackedAgents.pack(plan.addresses))
+        self._plan, self._packed = ray.put(plan), ray.put(PackedAgents.pack(plan))
         numbers = range(1, min(settings.number, len(tasks)) + 1)
         self._workers = [
             _Worker(number, settings.idle.pop() if settings.idle else new_game_actor()) for number in numbers

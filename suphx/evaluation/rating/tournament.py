@@ -18,7 +18,8 @@ from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, counted_places
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner, PlayedTask
-from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent, Summary, default_rules
+from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent, default_rules
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.evaluation.workers.wall_seeds import wall_seeds
 from suphx.games.riichi import GameLog, Rules, game_row
 from suphx.kernel.record import I8, I64

@@ -18,8 +18,8 @@ from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
 from suphx.evaluation.sequential.side_watch import SideOutcome, SideWatch
 from suphx.evaluation.side_match import SideReport, side_report
 from suphx.evaluation.workers.deck_block import DeckBlock
-from suphx.evaluation.workers.game_task import Summary
 from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
 from suphx.games.candidate_game import SideResults, candidate_game
 

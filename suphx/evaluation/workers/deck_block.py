@@ -20,3 +20,8 @@ class DeckBlock:
     """Under which its result is kept: differs for every block of a match or a tournament."""
     title: str
     """Who plays what, for errors."""
+
+    @property
+    def num_games(self) -> int:
+        """How many games it has."""
+        return GAMES_PER_DECK * self.num_deals

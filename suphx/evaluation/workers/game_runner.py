@@ -15,8 +15,9 @@ from pathlib import Path
 import torch
 
 from suphx.evaluation.workers.forfeits import Forfeit
-from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, LoadAgent, Summary, Workers
+from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, LoadAgent
 from suphx.evaluation.workers.kept_results import KeptResults, with_kept
+from suphx.evaluation.workers.play_plan import Summary, Workers
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES
@@ -67,7 +68,7 @@ class GameRunner:
             return self._results(replace(plan, num_tables=self._num_tables(todo, agents)), agents, todo)
 
         def note_kept(index: int) -> None:
-            self.progress(len(tasks[index].seeds))
+            self.progress(tasks[index].num_games)
 
         with closing(with_kept(self.kept, [task.key for task in tasks], results, note_kept)) as played:
             for index, summary in played:
@@ -76,7 +77,7 @@ class GameRunner:
     def _num_tables(self, tasks: Sequence[GameTask], agents: Sequence[Agent]) -> int:
         """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""
         number = self.workers if isinstance(self.workers, int) else self.workers.number
-        num_games = sum(len(task.seeds) for task in tasks)
+        num_games = sum(task.num_games for task in tasks)
         is_slow = any(isinstance(agent, NetAgent) and agent.is_slow for agent in agents)
         most = min(self.max_tables, _SLOW_TABLES) if is_slow else self.max_tables
         return min(most, -(-num_games // min(number, len(tasks))))

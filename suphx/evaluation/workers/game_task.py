@@ -1,26 +1,23 @@
-"""Tasks of games, how they are played, and what plays them: processes of this machine, or somebody else.
-
-``GamePlan`` and ``GameTask`` can be pickled: whoever gets both plays the same games on any machine.
-"""
+"""Tasks of games of riichi, and how they are played (play_plan.py)."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
+from suphx.evaluation.workers.play_plan import Summary, records_path
 from suphx.games.riichi import Rules, tenhou, write_records
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, Game, list_games, play_stream
 
 LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it again."""
-Summary = dict[str, Any]
-"""What is known of a task's games, as plain JSON values."""
 Summarise = Callable[[Sequence[Any], ForfeitedSeats], Summary]
 """A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
 Play = Callable[..., Iterable[Any]]
@@ -47,6 +44,11 @@ class GameTask:
     """Differs for every task of a match or tournament: the name under which its result is kept."""
     title: str
     """Who plays what, for errors."""
+
+    @property
+    def num_games(self) -> int:
+        """How many games it has."""
+        return len(self.seeds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,15 @@ class GamePlan:
         for agent, name in zip(agents, self.names, strict=True):
             agent.name = name  # the same nets may play several parts
         return agents
+
+    def net_files(self, folder: Path, words: set[str]) -> list[Path]:
+        """Return the checkpoints of a folder; ``words``: options of the address. ValueError if one is missing."""
+        kinds = (False, True) if WEAK in words else (False,)
+        return [path for is_weak in kinds for path in find_checkpoints(folder, is_weak=is_weak)]
+
+    def compile_kernels(self, compile_groups: Callable[..., object]) -> None:
+        """Compile what games need: the kernels of these groups."""
+        compile_groups("engine", "encoder", "scripted games", "net games")
 
     def play_tasks(
         self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
@@ -121,32 +132,3 @@ class GamePlan:
             for seat, reason in sorted(reasons.items())
         ]
         return summary | {FORFEITS: told} if told else summary
-
-
-def records_path(folder: Path, task: GameTask) -> Path:
-    """Return the file for the records of a task."""
-    return folder / f"{task.key}.tsv.xz"
-
-
-class GameWorkers(Protocol):
-    """Plays tasks elsewhere, such as on the nodes of a Ray cluster (``suphx_platform.evaluation``)."""
-
-    @property
-    def number(self) -> int:
-        """How many processes play."""
-        ...
-
-    def play(
-        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
-    ) -> Generator[tuple[int, Summary], None, None]:
-        """Yield the index of each task and its summary, whatever ends first; records are in the plan's folder before.
-
-        ``progress`` gets finished games or parts of them. The summary of a task is the same as in this process.
-        Closing the generator ends the work. ValueError if an agent cannot be loaded, ChildProcessError if a
-        task cannot be played because its processes die.
-        """
-        ...
-
-
-Workers: TypeAlias = int | GameWorkers
-"""What plays: so many processes of this machine, or somebody else."""

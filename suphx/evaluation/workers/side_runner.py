@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from suphx.evaluation.workers.deck_block import GAMES_PER_DECK, DeckBlock
+from suphx.evaluation.workers.deck_block import DeckBlock
 from suphx.evaluation.workers.game_runner import one_thread
-from suphx.evaluation.workers.game_task import Summary
 from suphx.evaluation.workers.kept_results import KeptResults, with_kept
+from suphx.evaluation.workers.play_plan import Summary, Workers
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games import candidate_game as contract
-from suphx.games.candidate_game import candidate_game
+from suphx.games.candidate_game import candidate_game, net_file_names
 
 LoadPlayer = Callable[[str], contract.Player]
 """Makes an agent of its address; a function of a module (or ``partial`` of one), as processes load it again."""
@@ -34,19 +35,36 @@ class SidePlan:
     addresses: tuple[str, ...]
     load: LoadPlayer
 
-    def play_blocks(
-        self, blocks: Iterator[tuple[int, DeckBlock]], progress: Callable[[float], None]
-    ) -> Iterator[tuple[int, Summary]]:
-        """Yield the index of each block and its summary; an agent is loaded before its first game."""
+    @property
+    def records(self) -> None:
+        """There are no records: ``suphx runs replay`` plays a deck again."""
+        return
+
+    def load_agents(self) -> list[contract.Player]:
+        """Return the agents. ValueError if one cannot be loaded."""
+        return [self.load(address) for address in self.addresses]
+
+    def net_files(self, folder: Path, words: set[str]) -> list[Path]:
+        """Return the files of the nets of all seats; ``words``: none."""
+        return [folder / name for name in net_file_names(candidate_game(self.game))]
+
+    def compile_kernels(self, compile_groups: Callable[..., object]) -> None:
+        """Compile what games need: two scripted agents play a deck, as such kernels have no groups."""
         game = candidate_game(self.game)
-        players: dict[int, contract.Player] = {}
-        for index, block in blocks:
-            for number in block.pair:
-                if number not in players:
-                    players[number] = self.load(self.addresses[number])
-            first, second = (players[number] for number in block.pair)
+        game.play_match(1, self.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+
+    def play_tasks(
+        self,
+        agents: Sequence[contract.Player],
+        tasks: Iterator[tuple[int, DeckBlock]],
+        progress: Callable[[float], None],
+    ) -> Iterator[tuple[int, Summary]]:
+        """Yield the index of each block and its summary."""
+        game = candidate_game(self.game)
+        for index, block in tasks:
+            first, second = (agents[number] for number in block.pair)
             results = game.play_match(block.num_deals, self.rules, first, second, first_seed=block.first_deal)
-            progress(GAMES_PER_DECK * block.num_deals)
+            progress(block.num_games)
             yield (
                 index,
                 {
@@ -56,13 +74,29 @@ class SidePlan:
             )
 
 
+class _LatePlayers(Sequence[contract.Player]):
+    """The agents of a plan; one is loaded when it is asked for first: few play in a process that plays few blocks."""
+
+    def __init__(self, plan: SidePlan) -> None:
+        self._plan = plan
+        self._loaded: dict[int, contract.Player] = {}
+
+    def __getitem__(self, number: Any) -> Any:
+        if number not in self._loaded:
+            self._loaded[number] = self._plan.load(self._plan.addresses[number])
+        return self._loaded[number]
+
+    def __len__(self) -> int:
+        return len(self._plan.addresses)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideRunner:
     """How blocks are played, and what is kept of them. No result depends on it."""
 
     load: LoadPlayer
-    workers: int = 1
-    """Processes that play."""
+    workers: Workers = 1
+    """The number of processes here, or who plays elsewhere."""
     kept: KeptResults | None = None
     """What it has of the same blocks is not played again; it gets each block that is finished."""
     progress: Callable[[float], None] = lambda games: None
@@ -71,22 +105,24 @@ class SideRunner:
     def play(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Generator[tuple[int, Summary], None, None]:
         """Yield the index of each block and its summary: first what is ``kept``, then whatever ends first.
 
-        When this generator is closed, the processes end. ChildProcessError if one of the processes dies; the blocks
-        that the others have begun are yielded before.
+        When this generator is closed, the processes end. ChildProcessError if one of the processes dies (elsewhere: too
+        often); the blocks that the others have begun are yielded before.
         """
 
         def results(missing: list[int]) -> Generator[tuple[int, Summary], None, None]:
             return self._results(plan, [blocks[index] for index in missing])
 
         def note_kept(index: int) -> None:
-            self.progress(GAMES_PER_DECK * blocks[index].num_deals)
+            self.progress(blocks[index].num_games)
 
         yield from with_kept(self.kept, [block.key for block in blocks], results, note_kept)
 
     def _results(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Generator[tuple[int, Summary], None, None]:
-        if min(self.workers, len(blocks)) == 1:
+        if not isinstance(self.workers, int):
+            yield from self.workers.play(plan, blocks, self.progress)
+        elif min(self.workers, len(blocks)) == 1:
             with one_thread():
-                yield from plan.play_blocks(iter(enumerate(blocks)), self.progress)
+                yield from plan.play_tasks(_LatePlayers(plan), iter(enumerate(blocks)), self.progress)
         else:
             yield from run_tasks(
                 blocks,
@@ -100,4 +136,5 @@ class SideRunner:
 
 def _start_worker(plan: SidePlan) -> Work[DeckBlock, Summary]:
     torch.set_num_threads(1)
-    return lambda blocks: plan.play_blocks(blocks, tick)
+    players = _LatePlayers(plan)
+    return lambda blocks: plan.play_tasks(players, blocks, tick)

@@ -1,8 +1,8 @@
 """Outputs of one net, as fast as a device gives them: folded, in bf16, in fixed batch shapes, as CUDA graphs.
 
 On a GPU every batch size is recorded once, when the net is made, and compiled if no net like it was; from then on a
-batch is one copy and one launch, and nothing is ever compiled again. Rows that fill no batch size are padded. On a CPU without compilation any
-number of rows is computed as it is.
+batch is one copy and one launch, and nothing is ever compiled again. Rows that fill no batch size are padded. On a CPU
+without compilation any number of rows is computed as it is.
 
 >>> net = InferenceNet(policy_net, find_device("auto"))
 >>> logits = net(rows)  # uint8 [n, observation_bytes], in page-locked memory or on the device; returns at once on a GPU

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from suphx.games.candidate_game import CandidateGame, candidate_game
+from suphx.games.candidate_game import CandidateGame, candidate_game, net_file_names
 from suphx.games.registry import GAMES, candidate_games, game_of_files
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.computation import Precision
@@ -34,15 +34,10 @@ class ValueNets:
         return ValuePlayer(self.nets.eval(), self.game.candidate_columns(self.rules), is_bf16=is_bf16)
 
 
-def file_names(game: CandidateGame) -> tuple[str, ...]:
-    """Return the names of the files of all seats."""
-    return tuple(f"{seat}.safetensors" for seat in game.seat_names)
-
-
 def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | None = None) -> None:
     """Write one file for each seat, atomically; ``extra``: what else the headers say, as JSON values."""
     game = trained.game
-    for net, name, seat in zip(trained.nets, file_names(game), game.seat_names, strict=True):
+    for net, name, seat in zip(trained.nets, net_file_names(game), game.seat_names, strict=True):
         header = {"kind": _KIND, "format_version": _FORMAT_VERSION, "game": game.name, "seat": seat}
         header |= {"rules": trained.game.rules_values(trained.rules), "extra": extra or {}}
         write_tensors(folder / name, net.state_dict(), header)
@@ -59,7 +54,7 @@ def load_value_nets(folder: Path) -> ValueNets:
         raise FileNotFoundError(f"{folder} has no nets: it needs {needed} and those of the other seats")
     game = candidate_game(name)
     nets, found = new_nets(game, 0), list[Any]()
-    for net, name, seat in zip(nets, file_names(game), game.seat_names, strict=True):
+    for net, name, seat in zip(nets, net_file_names(game), game.seat_names, strict=True):
         tensors, header = read_tensors(folder / name)
         kind = tuple(header.get(key) for key in ("kind", "format_version", "game", "seat"))
         if kind != (_KIND, _FORMAT_VERSION, game.name, seat):

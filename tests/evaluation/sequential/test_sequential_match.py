@@ -13,8 +13,9 @@ from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, Summary
+from suphx.evaluation.workers.game_task import FORFEITS
 from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.play_plan import PlayPlan, PlayTask, Summary
 
 pytestmark = pytest.mark.usefixtures("short_games")
 
@@ -59,7 +60,7 @@ class Elsewhere:
         self.num_played = 0
 
     def play(
-        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+        self, plan: PlayPlan, tasks: Sequence[PlayTask], progress: Callable[[float], None]
     ) -> Generator[tuple[int, Summary], None, None]:
         agents = plan.load_agents()
         for place in range(len(tasks)):

@@ -11,8 +11,9 @@ import pytest
 
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.game_task import GamePlan, GameTask, Summary
+from suphx.evaluation.workers.game_task import GamePlan, GameTask
 from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.table.rules import Rules, tonpuu

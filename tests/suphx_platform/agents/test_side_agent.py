@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.side_match import play_side_match
-from suphx.games.candidate_game import candidate_game
+from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.doudizhu import Rules
-from suphx.training.monte_carlo.value_nets import ValueNets, file_names, save_value_nets
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.side_agent import common_rules, find_side_nets, load_side_agent, newest_side_nets
@@ -77,5 +77,5 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
     assert [found.name for found in stored] == ["c-1/learning", "b-1/learning"]
     place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
     assert place is not None
-    assert {path.name for path in place.iterdir()} >= set(file_names(GAME))
+    assert {path.name for path in place.iterdir()} >= set(net_file_names(GAME))
     assert find_side_nets("rule", GAME, tmp_path / "none", source(tmp_path)) is None

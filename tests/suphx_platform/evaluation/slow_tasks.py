@@ -10,7 +10,8 @@ import numpy as np
 import ray
 
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.evaluation.workers.game_task import GameTask
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, ScriptedAgent

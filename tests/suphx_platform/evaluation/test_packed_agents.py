@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx.evaluation.workers.game_task import GamePlan
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent
@@ -28,14 +29,18 @@ def nets(tmp_path: Path) -> Path:
     return folder
 
 
+def plan(*addresses: str) -> GamePlan:
+    return GamePlan(addresses=addresses, names=addresses, summarise=lambda games, lost: {})
+
+
 def test_agents_arrive_as_they_left(nets: Path) -> None:
     addresses = ["ukeire", str(nets), f"{nets}:weak,sampled", f"adapt-8:{nets}", "mjai-2:/bin/cat -u"]
-    packed = pickle.loads(pickle.dumps(PackedAgents.pack(addresses)))
+    packed = pickle.loads(pickle.dumps(PackedAgents.pack(plan(*addresses))))
     assert len(packed.files) == 1, "the nets are there once"
     with packed.unpacked() as there:
         assert (there[0], there[4]) == ("ukeire", "mjai-2:/bin/cat -u")
         assert not any(str(nets) in address for address in there)
-        again = PackedAgents.pack(there)
+        again = PackedAgents.pack(plan(*there))
         kinds = [type(load_any_agent(address)) for address in there]
         space = Path(there[1]).parent
     assert kinds == [ScriptedAgent, NetAgent, NetAgent, AdaptiveAgent, MjaiAgent]
@@ -48,4 +53,4 @@ def test_agents_arrive_as_they_left(nets: Path) -> None:
 def test_a_missing_checkpoint_is_named_before_anything_is_sent(nets: Path) -> None:
     (nets / checkpoint_name("pong")).unlink()
     with pytest.raises(ValueError, match="has no checkpoint of the pong net"):
-        PackedAgents.pack([str(nets)])
+        PackedAgents.pack(plan(str(nets)))

@@ -19,8 +19,9 @@ from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_match import play_sequential_match
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import GamePlan, LoadAgent, Workers
+from suphx.evaluation.workers.game_task import GamePlan, LoadAgent
 from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.play_plan import Workers
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, ScriptedAgent, load_agent

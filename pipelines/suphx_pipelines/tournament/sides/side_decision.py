@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
@@ -18,18 +17,17 @@ from suphx.evaluation.sequential.side_sequential_match import (
 )
 from suphx.evaluation.sequential.side_watch import SideOutcome
 from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
-from suphx.evaluation.workers.side_runner import SideRunner
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament.live_page import LiveMatch, Sections
-from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
+from suphx_pipelines.tournament.pool.tournament_games import wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, deciding_pair, read_pool
 from suphx_pipelines.tournament.sides import side_page
 from suphx_pipelines.tournament.sides.side_decision_page import live_section
-from suphx_pipelines.tournament.sides.side_leaderboard import FIRST_DECK, compile_kernels
+from suphx_pipelines.tournament.sides.side_games import side_runner
+from suphx_pipelines.tournament.sides.side_leaderboard import FIRST_DECK
 from suphx_pipelines.tournament.sides.side_pool import SideContext
 from suphx_pipelines.tournament.tournament_report import DECISION_NAME
-from suphx_platform.agents.side_agent import load_side_player
 
 _FIRST_DECK, _DECKS_A_NIGHT = 2 * FIRST_DECK, 2 * MAX_SIDE_DECKS
 """Above the decks of leaderboards, and below those of self-play, which begin at 2**40."""
@@ -86,9 +84,8 @@ def _play(context: SideContext, candidate: Entrant, opponent: str, live: _LiveDe
         context.console.detail(f"decision after {outcome.decks:,} decks: {outcome.note()}")
         live.note_outcome(outcome)
 
-    compile_kernels(context)
-    with kept_games(context, "games", GAMES_PER_DECK * recipe.decision.decks) as (kept, advance):
-        runner = SideRunner(load=partial(load_side_player, recipe.game), workers=recipe.workers, kept=kept)
+    with side_runner(context, GAMES_PER_DECK * recipe.decision.decks) as runner:
+        advance = runner.progress
 
         def note_games(games: float) -> None:
             advance(games)

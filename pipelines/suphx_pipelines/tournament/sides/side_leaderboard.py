@@ -7,7 +7,7 @@ results of blocks of decks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
 from suphx.evaluation.rating.side_tournament import (
@@ -18,20 +18,19 @@ from suphx.evaluation.rating.side_tournament import (
 )
 from suphx.evaluation.rating.tournament import Player
 from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
-from suphx.evaluation.workers.side_runner import SideRunner
 from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import number
 from suphx_pipelines.tournament.leaderboard import metric_names
 from suphx_pipelines.tournament.live_page import LIVE_DECISION, LivePage, Sections, report_link
-from suphx_pipelines.tournament.pool.tournament_games import kept_games, wall_seed
+from suphx_pipelines.tournament.pool.tournament_games import wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, read_pool
 from suphx_pipelines.tournament.sides import side_page
+from suphx_pipelines.tournament.sides.side_games import side_runner
 from suphx_pipelines.tournament.sides.side_pool import SideContext, game_code
 from suphx_pipelines.tournament.sides.side_table import SideBoard
-from suphx_platform.agents.side_agent import load_side_player
 
 FIRST_DECK = 2**37
 """Above the decks of matches and curves, and below those of the deciding matches (side_decision.py)."""
@@ -79,10 +78,7 @@ def run(context: SideContext) -> dict[str, float]:
         first_deal=FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
         earlier=board.earlier.games,
     )
-    compile_kernels(context)
-    with kept_games(context, "games", GAMES_PER_DECK * num_decks) as (kept, advance):
-        load = partial(load_side_player, recipe.game)
-        runner = SideRunner(load=load, workers=recipe.workers, kept=kept, progress=advance)
+    with side_runner(context, GAMES_PER_DECK * num_decks) as runner:
         games = play_side_tournament(setup, num_decks, runner=runner, note_block=live.note_block)
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
     facts = {"game": recipe.game, "night": recipe.night}
@@ -93,13 +89,6 @@ def run(context: SideContext) -> dict[str, float]:
     rows = table["agents"]
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {"games": len(games), "earlier_games": table["earlier_games"]} | dict(ratings)
-
-
-def compile_kernels(context: SideContext) -> None:
-    """Compile what games need before processes play: each of them would compile it."""
-    recipe, game = context.recipe, candidate_game(context.recipe.game)
-    with context.console.activity("compiling kernels"):
-        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
 
 
 class _LiveBoard:

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from suphx.games.candidate_game import candidate_game
+from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.registry import game_modules
-from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
+from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage import StageContext
@@ -106,7 +106,7 @@ def _enter(
     if nets is None:
         return Entrant(name=name, address=address, digest=address)
     copy.mkdir(parents=True)
-    for file in file_names(game):
+    for file in net_file_names(game):
         shutil.copy2(nets / file, copy)
     shutil.rmtree(space, ignore_errors=True)
     learned = load_value_nets(copy).rules
@@ -118,7 +118,7 @@ def _enter(
     return Entrant(
         name=name,
         address=f"{COPIES}{number}",
-        digest=digest_of_files(copy / file for file in file_names(game)),
+        digest=digest_of_files(copy / file for file in net_file_names(game)),
         is_candidate=is_candidate,
         stored=tuple(source.stored.get(address, ())),
     )

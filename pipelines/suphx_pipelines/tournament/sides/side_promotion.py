@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suphx.games.candidate_game import candidate_game
-from suphx.training.monte_carlo.value_nets import file_names
+from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
@@ -27,7 +26,7 @@ def run(context: SideContext) -> dict[str, float]:
         evidence=evidence_of(decision, read_pool(context.upstream["pool"]).version),
         reason=lambda is_promoted: reason(decision, is_promoted=is_promoted),
         code=game_code(context.recipe),
-        net_files=file_names(candidate_game(context.recipe.game)),
+        net_files=net_file_names(candidate_game(context.recipe.game)),
     )
 
 

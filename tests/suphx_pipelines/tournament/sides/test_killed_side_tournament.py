@@ -1,4 +1,4 @@
-"""A tournament in a game of two sides that is killed and started again leaves the bytes of an undisturbed one."""
+"""A tournament in a game of two sides leaves the same bytes on Ray, and if it is killed and started again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ import pytest
 from suphx.evaluation.rating.side_tournament import BLOCK_DECKS
 from tests.repository import REPOSITORY
 from tests.suphx_pipelines.tournament.kept_files import kept_walls, when_games_come
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import LONGER, play, save_nets
+from tests.suphx_pipelines.tournament.sides.small_side_tournament import (
+    LONGER,
+    SMALL,
+    play,
+    save_nets,
+    save_strong_nets,
+)
 
 pytestmark = pytest.mark.slow
 NIGHT = replace(LONGER, night="2")
@@ -35,6 +41,16 @@ def results(runs: Path) -> dict[str, bytes]:
     computed = [path for name in RESULTS for path in runs.glob(f"nightly-*/{name}.json")]
     kept = [*kept_walls(runs), *kept_walls(runs, "decision")]
     return {str(path.relative_to(runs)): path.read_bytes() for path in sorted([*kept, *computed])}
+
+
+@pytest.mark.ray
+def test_workers_of_ray_leave_the_bytes_of_one_process(runs: Path, tmp_path: Path) -> None:
+    save_strong_nets(runs / "a-1" / "learning")
+    other = shutil.copytree(runs, tmp_path / "other")
+    recipe = replace(SMALL, decision=replace(SMALL.decision, opponent="random"))
+    assert play(runs, recipe)["promoted"] is True
+    play(other, replace(recipe, on_ray=True, workers=2))
+    assert results(other) == results(runs)
 
 
 @pytest.mark.parametrize(("stage", "workers"), [("leaderboard", 1), ("leaderboard", 2), ("decision", 1)])

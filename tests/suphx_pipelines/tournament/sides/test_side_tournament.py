@@ -115,7 +115,6 @@ def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytes
         (["pool.newest_from=nowhere"], "pool.newest_from: nowhere is no folder of runs"),
         (["decision.opponent=ukeire"], "decision.opponent is 'ukeire': use random or rule, or none"),
         (["decision.decks=23"], "decks is 23: use 24 to 131,072"),
-        (["on_ray=true"], "on_ray"),
     ],
 )
 def test_what_is_wrong_is_told(
@@ -123,11 +122,6 @@ def test_what_is_wrong_is_told(
 ) -> None:
     assert cli.main(command(runs, "1", *settings)) == 1
     assert message in capsys.readouterr().err
-
-
-def test_a_launched_tournament_is_refused_because_one_machine_plays_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["launch", NAME, "--dry-run=client"]) == 1
-    assert "is a tournament of doudizhu, which one pod or machine plays" in capsys.readouterr().err
 
 
 def test_the_shipped_recipe_has_the_defaults_of_the_code_and_reads_back(tmp_path: Path) -> None:

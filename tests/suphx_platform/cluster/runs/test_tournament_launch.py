@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import yaml
 from helm_python import Chart
 
 from suphx_cli import cli
+from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
 from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME
 from tests.repository import RECIPES, REPOSITORY
@@ -70,6 +72,20 @@ def test_a_tournament_is_a_rayjob_of_its_night(
     for night, is_same in ((tonight, True), ("2020-01-01", False)):
         _, again, _ = suphx("launch", str(RECIPE), "--set", f"night={night}")
         assert (again["run_id"] == run) == is_same
+
+
+def test_a_tournament_of_another_game_is_played_by_as_many_pods(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command, tmp_path: Path
+) -> None:
+    code, result, _ = suphx("launch", "doudizhu_tournament", "--set", "night=2026-11-27")
+    assert (code, result["state"]) == (0, "running")
+    assert result["pods"] == {"head": {"ready": 1, "wanted": 1}, "simulator": {"ready": 2, "wanted": 2}}
+    run = result["run_id"]
+    (tmp_path / "recipe.toml").write_text(cluster.objects["configmaps", f"{run}-recipe"]["data"]["recipe.toml"])
+    settings = re.findall(r"--set (on_ray=\S+|workers=\S+)", cluster.objects["rayjobs", run]["spec"]["entrypoint"])
+    overrides = [(key, value) for key, value in (setting.split("=") for setting in settings)]
+    recipe = load_side_tournament_recipe(tmp_path / "recipe.toml", overrides)
+    assert (recipe.night, recipe.on_ray, recipe.workers) == ("2026-11-27", True, 6)
 
 
 def test_the_pod_of_the_night_follows_the_tournament_and_removes_it(

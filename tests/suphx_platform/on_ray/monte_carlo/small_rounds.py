@@ -53,19 +53,21 @@ class ActingWatch(TrainingWatch):
 class RayRun:
     """A training over Ray, and its backend."""
 
-    def __init__(self, folder: Path, layout: RoundLayoutConfig, config: MonteCarloConfig = CONFIG) -> None:
-        self._folder, self._layout, self._config = folder, layout, config
+    def __init__(
+        self, folder: Path, layout: RoundLayoutConfig, config: MonteCarloConfig = CONFIG, rules: Rules = RULES
+    ) -> None:
+        self._folder, self._layout, self._config, self._rules = folder, layout, config, rules
         self.backend: RayRounds
 
     def go(self, act: Callable[[RayRounds], None] = lambda backend: None, after: int = 2) -> Trained:
         """Train; call ``act`` after so many rounds."""
-        return train(self._folder, self._config, self._new_backend, self._watch(act, after))
+        return train(self._folder, self._config, self._new_backend, self._watch(act, after), self._rules)
 
     def _watch(self, act: Callable[[RayRounds], None], after: int) -> ActingWatch:
         return ActingWatch(after / self._config.max_rounds, lambda: act(self.backend))
 
     def _new_backend(self, learner: RoundLearner, dealt: int) -> RayRounds:
-        new = partial(RayRounds, self._config, self._layout, GAME.name, RULES)
+        new = partial(RayRounds, self._config, self._layout, GAME.name, self._rules)
         self.backend = new(learner, dealt)
         return self.backend
 
@@ -75,9 +77,10 @@ def train(
     config: MonteCarloConfig = CONFIG,
     new_backend: NewBackend | None = None,
     watch: TrainingWatch | None = None,
+    rules: Rules = RULES,
 ) -> Trained:
     """Train in one process, or with another backend."""
-    return learn_values(config, GAME, RULES, folder, watch=watch, new_backend=new_backend)
+    return learn_values(config, GAME, rules, folder, watch=watch, new_backend=new_backend)
 
 
 def numbers(progress: TrainingProgress) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import ray
 
+from suphx.games.doudizhu import Rules
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE
@@ -27,6 +28,7 @@ from tests.suphx_platform.on_ray.monte_carlo.small_rounds import (
     FREE,
     LOCKSTEP,
     ROUNDS_BEFORE_THE_END,
+    RULES,
     RayRun,
     numbers,
     train,
@@ -67,10 +69,10 @@ def kill(backend: RayRounds, parts: Sequence[str]) -> None:
         os.kill(backend.processes[part], signal.SIGKILL)
 
 
-def check_same(folder: Path, alone: Path) -> None:
+def check_same(folder: Path, alone: Path, rules: Rules = RULES) -> None:
     """Fail unless both trainings have the same curve, nets, best nets, optimizer and number of rounds."""
-    _, progress = train(folder)  # it is finished: only read
-    _, expected = train(alone)
+    _, progress = train(folder, rules=rules)  # it is finished: only read
+    _, expected = train(alone, rules=rules)
     assert numbers(progress) == numbers(expected)
     assert (progress.step, progress.samples, progress.dealt) == (expected.step, expected.samples, expected.dealt)
     found, _ = read_tensors(folder / STATE_FILE)
@@ -78,6 +80,13 @@ def check_same(folder: Path, alone: Path) -> None:
     assert found.keys() == wanted.keys()
     for name, tensor in wanted.items():
         np.testing.assert_array_equal(found[name].numpy(), tensor.numpy(), err_msg=name)
+
+
+def test_deals_with_auctions_give_the_numbers_of_one_process(tmp_path: Path) -> None:
+    rules = Rules(bidding=True)
+    train(tmp_path / "alone", rules=rules)
+    RayRun(tmp_path / "ray", LOCKSTEP, rules=rules).go()
+    check_same(tmp_path / "ray", tmp_path / "alone", rules)
 
 
 @pytest.mark.parametrize("num_simulators", [1, 2])

@@ -14,7 +14,8 @@ from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.match_setup import CANDIDATE_NAME, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.evaluation.workers.game_task import GameTask
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.games.riichi import GameLog, Rules, game_row, observed_tables
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent

@@ -1,0 +1,102 @@
+"""Real decks of a game of two sides in real processes of Ray, which are really killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.evaluation.workers.deck_block import DeckBlock
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.play_plan import Workers
+from suphx.evaluation.workers.side_runner import LoadPlayer, SidePlan, SideRunner
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import candidate_game, net_file_names
+from suphx.games.doudizhu import Rules
+from suphx.kernel.record import I64
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_platform.agents.side_agent import load_side_player
+from suphx_platform.evaluation.ray_game_workers import ray_game_workers
+from suphx_platform.on_ray.ray_session import ray_session
+from tests.suphx_platform.evaluation.slow_tasks import all_begin, all_end, game_processes
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+GAME = candidate_game("doudizhu")
+BLOCKS = [
+    DeckBlock((number % 2, 2), 1000 + 2 * number, 2, f"decks-{number}", f"block {number}") for number in range(12)
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_node() -> Iterator[None]:
+    with ray_session(num_cpus=3):
+        yield
+
+
+@pytest.fixture(scope="module")
+def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Untrained nets, beside a file that nobody needs elsewhere."""
+    folder = tmp_path_factory.mktemp("nets")
+    save_value_nets(folder, ValueNets(GAME, Rules(), new_nets(GAME, 1)))
+    (folder / "training_state.safetensors").write_bytes(b"large")
+    return folder
+
+
+class Slow:
+    """The agent that it is made of, with a pause before each move."""
+
+    def __init__(self, player: Any) -> None:
+        self._player = player
+
+    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
+        time.sleep(0.02)
+        moves: I64 = self._player.choose(simulator, seen)
+        return moves
+
+
+def load_slow(address: str) -> Slow:
+    return Slow(load_side_player(GAME.name, address))
+
+
+def play(
+    folder: Path, nets: Path, workers: Workers, load: LoadPlayer, act: Callable[[], object] = lambda: None
+) -> dict[str, bytes]:
+    """Play all blocks, ``act`` once after the first result, and return the files of the results."""
+    plan = SidePlan(game=GAME.name, rules=Rules(), addresses=("rule", "random", str(nets)), load=load)
+    runner = SideRunner(load=load, workers=workers, kept=KeptResults(folder))
+    for number, _ in enumerate(runner.play(plan, BLOCKS)):
+        if number == 0:
+            act()
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_killed_workers_change_no_result(tmp_path: Path, nets: Path) -> None:
+    expected = play(tmp_path / "here", nets, 1, partial(load_side_player, GAME.name))
+    assert len(expected) == len(BLOCKS)
+    said: list[str] = []
+
+    def kill() -> None:
+        assert all_begin(2)
+        os.kill(game_processes()[0], signal.SIGKILL)
+
+    with ray_game_workers(2, say=said.append) as workers:
+        assert play(tmp_path / "killed", nets, workers, load_slow, kill) == expected
+    assert [line for line in said if "was lost" in line]
+    assert all_end()
+
+
+def test_a_net_that_is_missing_is_named_before_anything_is_sent(tmp_path: Path, nets: Path) -> None:
+    missing = tmp_path / "nets"
+    missing.mkdir()
+    for name in net_file_names(GAME)[1:]:
+        (missing / name).write_bytes((nets / name).read_bytes())
+    with ray_game_workers(1, say=print) as workers, pytest.raises(OSError, match=net_file_names(GAME)[0]):
+        play(tmp_path / "games", missing, workers, partial(load_side_player, GAME.name))
