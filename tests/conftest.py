@@ -28,16 +28,28 @@ _OF_OTHERS = ("MLFLOW_TRACKING_", "RAY_ADDRESS", "SUPHX_CRON_JOB", "AWS_ENDPOINT
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep tests away from services of others, and from the GPU unless they are those for one (-m gpu): many compare
-    numbers to the last bit. Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in
-    the background)."""
-    marks = config.option.markexpr
-    if "gpu" not in marks or "not gpu" in marks:
+    """Keep tests away from services of others, and from the GPU unless -m begins with gpu: many compare numbers to the
+    last bit. Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in the
+    background)."""
+    if config.option.markexpr.split()[:1] != ["gpu"]:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     for name in [name for name in os.environ if name.startswith(_OF_OTHERS)]:
         del os.environ[name]
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)  # after -m has taken its choice
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests for a GPU where none can be seen."""
+    chosen = [item for item in items if item.get_closest_marker("gpu")]
+    if not chosen:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        for item in chosen:
+            item.add_marker(pytest.mark.skip(reason="needs a GPU: run pytest -m gpu on a machine with one"))
 
 
 # The same examples on every machine, however slow it is, and none that another run found.

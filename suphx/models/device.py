@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 import torch
@@ -33,6 +33,14 @@ def resolve_compilation(compilation: Compilation, device: torch.device) -> Liter
     if compilation == "auto":
         return "default" if device.type == "cuda" else "none"
     return compilation
+
+
+def compared_algorithms() -> AbstractContextManager[None]:
+    """Let cuDNN compare its algorithms for each shape that is met inside the block; its other flags stay."""
+    cudnn = torch.backends.cudnn
+    return cudnn.flags(
+        enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic, allow_tf32=cudnn.allow_tf32
+    )
 
 
 @contextmanager

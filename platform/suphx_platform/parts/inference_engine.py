@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -96,10 +96,9 @@ class InferenceEngine:
     def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
         """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
         policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
-        with self._nets_in_use:
-            self._load(LATEST, version)
-            for number, policy in enumerate(policies if older else ()):
-                self._load(policy, older[number % len(older)])
+        self._load(LATEST, version)
+        for number, policy in enumerate(policies if older else ()):
+            self._load(policy, older[number % len(older)])
 
     def evaluate(self, request: Request) -> Reply:
         """Return the outputs to a request, part by part; may be called from several threads at a time."""
@@ -118,14 +117,19 @@ class InferenceEngine:
     def _load(self, policy: int, version: PolicyVersion) -> None:
         if self._versions[policy] == version.number:
             return
-        for head in self._heads:
-            template = self._policy_set.nets[head]
-            with torch.device("meta"):  # no weights are drawn
-                net = PolicyNet(head, template.num_planes, template.config)
-            weights = version.weights[template.head_name]
-            net.load_state_dict({name: torch.from_numpy(np.array(v)) for name, v in weights.items()}, assign=True)
-            self._nets[head, policy].load(net)
-        self._versions[policy] = version.number
+        new = {head: self._nets[head, policy].prepared(self._net_of(head, version)) for head in self._heads}
+        with self._nets_in_use:
+            for head, weights in new.items():
+                self._nets[head, policy].take(weights)
+            self._versions[policy] = version.number
+
+    def _net_of(self, head: int, version: PolicyVersion) -> PolicyNet:
+        template = self._policy_set.nets[head]
+        with torch.device("meta"):  # no weights are drawn
+            net = PolicyNet(head, template.num_planes, template.config)
+        weights = version.weights[template.head_name]
+        net.load_state_dict({name: torch.from_numpy(np.array(v)) for name, v in weights.items()}, assign=True)
+        return net
 
     def _evaluate_together(self, requests: Sequence[Request]) -> list[Reply]:
         """Evaluate several requests at once: the rows of a head all together."""
@@ -190,8 +194,12 @@ class _NullNet:
     def __call__(self, rows: Tensor) -> Tensor:
         return torch.zeros(len(rows), self._num_outputs)
 
-    def load(self, net: PolicyNet) -> None:
-        """Do nothing: there are no weights."""
+    def prepared(self, net: PolicyNet) -> dict[str, Tensor]:
+        """Return nothing: there are no weights."""
+        return {}
+
+    def take(self, new: Mapping[str, Tensor]) -> None:
+        """Do nothing."""
 
 
 class LocalEngine:

@@ -6,12 +6,12 @@ without compilation any number of rows is computed as it is.
 
 >>> net = InferenceNet(policy_net, find_device("auto"))
 >>> logits = net(rows)  # uint8 [n, observation_bytes], in page-locked memory or on the device; returns at once on a GPU
->>> net.load(newer_policy_net)  # new weights, same shapes: takes microseconds, nothing is compiled again
+>>> net.load(newer_policy_net)  # new weights, same shapes: nothing is compiled again
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from suphx.models.computation import FASTEST, Compilation, Convolution, Precision, check_convolution
-from suphx.models.device import resolve_compilation, uses_bf16
+from suphx.models.device import compared_algorithms, resolve_compilation, uses_bf16
 from suphx.models.nets.compiled_net import compiled
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm
 from suphx.models.nets.resnet import ConvNorm
@@ -92,10 +92,18 @@ class InferenceNet:
             start += size
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    @torch.inference_mode()
     def load(self, net: PolicyNet) -> None:
         """Use the weights of ``net`` from now on; ValueError if it is another kind of net."""
-        new = dict(self._prepare(net).named_parameters())
+        self.take(self.prepared(net))
+
+    @torch.inference_mode()
+    def prepared(self, net: PolicyNet) -> dict[str, Tensor]:
+        """Return the weights of ``net`` for ``take``: the slow part of ``load``, which changes nothing here."""
+        return dict(self._prepare(net).named_parameters())
+
+    @torch.inference_mode()
+    def take(self, new: Mapping[str, Tensor]) -> None:
+        """Use ``prepared`` weights from now on; ValueError if they are of another kind of net."""
         old = dict(self._net.named_parameters())
         if {name: weight.shape for name, weight in new.items()} != {name: weight.shape for name, weight in old.items()}:
             raise ValueError("the net has other layers than the one before: make a new InferenceNet")
@@ -141,7 +149,7 @@ class _RecordedBatch(_Batch):
     """One batch size as a CUDA graph: the same kernels on the same addresses, launched as one."""
 
     def __init__(self, forward: Forward, rows: Tensor, pool: Any) -> None:
-        with torch.backends.cudnn.flags(enabled=True, benchmark=True):  # try cuDNN's algorithms for just this shape
+        with compared_algorithms():
             stream = torch.cuda.Stream(rows.device)  # type: ignore[no-untyped-call]
             stream.wait_stream(torch.cuda.current_stream(rows.device))
             with torch.cuda.stream(stream):  # compile, choose and allocate off the main stream, as CUDA demands

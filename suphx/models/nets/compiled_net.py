@@ -2,7 +2,8 @@
 
 The blocks of a trunk are equal but for their weights, which a compiled function takes as inputs: it is compiled once
 for all blocks, and for all nets with as many channels. Compiled as a whole, every net would be compiled anew, block
-after block. Between the parts nothing is lost that a whole could fuse: a block ends where a convolution begins.
+after block. A block ends where a convolution begins: in inference nothing is lost
+that a whole could fuse; in training, the gradient between two blocks is written and read once more.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def compiled(
     # torch stops at 8 versions of one function, for fear of a mistake: here each batch size is one.
     limits = torch._dynamo.config
     limits.recompile_limit = max(limits.recompile_limit, _MAX_COMPILED)
-    # No CUDA graphs by torch.compile: inference records its own, and training has too few launches to gain.
+    # No CUDA graphs by torch.compile: inference and training record their own.
     mode = "max-autotune-no-cudagraphs" if kind == "max-autotune" else "default"
     return CompiledNet(net, mode, fullgraph=fullgraph)
 

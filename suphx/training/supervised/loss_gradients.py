@@ -6,11 +6,10 @@ compute them (docs/experiments.md), so they are recorded once and then launched 
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-
 import torch
 from torch import Tensor, nn
 
+from suphx.models.device import compared_algorithms
 from suphx.training.data.feed import Batch
 from suphx.training.loop.prediction import net_logits
 from suphx.training.supervised.loss import supervised_loss
@@ -24,7 +23,7 @@ class LossGradients:
     def __init__(self, net: nn.Module, *, is_bf16: bool, yes_weight: float, is_recorded: bool) -> None:
         """``net``: in training mode whenever a loss is asked for; its parameters stay where they are.
 
-        ``is_recorded``: replay a CUDA graph from the fourth batch on.
+        ``is_recorded``: on a GPU, replay a CUDA graph from the fourth batch on.
         """
         self._net = net
         self._is_bf16, self._yes_weight = is_bf16, yes_weight
@@ -33,6 +32,7 @@ class LossGradients:
         self._graph: torch.cuda.CUDAGraph | None = None
         self._inputs: tuple[Tensor, ...] = ()
         self._loss = torch.empty(0)
+        self._gradients: list[tuple[nn.Parameter, Tensor]] = []
 
     def __call__(self, batch: Batch) -> Tensor:
         """Return the loss of ``batch`` (0-d), which the next call may overwrite; gradients of before are dropped."""
@@ -41,11 +41,13 @@ class LossGradients:
             self._record(inputs)
         self._num_steps += 1
         if self._graph is None:
-            with self._algorithms():
+            with compared_algorithms():
                 return self._loss_of(*inputs)
         for own, given in zip(self._inputs, inputs, strict=True):
             own.copy_(given)
         self._graph.replay()
+        for parameter, gradient in self._gradients:  # whoever cleared them gets them back
+            parameter.grad = gradient
         return self._loss
 
     def _record(self, inputs: tuple[Tensor, ...]) -> None:
@@ -53,8 +55,9 @@ class LossGradients:
         self._inputs = tuple(given.clone() for given in inputs)
         graph = torch.cuda.CUDAGraph()
         # thread_local: the thread of the feed allocates and copies meanwhile.
-        with self._algorithms(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        with compared_algorithms(), torch.cuda.graph(graph, capture_error_mode="thread_local"):
             self._loss = self._loss_of(*self._inputs)
+        self._gradients = [(each, each.grad) for each in self._net.parameters() if each.grad is not None]
         self._graph = graph
 
     def _loss_of(self, planes: Tensor, masks: Tensor, labels: Tensor) -> Tensor:
@@ -62,9 +65,3 @@ class LossGradients:
         loss = supervised_loss(net_logits(self._net, planes, self._is_bf16), labels, masks, self._yes_weight)
         torch.autograd.backward(loss)
         return loss.detach()
-
-    def _algorithms(self) -> AbstractContextManager[None]:
-        """Let cuDNN try its algorithms for just these shapes; on a CPU there is nothing to try."""
-        if not self._is_recorded:
-            return nullcontext()
-        return torch.backends.cudnn.flags(enabled=True, benchmark=True)

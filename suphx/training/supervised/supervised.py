@@ -29,7 +29,7 @@ from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import PlanesVersion
 from suphx.models.checkpoints.tensor_file import read_header
 from suphx.models.device import find_device, torch_threads, uses_bf16
-from suphx.models.nets.compiled_net import compiled
+from suphx.models.nets.compiled_net import CompiledNet, compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.data.augmentation import exchange_suits
@@ -274,12 +274,12 @@ class _Trainer:
 
     def make_gradients(self) -> LossGradients:
         """Return what computes losses and gradients, over all workers."""
-        net = compiled(self.net, self.config.compilation, self.device)
+        net = compiled(self.net, self.config.compilation, self.device)  # in its first step, after join
         return LossGradients(
             self.group.join(net, shares_statistics=self.config.shares_statistics),
             is_bf16=self.bf16,
             yes_weight=self.yes_weight,
-            is_recorded=self.device.type == "cuda" and self.group.size == 1,
+            is_recorded=self.device.type == "cuda" and self.group.size == 1 and isinstance(net, CompiledNet),
         )
 
     def step(self, batch: Batch, gradients: LossGradients, share_done: float) -> None:

@@ -71,7 +71,8 @@ class SupervisedConfig:
     """How convolutions are computed (models/nets/convolution.py): conv1d, channels_last or matmul. The results are the
     same."""
     compilation: Compilation = "auto"
-    """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere."""
+    """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere. Unless it is none,
+    a GPU also gets the steps of a single worker as a CUDA graph."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
     seed: int = 1

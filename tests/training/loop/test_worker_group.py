@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.models.computation import Compilation
+from suphx.models.nets.compiled_net import compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.worker_group import WorkerGroup
@@ -55,12 +58,13 @@ def learn(net: nn.Module, rows: slice) -> None:
     torch.autograd.backward(supervised_loss(net(planes), labels, masks))
 
 
-def learn_together(group: WorkerGroup, folder: Path) -> None:
+def learn_together(group: WorkerGroup, folder: Path, compilation: Compilation = "none") -> None:
     net = new_net()
     with torch.no_grad():
         next(net.parameters()).add_(group.rank)  # workers begin with the first one's weights whatever theirs are
     half = ROWS // SIZE
-    learn(group.join(net, shares_statistics=True), slice(group.rank * half, (group.rank + 1) * half))
+    part_by_part = compiled(net, compilation, torch.device("cpu"))
+    learn(group.join(part_by_part, shares_statistics=True), slice(group.rank * half, (group.rank + 1) * half))
     gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
     torch.save({"gradients": gradients, "state": net.state_dict()}, folder / f"{group.rank}.pt")
 
@@ -70,8 +74,11 @@ def agree(group: WorkerGroup, folder: Path) -> None:
     assert group.gather({"rank": group.rank}) == [{"rank": 0}, {"rank": 1}]
 
 
-def test_two_workers_learn_what_one_learns_from_their_samples_together(tmp_path: Path) -> None:
-    in_two_processes(learn_together, tmp_path)
+@pytest.mark.parametrize("compilation", ["none", pytest.param("default", marks=pytest.mark.slow)])
+def test_two_workers_learn_what_one_learns_from_their_samples_together(
+    tmp_path: Path, compilation: Compilation
+) -> None:
+    in_two_processes(partial(learn_together, compilation=compilation), tmp_path)
     one = new_net()
     learn(one, slice(None))
     for rank in range(SIZE):
