@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.games.candidate_game import CandidateGame, Player, candidate_game, net_file_names
+from suphx.models.computation import Precision
 from suphx.suggestion import did_you_mean
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
@@ -44,12 +45,12 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path, source: Age
     return SideAgent(address, trained.player(), trained.rules)
 
 
-def load_side_player(game_name: str, address: str) -> Player:
+def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> Player:
     """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
     game = candidate_game(game_name)
     if address in game.agents:
         return game.scripted_player(address)
-    return load_value_nets(_checked(address, Path(address), game)).player()
+    return load_value_nets(_checked(address, Path(address), game)).player(precision)
 
 
 def find_side_nets(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> Path | None:

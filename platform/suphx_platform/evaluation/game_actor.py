@@ -57,7 +57,7 @@ class GameActor:
         _compile_once(plan)
         try:
             with packed.unpacked() as addresses:
-                agents = list(replace(cast("Any", plan), addresses=addresses).load_agents())
+                agents = replace(cast("Any", plan), addresses=addresses).load_agents()
         except ValueError as error:
             raise ValueError(f"on node {location.node} of the Ray cluster: {error}") from error
         if self._player is not None:
@@ -79,7 +79,7 @@ def new_game_actor() -> Any:
 
 
 def _compile_once(plan: PlayPlan) -> None:
-    """Compile what games need, with all cores; the processes of a node do so one after another, the first for all."""
+    """Compile what games need; the processes of a node do so one after another, the first for all."""
     if not is_writable(cache_root()):  # then every process compiles what it needs
         return
     cache_root().mkdir(parents=True, exist_ok=True)

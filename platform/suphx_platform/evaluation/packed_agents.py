@@ -31,7 +31,7 @@ class PackedAgents:
         """Read the nets of the agents of a plan. ValueError if one is missing, OSError if it cannot be read."""
         files: dict[str, dict[str, bytes]] = {}
         for address in plan.addresses:
-            folder, words = _folder(address)
+            folder, words = (None, set[str]()) if address in plan.scripted_agents else _folder(address)
             if folder is None:
                 continue
             content = files.setdefault(folder, {})

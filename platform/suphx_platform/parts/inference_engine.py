@@ -94,7 +94,10 @@ class InferenceEngine:
         return self._versions[LATEST]
 
     def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
-        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
+        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few.
+
+        For one caller at a time. Requests are answered meanwhile; the policies change one after another.
+        """
         policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
         self._load(LATEST, version)
         for number, policy in enumerate(policies if older else ()):
@@ -120,7 +123,7 @@ class InferenceEngine:
         new = {head: self._nets[head, policy].prepared(self._net_of(head, version)) for head in self._heads}
         with self._nets_in_use:
             for head, weights in new.items():
-                self._nets[head, policy].take(weights)
+                self._nets[head, policy].use(weights)
             self._versions[policy] = version.number
 
     def _net_of(self, head: int, version: PolicyVersion) -> PolicyNet:
@@ -198,7 +201,7 @@ class _NullNet:
         """Return nothing: there are no weights."""
         return {}
 
-    def take(self, new: Mapping[str, Tensor]) -> None:
+    def use(self, new: Mapping[str, Tensor]) -> None:
         """Do nothing."""
 
 

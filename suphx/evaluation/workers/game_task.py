@@ -14,6 +14,7 @@ from suphx.games.riichi import Rules, tenhou, write_records
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, Game, list_games, play_stream
 
 LoadAgent = Callable[[str], Agent]
@@ -70,6 +71,11 @@ class GamePlan:
     """Games that a process plays side by side."""
     records: Path | None = None
     """Folder for a table of records for each task; None: they are not kept."""
+
+    @property
+    def scripted_agents(self) -> tuple[str, ...]:
+        """Addresses of agents that have no nets."""
+        return SCRIPTED_AGENTS
 
     def load_agents(self) -> list[Agent]:
         """Return the agents. ValueError if one cannot be loaded."""

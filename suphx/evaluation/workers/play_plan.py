@@ -45,7 +45,12 @@ class PlayPlan(Protocol):
         """Folder for a table of records for each task (``records_path``); None: they are not kept."""
         ...
 
-    def load_agents(self) -> Sequence[Any]:
+    @property
+    def scripted_agents(self) -> tuple[str, ...]:
+        """Addresses of agents that have no nets, whatever folders there are."""
+        ...
+
+    def load_agents(self) -> list[Any]:
         """Return the agents. ValueError if one cannot be loaded."""
         ...
 

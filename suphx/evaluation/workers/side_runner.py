@@ -40,18 +40,26 @@ class SidePlan:
         """There are no records: ``suphx runs replay`` plays a deck again."""
         return
 
+    @property
+    def scripted_agents(self) -> tuple[str, ...]:
+        """Addresses of agents that have no nets."""
+        return candidate_game(self.game).agents
+
     def load_agents(self) -> list[contract.Player]:
         """Return the agents. ValueError if one cannot be loaded."""
         return [self.load(address) for address in self.addresses]
 
     def net_files(self, folder: Path, words: set[str]) -> list[Path]:
-        """Return the files of the nets of all seats; ``words``: none."""
-        return [folder / name for name in net_file_names(candidate_game(self.game))]
+        """Return the files of the nets of all seats; ``words``: none. ValueError if one is missing."""
+        files = [folder / name for name in net_file_names(candidate_game(self.game))]
+        missing = [path.name for path in files if not path.is_file()]
+        if missing:
+            raise ValueError(f"{folder} has no nets for {self.game}: {', '.join(missing)} missing")
+        return files
 
     def compile_kernels(self, compile_groups: Callable[..., object]) -> None:
-        """Compile what games need: two scripted agents play a deck, as such kernels have no groups."""
-        game = candidate_game(self.game)
-        game.play_match(1, self.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+        """Compile what games need; such kernels have no groups."""
+        compile_game(self.game, self.rules)
 
     def play_tasks(
         self,
@@ -72,6 +80,12 @@ class SidePlan:
                     "points": {side: reached.points.tolist() for side, reached in results.items()},
                 },
             )
+
+
+def compile_game(name: str, rules: Any) -> None:
+    """Compile what games need: two scripted agents play a deck."""
+    game = candidate_game(name)
+    game.play_match(1, rules, *(game.scripted_player(each) for each in (game.agents[0], game.agents[-1])))
 
 
 class _LatePlayers(Sequence[contract.Player]):

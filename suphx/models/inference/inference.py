@@ -6,7 +6,7 @@ without compilation any number of rows is computed as it is.
 
 >>> net = InferenceNet(policy_net, find_device("auto"))
 >>> logits = net(rows)  # uint8 [n, observation_bytes], in page-locked memory or on the device; returns at once on a GPU
->>> net.load(newer_policy_net)  # new weights, same shapes: nothing is compiled again
+>>> net.use(net.prepared(newer_policy_net))  # new weights, same shapes: nothing is compiled again
 """
 
 from __future__ import annotations
@@ -92,17 +92,13 @@ class InferenceNet:
             start += size
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def load(self, net: PolicyNet) -> None:
-        """Use the weights of ``net`` from now on; ValueError if it is another kind of net."""
-        self.take(self.prepared(net))
-
     @torch.inference_mode()
     def prepared(self, net: PolicyNet) -> dict[str, Tensor]:
-        """Return the weights of ``net`` for ``take``: the slow part of ``load``, which changes nothing here."""
+        """Return the weights of ``net`` for ``use``; this is the slow part, and changes nothing here."""
         return dict(self._prepare(net).named_parameters())
 
     @torch.inference_mode()
-    def take(self, new: Mapping[str, Tensor]) -> None:
+    def use(self, new: Mapping[str, Tensor]) -> None:
         """Use ``prepared`` weights from now on; ValueError if they are of another kind of net."""
         old = dict(self._net.named_parameters())
         if {name: weight.shape for name, weight in new.items()} != {name: weight.shape for name, weight in old.items()}:

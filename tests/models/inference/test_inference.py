@@ -40,7 +40,7 @@ def test_new_weights_are_taken_without_a_new_net() -> None:
     torch.manual_seed(1)
     inference = InferenceNet(random_net(), CPU, InferenceConfig(precision="fp32", batch_sizes=(8,)))
     newer, rows = random_net(), random_rows(5)
-    inference.load(newer)
+    inference.use(inference.prepared(newer))
     torch.testing.assert_close(inference(rows), plain_logits(newer, rows), rtol=1e-4, atol=1e-4)
 
 
@@ -55,8 +55,9 @@ def test_the_net_that_it_was_made_from_stays_as_it_is() -> None:
 
 
 def test_weights_of_another_kind_of_net_are_refused() -> None:
+    inference = InferenceNet(random_net(), CPU)
     with pytest.raises(ValueError, match="other layers than the one before: make a new InferenceNet"):
-        InferenceNet(random_net(), CPU).load(random_net(size=16))
+        inference.use(inference.prepared(random_net(size=16)))
 
 
 def test_rows_of_other_planes_are_refused() -> None:
@@ -134,7 +135,7 @@ def test_a_gpu_answers_like_the_cpu(convolution: Convolution, compilation: str, 
         for given in (rows, rows.pin_memory(), rows.cuda()):
             close = tolerance * float(wanted.abs().max())
             torch.testing.assert_close(inference(given).cpu(), wanted, rtol=tolerance, atol=close)
-    inference.load(newer)
+    inference.use(inference.prepared(newer))
     wanted = plain_logits(newer, rows)
     close = tolerance * float(wanted.abs().max())
     torch.testing.assert_close(inference(rows).cpu(), wanted, rtol=tolerance, atol=close)

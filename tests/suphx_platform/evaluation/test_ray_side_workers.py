@@ -17,7 +17,7 @@ from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.evaluation.workers.play_plan import Workers
 from suphx.evaluation.workers.side_runner import LoadPlayer, SidePlan, SideRunner
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import candidate_game, net_file_names
+from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.kernel.record import I64
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
@@ -43,10 +43,9 @@ def _one_node() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Untrained nets, beside a file that nobody needs elsewhere."""
+    """Untrained nets."""
     folder = tmp_path_factory.mktemp("nets")
     save_value_nets(folder, ValueNets(GAME, Rules(), new_nets(GAME, 1)))
-    (folder / "training_state.safetensors").write_bytes(b"large")
     return folder
 
 
@@ -91,12 +90,3 @@ def test_killed_workers_change_no_result(tmp_path: Path, nets: Path) -> None:
         assert play(tmp_path / "killed", nets, workers, load_slow, kill) == expected
     assert [line for line in said if "was lost" in line]
     assert all_end()
-
-
-def test_a_net_that_is_missing_is_named_before_anything_is_sent(tmp_path: Path, nets: Path) -> None:
-    missing = tmp_path / "nets"
-    missing.mkdir()
-    for name in net_file_names(GAME)[1:]:
-        (missing / name).write_bytes((nets / name).read_bytes())
-    with ray_game_workers(1, say=print) as workers, pytest.raises(OSError, match=net_file_names(GAME)[0]):
-        play(tmp_path / "games", missing, workers, partial(load_side_player, GAME.name))

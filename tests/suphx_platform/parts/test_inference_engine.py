@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
+from suphx.models.inference.inference import InferenceNet
+from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
 from suphx.selfplay.agents.policy_set import save_policy_set
@@ -104,6 +107,27 @@ def test_every_policy_answers_with_its_own_weights() -> None:
         own = policies == policy
         np.testing.assert_array_equal(reply.actions[own], expected.actions[own])
         np.testing.assert_allclose(reply.log_probs[own], expected.log_probs[own], atol=1e-5)
+
+
+def test_requests_are_answered_while_new_weights_are_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = new_engine()
+    is_begun, may_end = threading.Event(), threading.Event()
+    prepared = InferenceNet.prepared
+
+    def slow(self: InferenceNet, net: PolicyNet) -> dict[str, torch.Tensor]:
+        is_begun.set()
+        assert may_end.wait(60)
+        return prepared(self, net)
+
+    monkeypatch.setattr(InferenceNet, "prepared", slow)
+    loading = threading.Thread(target=engine.load, args=(PolicyVersion(9, weights(9)),))
+    loading.start()
+    assert is_begun.wait(60)
+    (reply,) = engine.evaluate([observations(40)])
+    may_end.set()
+    loading.join(60)
+    assert set(reply.versions.tolist()) == {0}
+    assert set(engine.evaluate([observations(40)])[0].versions.tolist()) == {9}
 
 
 def test_too_few_older_versions_are_repeated() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.play_plan import Workers
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.tournament.pool.tournament_pool import Context
@@ -19,22 +20,22 @@ from suphx_platform.evaluation.match_workers import match_workers
 @contextmanager
 def stage_runner(context: Context, num_games: int) -> Iterator[GameRunner]:
     """Yield what plays the games of a stage: it shows, keeps and stores finished games."""
-    recipe, console = context.recipe, context.console
-    with (
-        match_workers(recipe.workers, on_ray=recipe.on_ray, say=console.say) as workers,
-        kept_games(context, "hanchans", num_games) as (kept, advance),
-    ):
+    with stage_workers(context, "hanchans", num_games) as (workers, kept, advance):
         yield GameRunner(workers=workers, load=load_any_agent, kept=kept, progress=advance)
 
 
 @contextmanager
-def kept_games(
+def stage_workers(
     context: StageContext[Any], unit: str, number: int
-) -> Iterator[tuple[KeptResults, Callable[[float], None]]]:
-    """Yield where a stage keeps finished games, and what to call with finished games: it shows and stores them."""
+) -> Iterator[tuple[Workers, KeptResults, Callable[[float], None]]]:
+    """Yield who plays, where finished games are kept, and what to call with those: it shows and stores them."""
+    recipe = context.recipe
     kept = KeptResults(context.folder / GAMES_FOLDER)
     stored = len(kept)
-    with context.console.progress(unit, number) as progress:
+    with (
+        match_workers(recipe.workers, on_ray=recipe.on_ray, say=context.console.say) as workers,
+        context.console.progress(unit, number) as progress,
+    ):
 
         def advance(games: float) -> None:
             nonlocal stored
@@ -43,7 +44,7 @@ def kept_games(
                 stored = len(kept)
                 context.keep(stored)
 
-        yield kept, advance
+        yield workers, kept, advance
 
 
 def wall_seed(context: StageContext[Any]) -> int:

@@ -50,7 +50,10 @@ def test_workers_of_ray_leave_the_bytes_of_one_process(runs: Path, tmp_path: Pat
     recipe = replace(SMALL, decision=replace(SMALL.decision, opponent="random"))
     assert play(runs, recipe)["promoted"] is True
     play(other, replace(recipe, on_ray=True, workers=2))
-    assert results(other) == results(runs)
+    expected, found = results(runs), results(other)
+    assert {name: found.get(name) for name in expected} == expected
+    # Two workers may also have finished decks behind those that decided; they are kept and count for nothing.
+    assert all("/decision/games/decks-" in name for name in found.keys() - expected.keys())
 
 
 @pytest.mark.parametrize(("stage", "workers"), [("leaderboard", 1), ("leaderboard", 2), ("decision", 1)])
