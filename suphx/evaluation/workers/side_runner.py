@@ -50,15 +50,18 @@ class SidePlan:
         return [self.load(address) for address in self.addresses]
 
     def net_files(self, folder: Path, words: set[str]) -> list[Path]:
-        """Return the files of the nets of all seats; ``words``: none. ValueError if one is missing."""
+        """Return the files of the nets of all seats; ValueError if one is missing. ``words`` are not used."""
         files = [folder / name for name in net_file_names(candidate_game(self.game))]
         missing = [path.name for path in files if not path.is_file()]
         if missing:
-            raise ValueError(f"{folder} has no nets for {self.game}: {', '.join(missing)} missing")
+            raise ValueError(
+                f"{folder} has no nets for {self.game} ({', '.join(missing)} missing): name a folder such as "
+                "runs/RUN/learning of a finished run"
+            )
         return files
 
     def compile_kernels(self, compile_groups: Callable[..., object]) -> None:
-        """Compile what games need; such kernels have no groups."""
+        """Compile what games need; ``compile_groups`` is not used, because these kernels belong to no group."""
         compile_game(self.game, self.rules)
 
     def play_tasks(
@@ -89,7 +92,7 @@ def compile_game(name: str, rules: Any) -> None:
 
 
 class _LatePlayers(Sequence[contract.Player]):
-    """The agents of a plan; one is loaded when it is asked for first: few play in a process that plays few blocks."""
+    """The agents of a plan, each loaded when it is first asked for: a process may play blocks of only a few of them."""
 
     def __init__(self, plan: SidePlan) -> None:
         self._plan = plan

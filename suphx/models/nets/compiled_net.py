@@ -2,8 +2,8 @@
 
 The blocks of a trunk are equal but for their weights, which a compiled function takes as inputs: it is compiled once
 for all blocks, and for all nets with as many channels. Compiled as a whole, every net would be compiled anew, block
-after block. A block ends where a convolution begins: in inference nothing is lost
-that a whole could fuse; in training, the gradient between two blocks is written and read once more.
+after block. A block ends where a convolution begins. In inference, a whole net could therefore not be fused further; in
+training, the gradient between two blocks is written and read once more.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def compiled(
 
 
 class CompiledNet(nn.Module):
-    """Gives what its net gives; weights and modes (training, evaluation) are those of the net itself."""
+    """Computes the logits of its net; weights and modes (training, evaluation) are those of the net itself."""
 
     def __init__(self, net: PolicyNet, mode: str, *, fullgraph: bool) -> None:
         """``mode``: of torch.compile."""
@@ -51,7 +51,7 @@ class CompiledNet(nn.Module):
         ]
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Return the logits of ``planes``, as ``PolicyNet.forward`` without oracle planes apart."""
+        """Return the logits of ``planes``, as ``PolicyNet.forward``; oracle planes must be part of the packed rows."""
         features = planes
         for part in self._parts:
             features = part(features)

@@ -35,7 +35,7 @@ class LossGradients:
         self._gradients: list[tuple[nn.Parameter, Tensor]] = []
 
     def __call__(self, batch: Batch) -> Tensor:
-        """Return the loss of ``batch`` (0-d), which the next call may overwrite; gradients of before are dropped."""
+        """Return the loss of ``batch`` (0-d), which the next call may overwrite; older gradients are dropped."""
         inputs = (batch.planes, batch.masks, batch.labels)
         if self._is_recorded and self._num_steps == _STEPS_BEFORE:
             self._record(inputs)

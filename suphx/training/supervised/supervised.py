@@ -274,7 +274,8 @@ class _Trainer:
 
     def make_gradients(self) -> LossGradients:
         """Return what computes losses and gradients, over all workers."""
-        net = compiled(self.net, self.config.compilation, self.device)  # in its first step, after join
+        # torch compiles in the first step, when join has already changed the net.
+        net = compiled(self.net, self.config.compilation, self.device)
         return LossGradients(
             self.group.join(net, shares_statistics=self.config.shares_statistics),
             is_bf16=self.bf16,

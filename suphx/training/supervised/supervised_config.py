@@ -72,7 +72,7 @@ class SupervisedConfig:
     same."""
     compilation: Compilation = "auto"
     """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere. Unless it is none,
-    a GPU also gets the steps of a single worker as a CUDA graph."""
+    the steps of a single worker on a GPU are also recorded as a CUDA graph."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
     seed: int = 1

@@ -46,10 +46,13 @@ Act = Callable[[], object]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _one_node() -> Iterator[None]:
-    """Ray for all tests of this file but the last one."""
-    with ray_session(num_cpus=5):
-        yield
+def _one_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Ray for all tests of this file but the last one; its processes have a folder of their own for temporary files."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+        environment.setenv("RAY_TMPDIR", tempfile.gettempdir())  # the paths of Ray's sockets must be short
+        with ray_session(num_cpus=5):
+            yield
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -78,7 +81,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 def folders_of_records() -> set[Path]:
     """Return the temporary folders of the processes that play."""
-    return set(Path(tempfile.gettempdir()).glob("suphx-records-*"))
+    return set(Path(os.environ["TMPDIR"]).glob("suphx-records-*"))
 
 
 @pytest.mark.parametrize("number", [1, 4])

@@ -62,7 +62,7 @@ def test_a_folder_with_the_name_of_a_scripted_agent_is_not_sent(nets: Path, monk
 def test_a_net_that_is_missing_is_named_before_anything_is_sent(nets: Path) -> None:
     missing = net_file_names(GAME)[0]
     (nets / missing).unlink()
-    with pytest.raises(ValueError, match=f"has no nets for doudizhu: {missing} missing"):
+    with pytest.raises(ValueError, match=rf"has no nets for doudizhu \({missing} missing\): name a folder"):
         PackedAgents.pack(plan(str(nets)))
 
 
