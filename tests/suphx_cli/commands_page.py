@@ -77,6 +77,7 @@ JSON_KEYS = {
     "ui": "url",
     "play": "url",
     "play --terminal": "game final placement record",
+    "play --game doudizhu": "game deals won records",
     "mjai --pack": "archive files bytes",
     "records verify": (
         "games kyoku decisions differences first_differences[id,kyoku,step,what] draws_checked draws_unchecked "
@@ -101,6 +102,11 @@ JSON_KEYS = {
         "candidate opponent hanchans seed placements[4] average_placement stable_rank "
         "paired_difference{average_placement,interval[2]} win_rate deal_in_rate opponent_statistics "
         "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
+    ),
+    "evaluate --sequential": (
+        "candidate opponent seed verdict hanchans walls difference error decides seating log_likelihood_ratio bound "
+        "expected_hanchans always_valid_interval[2] always_valid_intervals{placement,points} forfeits "
+        "fresh_match{as without --sequential} seconds"
     ),
     "evaluate --deals": (
         "candidate opponent deals hanchans seed changed_share "

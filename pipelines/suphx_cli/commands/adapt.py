@@ -46,6 +46,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="checkpoint of a reward predictor, whose prediction is the reward (default: points won)",
     )
     parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="keep the results of finished hands in this file (JSON lines). The same command continues after a stop, "
+        "and with more --hands",
+    )
+    parser.add_argument(
         "--runs", type=Path, metavar="DIR", help="also log the result to the MLflow store of this folder"
     )
     add_config(parser)
@@ -64,6 +71,14 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     add("--rollouts", "num_rollouts", "trajectories per hand", type=positive, metavar="K")
     add("--rollouts-per-deal", "rollouts_per_deal", "trajectories that share a deal", type=positive, metavar="N")
     add("--baseline", "baseline", "what is subtracted from a reward", choices=get_args(RolloutBaseline))
+    add(
+        "--gae-lambda",
+        "gae_lambda",
+        "with --baseline critic: lambda of the advantages; 1: the reward of the whole trajectory",
+        type=float,
+        metavar="X",
+    )
+    add("--critic-deals", "critic_deals", "deals from which the critic learns", type=positive, metavar="N")
     add("--temperature", "temperature", "the rollouts sample from logits divided by this", type=float, metavar="X")
     add(
         "--kl-target",
@@ -82,7 +97,17 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 def config_of(args: argparse.Namespace) -> AdaptationConfig:
     """Return the settings that were given, and the defaults for the rest; ValueError for those that are not valid."""
     given = {field.name: getattr(args, field.name) for field in fields(AdaptationConfig) if hasattr(args, field.name)}
-    return AdaptationConfig(**given)
+    config = AdaptationConfig(**given)
+    if config.kl_target:
+        unused = {"learning_rate": "--learning-rate"}
+        if config.num_epochs == 1:
+            unused["max_ratio"] = "--max-ratio"
+        for field, option in unused.items():
+            if field in given:
+                raise ValueError(f"{option} has no effect with --kl-target: leave one of the two out")
+    if "critic_deals" in given and config.baseline != "critic":
+        raise ValueError("--critic-deals has no effect without --baseline critic")
+    return config
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -111,7 +136,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with ExitStack() as stack:
         tracker = _tracked(experiment, args.runs, stack) if args.runs else None
         with console.progress("hands", args.hands) as progress:
-            report = run_experiment(experiment, progress=progress.advance)
+            report = run_experiment(experiment, file=args.results, progress=progress.advance)
         console.say(report.verdict())
         values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
         if tracker is not None:

@@ -68,7 +68,7 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
         "--length",
         choices=("hanchan", "tonpuu"),
         default="hanchan",
-        help="hanchan: East and South (default); tonpuu: East only",
+        help="riichi: hanchan, East and South (default), or tonpuu, East only",
     )
     parser.add_argument(
         "--seat",
@@ -93,7 +93,7 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, default=Path("games"), metavar="DIR", help="folder of the game records (default: games)"
     )
     parser.add_argument(
-        "--new", action="store_true", help="begin a new game even if one of these settings is not finished"
+        "--new", action="store_true", help="riichi: begin a new game even if one of these settings is not finished"
     )
 
 
@@ -101,13 +101,19 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
     """Add how the game is shown."""
     parser.add_argument("--terminal", action="store_true", help="play one game in the terminal, without a browser")
     parser.add_argument(
-        "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
+        "--port",
+        type=any_port,
+        default=0,
+        metavar="N",
+        help="riichi: port on 127.0.0.1; 0 is any free port (default: 0)",
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the link of the page and do not open it")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="riichi: print the link of the page and do not open it"
+    )
     parser.add_argument(
         "--language",
         choices=("en", "de", "ja"),
-        help="language of tiles, moves and results (default: that of the browser; in the terminal English)",
+        help="riichi: language of tiles, moves and results (default: that of the browser; in the terminal English)",
     )
 
 

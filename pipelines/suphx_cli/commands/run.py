@@ -51,7 +51,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--records",
         type=Path,
         metavar="DIR",
-        help="game records to learn from (default: games that the agent `records.player` plays)",
+        help="riichi: game records to learn from (default: games that the agent `records.player` plays)",
     )
     add_runs(parser)
     parser.add_argument(

@@ -18,16 +18,19 @@ from suphx.evaluation.statistics import Interval, mean_interval
 from suphx.kernel.record import I64, Records
 from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads
+from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_start import MAX_SEED, draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
 from suphx.training.adaptation.adapter import Adapter
-from suphx.training.reward.deal_reward import PredictedChange
+from suphx.training.adaptation.rollout_critic import train_rollout_critic
+from suphx.training.reward.deal_reward import DealReward, PredictedChange, points_won
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import GlobalRewardConfig
 from suphx.worker_interrupt import end_at_interrupt, starting_workers
+from suphx_platform.agents.adaptation_results import KeptResults
 from suphx_platform.agents.agent_loading import load_net_agent
 
 _HANDS_AT_A_TIME = 2
@@ -73,6 +76,22 @@ class AdaptationReport:
     """Points of a test deal that adapting brought, mean over hands."""
     points_interval: Interval
 
+    @property
+    def unit(self) -> str:
+        """What rewards are: points of a deal, or what the reward predictor makes of one."""
+        return "predicted reward a deal" if self.experiment.reward_predictor else "points a deal"
+
+    @property
+    def test_error(self) -> float:
+        """Standard error of the difference of a hand, from its finite number of test deals (root mean square)."""
+        return float(np.sqrt(np.square(self.results.difference_errors).mean()))
+
+    @property
+    def hand_spread(self) -> float:
+        """Standard deviation over hands of what adapting truly brings: that of the results less ``test_error``."""
+        differences = self.results.adapted_points - self.results.base_points
+        return float(np.sqrt(max(0.0, differences.var() - self.test_error**2)))
+
     def verdict(self) -> str:
         """Return one sentence that claims no more than the interval allows."""
         low, high = self.win_interval.low, self.win_interval.high
@@ -81,7 +100,7 @@ class AdaptationReport:
         claim = ("better" if low > 0.5 else "worse") if is_known else "no different, as far as one can tell"
         return (
             f"adapted is {claim}: ahead with {self.win_rate:.1%} of {num_hands} hands "
-            f"({low:.1%} to {high:.1%}), {self.points:+.0f} points a deal "
+            f"({low:.1%} to {high:.1%}), {self.points:+.0f} {self.unit} "
             f"({self.points_interval.low:+.0f} to {self.points_interval.high:+.0f})"
         )
 
@@ -100,6 +119,9 @@ class AdaptationReport:
             "points_difference": {
                 "mean": self.points,
                 "interval": [self.points_interval.low, self.points_interval.high],
+                "hand_spread": self.hand_spread,
+                "test_error": self.test_error,
+                "unit": self.unit,
             },
             "base": {"points": float(r.base_points.mean()), "win_rate": float(r.base_win_rates.mean())},
             "adapted": {"points": float(r.adapted_points.mean()), "win_rate": float(r.adapted_win_rates.mean())},
@@ -112,20 +134,36 @@ class AdaptationReport:
 
 
 def run_experiment(
-    experiment: AdaptationExperiment, *, progress: Callable[[int, str], None] = lambda count, note: None
+    experiment: AdaptationExperiment,
+    *,
+    file: Path | None = None,
+    progress: Callable[[int, str], None] = lambda count, note: None,
 ) -> AdaptationReport:
     """Try all hands; ``progress`` is told how many more are done, and how it looks so far.
 
-    ValueError for an agent that is none of nets, or does not exist.
+    ``file``: where the results of finished hands are kept (adaptation_results.py). Those that it has are not tried
+    again. ValueError for an agent that is none of nets, or does not exist, and for a file of another experiment.
     """
+    kept = KeptResults(file, _identity(experiment)) if file else None
+    parts = [kept.results] if kept and kept.num_hands else []
     agent = load_net_agent(experiment.agent)
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
-    parts: list[TrialResults] = []
-    for part in _try_all(experiment, agent, starts, seats, seeds):
+    parts = [part.first(experiment.num_hands) for part in parts]
+    done = sum(len(part.base_points) for part in parts)
+    if done:
+        progress(done, "from the file")
+    for part in _try_all(experiment, agent, starts[done:], seats[done:], seeds[done:]):
         parts.append(part)
+        if kept:
+            kept.add(part)
         wins, points = _outcomes(TrialResults.join(parts))
         progress(len(part.base_points), f"{wins.mean():.1%} ahead, {points.mean():+.0f} points")
     return make_report(experiment, TrialResults.join(parts))
+
+
+def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
+    """Return all on which the result of a hand depends: not how many hands there are, and who tries them."""
+    return {name: value for name, value in asdict(experiment).items() if name not in ("num_hands", "workers")}
 
 
 def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:
@@ -163,27 +201,44 @@ def _try_all(
     experiment: AdaptationExperiment, agent: NetAgent, starts: Records, seats: I64, seeds: I64
 ) -> Iterator[TrialResults]:
     """Yield the results of a few hands at a time, in order."""
+    if not len(starts):
+        return
+    critic = _critic(experiment, agent)
     firsts = range(0, len(starts), _HANDS_AT_A_TIME)
     parts = [slice(first, first + _HANDS_AT_A_TIME) for first in firsts]
     tasks = [(starts[part], seats[part], seeds[part]) for part in parts]
     if experiment.workers == 1 or len(tasks) == 1:
         with torch_threads(1):
-            adapter = _adapter(experiment, agent)
+            adapter = _adapter(experiment, agent, critic)
             for task in tasks:
                 yield try_hands(adapter, *task, num_tests=experiment.num_tests)
         return
     num_workers = min(experiment.workers, len(tasks))
     with ProcessPoolExecutor(
-        num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment,)
+        num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment, critic)
     ) as pool:
         with starting_workers():
             results = pool.map(_try_in_worker, tasks)
         yield from results
 
 
-def _adapter(experiment: AdaptationExperiment, agent: NetAgent) -> Adapter:
+def _critic(experiment: AdaptationExperiment, agent: NetAgent) -> CriticNet | None:
+    """Return the critic of the experiment, which has learned, if its baseline is one."""
+    if experiment.config.baseline != "critic":
+        return None
+    with torch_threads(1):
+        return train_rollout_critic(
+            agent, experiment.config, seed=experiment.seed % MAX_SEED, reward=_reward(experiment)
+        )
+
+
+def _adapter(experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None) -> Adapter:
+    return Adapter(agent, experiment.config, reward=_reward(experiment), critic=critic)
+
+
+def _reward(experiment: AdaptationExperiment) -> DealReward:
     if not experiment.reward_predictor:
-        return Adapter(agent, experiment.config)
+        return points_won
     predictor, header = load_reward_predictor(Path(experiment.reward_predictor))
     prediction = Prediction(
         weights=weights_of(predictor),
@@ -191,18 +246,18 @@ def _adapter(experiment: AdaptationExperiment, agent: NetAgent) -> Adapter:
         exchange_rate=GlobalRewardConfig().exchange_rate,
         last_kyoku="paid",
     )
-    return Adapter(agent, experiment.config, reward=PredictedChange(prediction))
+    return PredictedChange(prediction)
 
 
 _of_worker: list[tuple[Adapter, int]] = []
 
 
-def _start_worker(experiment: AdaptationExperiment) -> None:
+def _start_worker(experiment: AdaptationExperiment, critic: CriticNet | None) -> None:
     end_at_interrupt()
     import torch
 
     torch.set_num_threads(1)
-    _of_worker[:] = [(_adapter(experiment, load_net_agent(experiment.agent)), experiment.num_tests)]
+    _of_worker[:] = [(_adapter(experiment, load_net_agent(experiment.agent), critic), experiment.num_tests)]
 
 
 def _try_in_worker(task: tuple[Records, I64, I64]) -> TrialResults:

@@ -16,15 +16,18 @@ import torch
 from torch import Tensor, nn
 
 from suphx.experience.observation import F32
+from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.rollouts.deal_play import SeatDecisions
 from suphx.training.adaptation.adaptation_config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
+from suphx.training.adaptation.rollout_critic import REWARD_UNIT, critic_advantages
+from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.policy_gradient import policy_loss
 
 
 def rollout_advantages(rewards: F32, rollouts_per_deal: int, baseline: RolloutBaseline) -> F32:
-    """Return ``rewards`` [k], those of a deal side by side, less their baseline (``AdaptationConfig.baseline``).
+    """Return ``rewards`` [k], those of a deal side by side, less their baseline: "deal", "mean" or "none".
 
     The mean is that of the others, so that the gradient of equation 6 stays unbiased; a reward alone becomes 0.
     """
@@ -46,25 +49,27 @@ def trajectory_loss(
     trajectories: Tensor,
     advantages: Tensor,
     *,
+    num_trajectories: int,
     max_ratio: float = 0.0,
 ) -> Tensor:
     """Return, 0-d, the loss whose gradient is that of equation 6, negated, as a mean over the trajectories.
 
-    The decisions: ``logits``, ``masks`` [n, 34], ``actions`` [n], ``log_probs`` [n] of the policy that sampled, and
-    ``trajectories`` int64 [n], which of the ``advantages`` [k] each belongs to. A trajectory's ratio is the product
-    over its decisions: all else in it (deals, other seats) is as likely under either policy.
+    The decisions: ``logits``, ``masks`` [n, 34], ``actions`` [n], ``log_probs`` [n] of the policy that sampled,
+    ``trajectories`` int64 [n], to which of the ``num_trajectories`` each belongs, and ``advantages`` [n]: in equation 6
+    the same for all decisions of a trajectory. A trajectory's ratio is the product over its decisions: all else in it
+    (deals, other seats) is as likely under either policy.
     """
     loss = policy_loss(
         logits,
         masks,
         actions,
         log_probs,
-        advantages[trajectories],
+        advantages,
         alpha=0.0,
         max_ratio=max_ratio,
         trajectories=trajectories,
     ).loss
-    return loss * len(actions) / len(advantages)
+    return loss * len(actions) / num_trajectories
 
 
 def copy_for_adaptation(net: PolicyNet, trained_blocks: int = ALL_BLOCKS) -> PolicyNet:
@@ -88,26 +93,49 @@ def copy_for_adaptation(net: PolicyNet, trained_blocks: int = ALL_BLOCKS) -> Pol
     return result
 
 
-def adapt_net(net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: AdaptationConfig) -> PolicyNet:
+def adapt_net(
+    net: PolicyNet,
+    decisions: SeatDecisions,
+    rewards: F32,
+    config: AdaptationConfig,
+    critic: CriticNet | None = None,
+) -> PolicyNet:
     """Return a copy of ``net`` after the gradient steps of equation 6.
 
     ``decisions``: of the seat that adapts, ``rewards`` [k] in points: what it got in each of the k trajectories, those
-    of one deal side by side. Batches are whole trajectories, the same ones in every epoch.
+    of one deal side by side. Batches are whole trajectories, the same ones in every epoch. ``critic``: needed for the
+    baseline "critic". ValueError without it, DivergedError if a weight is no longer a finite number.
     """
-    advantages = rollout_advantages(rewards, config.rollouts_per_deal, config.baseline) / config.reward_unit
+    ordered = decisions.take(np.argsort(decisions.deals, kind="stable"))
+    advantages = _advantages(ordered, rewards, config, critic)
     adapted = copy_for_adaptation(net, config.trained_blocks)
-    batches = _batches(decisions, advantages, config.batch_rollouts, next(net.parameters()).device)
+    batches = _batches(ordered, advantages, len(rewards), config.batch_rollouts, next(net.parameters()).device)
     if batches and config.kl_target:
         _step_to_distance(adapted, batches, config)
     elif batches:
         _step_with_adam(adapted, batches, config)
+    for parameter in _trained(adapted):
+        parameter.grad = None
+        if not bool(parameter.isfinite().all()):
+            raise DivergedError("a weight of the adapted net is no longer finite: lower learning_rate or kl_target")
     return adapted.requires_grad_(False)
+
+
+def _advantages(decisions: SeatDecisions, rewards: F32, config: AdaptationConfig, critic: CriticNet | None) -> F32:
+    """Return the advantages of ``decisions``, float32 [n], those of a trajectory one after another."""
+    if config.baseline != "critic":
+        own = rollout_advantages(rewards, config.rollouts_per_deal, config.baseline)[decisions.deals]
+        return np.asarray(own / np.float32(REWARD_UNIT), np.float32)
+    if critic is None:
+        raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
+    return critic_advantages(critic, decisions, rewards, config.gae_lambda)
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
     """The decisions of some trajectories: the arguments of ``trajectory_loss``."""
 
+    num_trajectories: int
     planes: Tensor
     masks: Tensor
     actions: Tensor
@@ -124,6 +152,7 @@ class _Batch:
             self.log_probs,
             self.trajectories,
             self.advantages,
+            num_trajectories=self.num_trajectories,
             max_ratio=config.max_ratio,
         )
 
@@ -140,12 +169,12 @@ def _step_with_adam(net: PolicyNet, batches: Sequence[_Batch], config: Adaptatio
 def _step_to_distance(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
     """Take a step along the gradient of all trajectories per epoch; the last one ends at ``kl_target``."""
     distance = _Distance(net, batches, config.temperature)
-    count = sum(len(batch.advantages) for batch in batches)
+    count = sum(batch.num_trajectories for batch in batches)
     for epoch in range(config.num_epochs):
         for parameter in _trained(net):
             parameter.grad = None
         for batch in batches:
-            loss = batch.loss(net, config) * (len(batch.advantages) / count)
+            loss = batch.loss(net, config) * (batch.num_trajectories / count)
             torch.autograd.backward(loss)
         distance.go(config.kl_target * (epoch + 1) / config.num_epochs)
 
@@ -154,16 +183,17 @@ class _Distance:
     """How far a net is from what it was, over some decisions of the rollouts; moves it until it is as far as wanted."""
 
     def __init__(self, net: PolicyNet, batches: Sequence[_Batch], temperature: float) -> None:
-        rows = torch.cat([batch.planes for batch in batches])
-        some = torch.linspace(0, len(rows) - 1, min(len(rows), _DISTANCE_ROWS)).long()
+        every = max(1, sum(len(batch.actions) for batch in batches) // _DISTANCE_ROWS)
         self._net, self._temperature = net, temperature
-        self._rows, self._masks = rows[some], torch.cat([batch.masks for batch in batches])[some]
+        self._rows = torch.cat([batch.planes[::every] for batch in batches])
+        self._masks = torch.cat([batch.masks[::every] for batch in batches])
         self._before = self._log_probs()
 
     def go(self, target: float) -> None:
         """Move the net against the gradients that it holds, until its KL from what it was is about ``target``.
 
-        The length is searched: KL grows with its square, as long as it is small. Zero gradients do not move the net.
+        The length is searched: KL grows with its square, as long as it is small. Zero gradients do not move the net,
+        and neither do those with which no length is right.
         """
         parameters = [parameter for parameter in _trained(self._net) if parameter.grad is not None]
         first = [parameter.detach().clone() for parameter in parameters]
@@ -180,6 +210,9 @@ class _Distance:
             if abs(ratio - 1) < _TOLERANCE:
                 return
             length *= min(max(ratio, 1 / _MAX_CHANGE**2), _MAX_CHANGE**2) ** -0.5
+        with torch.no_grad():
+            for parameter, origin in zip(parameters, first, strict=True):
+                parameter.copy_(origin)
 
     def _kl(self) -> float:
         """Return the mean KL(net before || net now) in nats."""
@@ -192,7 +225,7 @@ class _Distance:
 
 
 _DISTANCE_ROWS = 4096
-"""Decisions over which the divergence is measured: enough for its mean."""
+"""The divergence is measured over at least this many decisions, if there are as many: enough for its mean."""
 _FIRST_LENGTH = 0.01
 """Norm of the first step that is tried."""
 _MAX_TRIALS = 20
@@ -206,13 +239,16 @@ def _trained(net: PolicyNet) -> list[nn.Parameter]:
     return [parameter for parameter in net.parameters() if parameter.requires_grad]
 
 
-def _batches(decisions: SeatDecisions, advantages: F32, size: int, device: torch.device) -> list[_Batch]:
-    """Return the batches in which something was decided."""
+def _batches(
+    decisions: SeatDecisions, advantages: F32, num_trajectories: int, size: int, device: torch.device
+) -> list[_Batch]:
+    """Return the batches in which something was decided; ``decisions`` in the order of their trajectories."""
     batches = []
-    for first in range(0, len(advantages), size):
-        part = decisions.of_deals(first, first + size)
-        if len(part):
-            own = advantages[first : first + size]
-            columns = (part.planes, part.masks, part.actions, part.log_probs, part.deals, own)
-            batches.append(_Batch(*(torch.from_numpy(column).to(device) for column in columns)))
+    for first in range(0, num_trajectories, size):
+        last = min(first + size, num_trajectories)
+        rows = slice(*np.searchsorted(decisions.deals, [first, last]).tolist())
+        if rows.start < rows.stop:
+            part = (getattr(decisions, name)[rows] for name in ("planes", "masks", "actions", "log_probs"))
+            columns = (*part, decisions.deals[rows] - first, advantages[rows])
+            batches.append(_Batch(last - first, *(torch.from_numpy(column).to(device) for column in columns)))
     return batches

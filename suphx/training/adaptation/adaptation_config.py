@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-RolloutBaseline = Literal["deal", "mean", "none"]
+RolloutBaseline = Literal["deal", "mean", "none", "critic"]
 
 ALL_BLOCKS = -1
 
@@ -20,10 +21,13 @@ class AdaptationConfig:
     """Rollouts with the same hidden tiles, which differ in our seat's discards only. Their mean reward is subtracted,
     which removes the luck of the deal."""
     baseline: RolloutBaseline = "deal"
-    """What is taken off a trajectory's reward: the mean of the others of its deal, of all others of the hand, or
-    nothing (the plain formula)."""
-    reward_unit: float = 5000.0
-    """Rewards are divided by it."""
+    """What is taken off a trajectory's reward: the mean of the others of its deal, of all others of the hand, nothing
+    (the plain formula), or what a critic expects at each discard (rollout_critic.py)."""
+    gae_lambda: float = 1.0
+    """With a critic: lambda of the advantages (generalised advantage estimation). 1 = the reward of the trajectory, as
+    in equation 6; below 1 a discard is judged mostly by what the critic expects a few discards later."""
+    critic_deals: int = 12_000
+    """Deals from which the critic learns, before the first hand."""
     temperature: float = 1.0
     """The rollouts sample our discards from the logits divided by this. Below 1 they are closer to what is played."""
     kl_target: float = 0.0
@@ -41,9 +45,12 @@ class AdaptationConfig:
     """Residual blocks, the last ones, that are adapted beside the output; -1 = the whole net."""
 
     def __post_init__(self) -> None:
-        for name in ("num_rollouts", "rollouts_per_deal", "num_epochs", "batch_rollouts"):
+        for name in ("num_rollouts", "rollouts_per_deal", "num_epochs", "batch_rollouts", "critic_deals"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        for name in ("temperature", "kl_target", "learning_rate", "max_ratio", "gae_lambda"):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name} is {getattr(self, name)}: use a finite number")
         if self.num_rollouts % self.rollouts_per_deal:
             raise ValueError(
                 f"num_rollouts is {self.num_rollouts}: use a multiple of rollouts_per_deal, {self.rollouts_per_deal}"
@@ -52,7 +59,11 @@ class AdaptationConfig:
             raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(RolloutBaseline))}")
         if self.baseline == "deal" and self.rollouts_per_deal == 1:
             raise ValueError("baseline is 'deal', but a deal has one rollout: use more rollouts_per_deal, or 'mean'")
-        for name in ("reward_unit", "learning_rate", "temperature"):
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1")
+        if self.gae_lambda < 1 and self.baseline != "critic":
+            raise ValueError(f"gae_lambda is {self.gae_lambda}, which needs a critic: set baseline to 'critic'")
+        for name in ("learning_rate", "temperature"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a positive number")
         if self.max_ratio < 0:

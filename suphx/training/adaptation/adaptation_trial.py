@@ -32,10 +32,16 @@ class TrialResults:
     base_win_rates: F64
     """Share of the test deals that our seat won."""
     adapted_win_rates: F64
+    difference_errors: F64
+    """Standard error, over the test deals, of the points that adapting brought in a deal."""
     changed_shares: F64
     """Share of the test deals in which the two sides ever discard differently."""
     rollout_seconds: F64
     update_seconds: F64
+
+    def first(self, count: int) -> TrialResults:
+        """Return the first ``count`` hands."""
+        return TrialResults(**{field.name: getattr(self, field.name)[:count] for field in fields(self)})
 
     @staticmethod
     def join(parts: list[TrialResults]) -> TrialResults:
@@ -50,27 +56,42 @@ def try_hands(adapter: Adapter, starts: Records, seats: I64, seeds: I64, *, num_
     ``seeds`` [n] decide on rollouts and test deals, which are different ones.
     """
     adapted = adapter.adapt(starts, seats, seeds)
-    test_seeds = [np.random.default_rng([int(seed), _TESTS]).integers(MAX_SEED, size=num_tests) for seed in seeds]
-    owners = np.repeat(np.arange(len(starts)), num_tests)
-    before, own_seats = starts[owners], seats[owners]
-    deals = determinise(before, own_seats, np.concatenate(test_seeds))
-    base, played, is_changed = play_either_way(adapter.agent, deals, own_seats, adapted.nets, owners)
-
-    def means(column: NDArray[np.generic]) -> F64:
-        return np.asarray(column.astype(np.float64).reshape(len(starts), num_tests).mean(axis=1), np.float64)
-
+    draws = [np.random.default_rng([int(seed), _TESTS]).integers(MAX_SEED, size=num_tests) for seed in seeds]
+    test_seeds = np.stack(draws)
+    size = max(1, _DEALS_AT_A_TIME // len(starts))
+    firsts = range(0, num_tests, size)
+    parts = [_play_tests(adapter, starts, seats, adapted.nets, test_seeds[:, first : first + size]) for first in firsts]
+    base, played, base_won, played_won, changed = np.concatenate(parts, axis=2)
     return TrialResults(
-        base_points=means(adapter.rewards(before, base, own_seats)),
-        adapted_points=means(adapter.rewards(before, played, own_seats)),
-        base_win_rates=means(_has_won(base, own_seats)),
-        adapted_win_rates=means(_has_won(played, own_seats)),
-        changed_shares=means(is_changed),
+        base_points=base.mean(axis=1),
+        adapted_points=played.mean(axis=1),
+        base_win_rates=base_won.mean(axis=1),
+        adapted_win_rates=played_won.mean(axis=1),
+        difference_errors=(played - base).std(axis=1) / np.sqrt(num_tests),
+        changed_shares=changed.mean(axis=1),
         rollout_seconds=np.full(len(starts), adapted.rollout_seconds / len(starts)),
         update_seconds=np.full(len(starts), adapted.update_seconds / len(starts)),
     )
 
 
 _TESTS = 1  # tells the seeds of test deals from those of rollouts
+_DEALS_AT_A_TIME = 4096
+"""Test deals that are played side by side: a thousand of them have 40 MB of planes."""
+
+
+def _play_tests(adapter: Adapter, starts: Records, seats: I64, nets: list[PolicyNet], seeds: I64) -> F64:
+    """Play test deals of each start either way; return [5, starts, deals].
+
+    The points without and with adapting, whether our seat won, without and with, and whether the two sides differ.
+    """
+    owners = np.repeat(np.arange(len(starts)), seeds.shape[1])
+    before, own_seats = starts[owners], seats[owners]
+    deals = determinise(before, own_seats, seeds.ravel())
+    deals["has_draw_lanes"] = True  # sides that differ in a call still share the draws: less noise
+    base, played, is_changed = play_either_way(adapter.agent, deals, own_seats, nets, owners)
+    points = [adapter.rewards(before, side, own_seats) for side in (base, played)]
+    wins = [_has_won(side, own_seats) for side in (base, played)]
+    return np.array([*points, *wins, is_changed], np.float64).reshape(5, len(starts), -1)
 
 
 def play_either_way(
@@ -96,8 +117,16 @@ def play_either_way(
 
 def _choices(agent: NetAgent, net: PolicyNet, decisions: SeatDecisions) -> NDArray[np.int64]:
     """Return the kinds that ``net`` would have discarded."""
-    logits = masked_logits(agent.discard_logits(decisions.planes, net), torch.from_numpy(decisions.masks))
-    return np.asarray(logits.argmax(dim=1).numpy(), np.int64)
+    kinds = np.zeros(len(decisions), np.int64)
+    for first in range(0, len(decisions), _ROWS):
+        part = slice(first, first + _ROWS)
+        masks = torch.from_numpy(decisions.masks[part])
+        kinds[part] = masked_logits(agent.discard_logits(decisions.planes[part], net), masks).argmax(dim=1).numpy()
+    return kinds
+
+
+_ROWS = 8192
+"""Decisions that go through a net at a time."""
 
 
 def _has_won(deals: Records, seats: I64) -> NDArray[np.bool_]:

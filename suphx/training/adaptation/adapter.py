@@ -11,6 +11,7 @@ import numpy as np
 from suphx.experience.observation import F32
 from suphx.games.riichi import MAX_SEED, determinise
 from suphx.kernel.record import I64, Records
+from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
@@ -55,22 +56,31 @@ class Adapter:
         config: AdaptationConfig,
         *,
         reward: DealReward = points_won,
+        critic: CriticNet | None = None,
         num_tables: int = DEFAULT_TABLES,
     ) -> None:
-        """``num_tables``: rollouts that are under way at a time."""
+        """``critic``: for the baseline "critic"; ``num_tables``: rollouts that are under way at a time.
+
+        ValueError if the baseline is "critic" and there is none.
+        """
+        if config.baseline == "critic" and critic is None:
+            raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
         self.agent = agent
         self.config = config
+        self.critic = critic
         self._reward = reward
         self._num_tables = num_tables
 
     def with_rollouts(self, num_rollouts: int) -> Adapter:
         """Return an adapter that takes so many rollouts, once each, and is otherwise the same.
 
-        With fewer rollouts ``kl_target`` is smaller in proportion, because more of the gradient is noise.
+        With fewer rollouts ``kl_target`` and ``learning_rate`` are smaller in proportion, because more of the gradient
+        is noise.
         """
-        kl_target = self.config.kl_target * num_rollouts / self.config.num_rollouts
-        config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1, kl_target=kl_target)
-        return Adapter(self.agent, config, reward=self._reward, num_tables=self._num_tables)
+        share = num_rollouts / self.config.num_rollouts
+        steps = {name: getattr(self.config, name) * share for name in ("kl_target", "learning_rate")}
+        config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1, **steps)
+        return Adapter(self.agent, config, reward=self._reward, critic=self.critic, num_tables=self._num_tables)
 
     def adapt(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Adapted:
         """Return a net for each of ``tables`` (n,), from what ``seats`` [n] see of them.
@@ -102,6 +112,7 @@ class Adapter:
         keys = [draw.integers(MAX_SEED, size=config.num_rollouts) for draw in draws]
         own_seats = np.asarray(seats, np.int64)[owners]
         deals = determinise(tables[owners], own_seats, np.concatenate(deal_seeds))
+        deals["has_draw_lanes"] = True  # rollouts of a deal that differ in a call still share the draws: less noise
         decisions = play_deals(
             deals,
             own_seats,
@@ -122,7 +133,7 @@ class Adapter:
         for number, rewards in enumerate(rollouts.rewards):
             net = nets[number] if nets else self.agent.discard_net
             own = rollouts.decisions.of_deals(number * size, (number + 1) * size)
-            adapted.append(adapt_net(net, own, rewards, self.config))
+            adapted.append(adapt_net(net, own, rewards, self.config, self.critic))
         return adapted
 
     def rewards(self, before: Records, after: Records, seats: I64) -> F32:

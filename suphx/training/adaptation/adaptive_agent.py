@@ -114,6 +114,10 @@ class AdaptiveAgent:
     def _keep(self, tables: Records, lines: I64, nets: list[PolicyNet]) -> None:
         for line, net in zip(lines, nets, strict=True):
             t = tables[line]
+            for seat in range(4):  # nets of kyokus that are over
+                kept = self._fitted.get((int(line), seat))
+                if kept is not None and (kept.wall_seed, kept.num_kyoku) != (t["wall_seed"], t["num_kyoku"]):
+                    del self._fitted[int(line), seat]
             self._fitted[int(line), int(t["actor"])] = _Fitted(int(t["wall_seed"]), int(t["num_kyoku"]), net)
 
 

@@ -110,7 +110,7 @@ def test_addresses_say_how_much_to_adapt(agent: Path) -> None:
 
 def results(base: list[float], adapted: list[float]) -> TrialResults:
     ones = np.ones(len(base))
-    return TrialResults(np.array(base), np.array(adapted), ones, ones, ones, ones, ones)
+    return TrialResults(np.array(base), np.array(adapted), ones, ones, ones, ones, ones, ones)
 
 
 def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:

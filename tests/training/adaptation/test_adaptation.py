@@ -31,6 +31,7 @@ class Trajectories:
         self.behaviour = np.log(rng.uniform(0.1, 1.0, size=n))
         self.trajectories = trajectories
         self.advantages = rng.normal(size=max(trajectories) + 1)
+        """Of trajectories."""
 
     def gradient(self, max_ratio: float = 0.0) -> np.ndarray:
         """Return what a step of gradient descent would add to the logits."""
@@ -41,7 +42,8 @@ class Trajectories:
             torch.tensor(self.actions),
             torch.from_numpy(self.behaviour),
             torch.tensor(self.trajectories),
-            torch.from_numpy(self.advantages),
+            torch.from_numpy(self.advantages[self.trajectories]),
+            num_trajectories=len(self.advantages),
             max_ratio=max_ratio,
         )
         torch.autograd.backward(loss)
@@ -198,7 +200,12 @@ def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:
         ("num_rollouts", 0, "num_rollouts is 0"),
         ("num_rollouts", 1023, "multiple of rollouts_per_deal"),
         ("rollouts_per_deal", 1, "'mean'"),
-        ("baseline", "critic", "baseline is 'critic'"),
+        ("baseline", "best", "baseline is 'best'"),
+        ("gae_lambda", 0.8, "needs a critic"),
+        ("gae_lambda", 1.5, "from 0 to 1"),
+        ("critic_deals", 0, "critic_deals is 0"),
+        ("max_ratio", float("nan"), "finite"),
+        ("kl_target", float("inf"), "finite"),
         ("learning_rate", float("nan"), "learning_rate"),
         ("temperature", 0.0, "temperature is 0.0"),
         ("kl_target", -0.02, "kl_target is -0.02"),

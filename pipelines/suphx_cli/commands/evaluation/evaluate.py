@@ -69,7 +69,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--ray",
         action="store_true",
         help="play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the --workers "
-        "takes one of its CPUs",
+        "takes one of its CPUs. Riichi only",
     )
     add_runs(parser)
     defaults = {name: parser.get_default(name) for name in _RIICHI_OPTIONS}
@@ -123,7 +123,7 @@ def _add_games(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="write records of all games to this folder, which must be new or empty, for suphx view (and, of riichi, "
-        "suphx records); not with --deals",
+        "suphx records); not with --deals, and in DouDizhu not with --sequential",
     )
 
 

@@ -1,0 +1,92 @@
+"""The results of finished hands in a file, so that a long experiment can be stopped and continued.
+
+The first line says which experiment it is, each other line has the results of a few hands, in order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from suphx.training.adaptation.adaptation_trial import TrialResults
+
+
+class KeptResults:
+    """Consumes: results of hands. Produces: lines of a file. Waits for: the disk."""
+
+    def __init__(self, path: Path, experiment: Mapping[str, object]) -> None:
+        """Read the results that ``path`` has, or begin a new file; a last line that was cut off by a kill is dropped.
+
+        ValueError if the file is damaged or of another ``experiment`` (JSON values).
+        """
+        self._path = path
+        self._parts: list[TrialResults] = []
+        head = {"experiment": json.loads(json.dumps(experiment))}
+        text = path.read_text("utf-8") if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]
+        if not whole:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(head) + "\n", "utf-8")
+            return
+        first, *lines = whole.splitlines()
+        self._check(first, head)
+        for number, line in enumerate(lines, start=2):
+            self._parts.append(self._parsed(line, number))
+        if whole != text:
+            os.truncate(path, len(whole.encode()))
+
+    @property
+    def num_hands(self) -> int:
+        """Hands of which there are results."""
+        return sum(len(part.base_points) for part in self._parts)
+
+    @property
+    def results(self) -> TrialResults:
+        """Those of all hands, at least one."""
+        return TrialResults.join(self._parts)
+
+    def add(self, part: TrialResults) -> None:
+        """Write the results of the next hands; they are in the file when this returns."""
+        line = json.dumps({name: column.tolist() for name, column in asdict(part).items()})
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._parts.append(part)
+
+    def _check(self, line: str, head: Mapping[str, object]) -> None:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) or "experiment" not in found:
+            raise ValueError(f"{self._path} is not a file of `suphx adapt --results`: use another name")
+        if found != head:
+            differs = _differences(found["experiment"], head["experiment"])
+            raise ValueError(f"{self._path} has results of another experiment ({differs}): use another file")
+
+    def _parsed(self, line: str, number: int) -> TrialResults:
+        try:
+            columns = {name: np.array(values, np.float64) for name, values in json.loads(line).items()}
+            part = TrialResults(**columns)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{self._path}, line {number}, is damaged ({error}): delete this line and those after it"
+            ) from error
+        if len({column.shape for column in columns.values()}) != 1 or part.base_points.ndim != 1:
+            raise ValueError(f"{self._path}, line {number}, is damaged: delete this line and those after it")
+        return part
+
+
+def _differences(found: object, wanted: object, name: str = "") -> str:
+    """Return which settings differ, as text."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        names = sorted(found.keys() | wanted.keys())
+        parts = [_differences(found.get(key), wanted.get(key), f"{name}.{key}" if name else key) for key in names]
+        return ", ".join(part for part in parts if part)
+    return "" if found == wanted else f"{name}: {found} instead of {wanted}"
