@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,45 @@ def test_two_processes_find_what_one_finds(agent: Path, one_process: Experiment)
     one, two = one_process.values, adapt(agent, "--workers", "2")
     for key in ("win_rate_adapted_over_base", "interval", "points_difference", "base", "adapted"):
         assert one[key] == two[key]
+
+
+def test_a_stopped_experiment_goes_on_from_its_file(agent: Path, one_process: Experiment, tmp_path: Path) -> None:
+    file = tmp_path / "results.jsonl"
+    adapt(agent, "--workers", "1", "--results", str(file), "--hands", "2")
+    done = file.read_bytes()
+    values = adapt(agent, "--workers", "1", "--results", str(file))
+    assert file.read_bytes().startswith(done)
+    assert len(file.read_bytes()) > len(done)
+    for key in ("win_rate_adapted_over_base", "interval", "points_difference", "base", "adapted"):
+        assert values[key] == one_process.values[key]
+    assert adapt(agent, "--workers", "1", "--results", str(file), "--hands", "2")["hands"] == 2  # all from the file
+
+
+def test_the_error_of_a_hand_and_the_spread_of_hands_are_told_apart() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.normal(30.0, 40.0, 4000)
+    measured = results([0.0] * 4000, (true + rng.normal(0.0, 60.0, 4000)).tolist())
+    report = make_report(AdaptationExperiment(agent="a"), replace(measured, difference_errors=np.full(4000, 60.0)))
+    assert report.test_error == pytest.approx(60.0)
+    assert report.hand_spread == pytest.approx(40.0, rel=0.1)
+    alike = results([0.0] * 50, [5.0] * 50)
+    assert make_report(AdaptationExperiment(agent="a"), alike).hand_spread == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--kl-target", "0.02", "--learning-rate", "1e-3"), "--learning-rate has no effect with --kl-target"),
+        (("--kl-target", "0.02", "--max-ratio", "3"), "--max-ratio has no effect with --kl-target"),
+        (("--critic-deals", "100"), "--critic-deals has no effect without --baseline critic"),
+        (("--gae-lambda", "0.8"), "gae_lambda is 0.8, which needs a critic"),
+    ],
+)
+def test_settings_without_an_effect_are_refused(
+    agent: Path, options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["adapt", "--agent", str(agent), *options]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_what_counts_may_be_a_prediction_of_the_game(agent: Path, one_process: Experiment, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.rollouts.deal_play import SeatDecisions
 from suphx.training.adaptation.adaptation import adapt_net, copy_for_adaptation, rollout_advantages, trajectory_loss
 from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
+from suphx.training.loop.loss_watch import DivergedError
 from tests.training.twins import adaptation_twin as twin
 
 NUM_PLANES = 20
@@ -185,6 +186,19 @@ def test_only_the_last_blocks_change_and_the_others_are_shared(trained_blocks: i
     is_shared = [own[name] is parameter for name, parameter in net.named_parameters()]
     assert is_shared.count(False) == changed  # parameters: the output's weight, two pairs a block, a pair of the stem
     assert sorted(is_shared, reverse=True) == is_shared
+
+
+def test_a_net_that_is_no_longer_finite_is_an_error() -> None:
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean", learning_rate=1e30, num_epochs=3)
+    rewards = np.arange(8, dtype=np.float32) * 1000
+    with pytest.raises(DivergedError, match="lower learning_rate"):
+        adapt_net(new_net(), decisions_of(new_net(), 8, 2), rewards, config)
+
+
+def test_an_adapted_net_keeps_no_gradients() -> None:
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean")
+    adapted = adapt_net(new_net(), decisions_of(new_net(), 8, 2), np.arange(8, dtype=np.float32), config)
+    assert all(parameter.grad is None for parameter in adapted.parameters())
 
 
 def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:

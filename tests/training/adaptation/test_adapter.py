@@ -81,6 +81,7 @@ def test_fewer_rollouts_move_less() -> None:
     config = dataclasses.replace(CONFIG, kl_target=0.02, num_epochs=2)
     fewer = Adapter(small_agent(), config).with_rollouts(4).config
     assert (fewer.num_rollouts, fewer.num_epochs, fewer.kl_target) == (4, 1, 0.005)
+    assert fewer.learning_rate == config.learning_rate / 4
 
 
 def test_a_lower_temperature_samples_the_most_probable_discards_more_often() -> None:

@@ -47,6 +47,15 @@ def test_a_seat_adapts_once_in_a_kyoku() -> None:
     assert len(first_kyoku) >= 6  # a deal may end before a seat discards
 
 
+def test_nets_of_former_kyokus_are_not_kept() -> None:
+    agent = AdaptiveAgent("adapted", Adapter(small_agent(), CONFIG))
+    tables, _ = play_kyokus(agent, 200)
+    assert tables["num_kyoku"].min() > 1
+    for (line, _), fitted in agent._fitted.items():
+        others = [other for (at, _), other in agent._fitted.items() if at == line]
+        assert {(other.wall_seed, other.num_kyoku) for other in others} == {(fitted.wall_seed, fitted.num_kyoku)}
+
+
 def test_the_games_of_an_agent_follow_from_their_seeds() -> None:
     first, second = (play_kyokus(AdaptiveAgent("adapted", Adapter(small_agent(), CONFIG)), 60)[1] for _ in range(2))
     base = play_kyokus(small_agent(), 60)[1]

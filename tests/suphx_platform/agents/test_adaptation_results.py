@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.training.adaptation.adaptation_trial import TrialResults
+from suphx_platform.agents.adaptation_results import KeptResults
+
+EXPERIMENT: dict[str, Any] = {"agent": "a", "config": {"temperature": 1.0}}
+
+
+def part(*points: float) -> TrialResults:
+    base = np.array(points)
+    return TrialResults(base, base + 1, base, base, base, base, base, base)
+
+
+def test_the_results_of_a_file_are_those_that_were_added(tmp_path: Path) -> None:
+    path = tmp_path / "some" / "results.jsonl"
+    kept = KeptResults(path, EXPERIMENT)
+    assert kept.num_hands == 0
+    kept.add(part(1.0, 2.0))
+    kept.add(part(0.1))
+    again = KeptResults(path, EXPERIMENT)
+    assert again.num_hands == 3
+    assert again.results.base_points.tolist() == [1.0, 2.0, 0.1]
+    assert again.results.adapted_points.tolist() == [2.0, 3.0, 1.1]
+    again.add(part(7.0))
+    assert KeptResults(path, EXPERIMENT).results.base_points.tolist() == [1.0, 2.0, 0.1, 7.0]
+
+
+@pytest.mark.parametrize("cut", [1, 20])
+def test_a_line_that_a_kill_cut_off_is_dropped(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "results.jsonl"
+    kept = KeptResults(path, EXPERIMENT)
+    kept.add(part(1.0))
+    kept.add(part(2.0))
+    path.write_bytes(path.read_bytes()[:-cut])
+    again = KeptResults(path, EXPERIMENT)
+    assert again.results.base_points.tolist() == [1.0]
+    again.add(part(3.0))
+    assert KeptResults(path, EXPERIMENT).results.base_points.tolist() == [1.0, 3.0]
+
+
+def test_a_file_without_a_whole_line_begins_again(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"experiment": {"ag')
+    KeptResults(path, EXPERIMENT).add(part(1.0))
+    assert KeptResults(path, EXPERIMENT).num_hands == 1
+
+
+def test_results_of_another_experiment_are_refused_and_stay(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    KeptResults(path, EXPERIMENT).add(part(1.0))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"another experiment \(config.temperature: 1.0 instead of 0.5\)"):
+        KeptResults(path, EXPERIMENT | {"config": {"temperature": 0.5}})
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["games of mine\n", "[]\n", '{"agent": "a"}\n'])
+def test_other_files_are_refused_and_stay(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="not a file of"):
+        KeptResults(path, EXPERIMENT)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "[1]", "nonsense", '{"base_points": [1.0]}', '{"base_points": ["x"]}', "KEYS OF ANOTHER LENGTH"]
+)
+def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "results.jsonl"
+    kept = KeptResults(path, EXPERIMENT)
+    kept.add(part(1.0))
+    whole = path.read_text()
+    if line.isupper():
+        line = whole.splitlines()[1].replace('"base_points": [1.0]', '"base_points": [1.0, 2.0]')
+    path.write_text(whole + line + "\n")
+    with pytest.raises(ValueError, match="line 3, is damaged"):
+        KeptResults(path, EXPERIMENT)
