@@ -32,11 +32,25 @@ resource "aws_s3_bucket_public_access_block" "suphx" {
   restrict_public_buckets = true
 }
 
-# Runs keep few checkpoints and delete the others. Deleted objects are removed permanently after some days, and so are
-# incomplete uploads of killed pods.
+# Deleted objects are removed permanently after some days, and so are incomplete uploads of killed pods. Runs replace their
+# checkpoints all the time, and each has the size of all nets: those are removed sooner. If two rules apply to an object, S3
+# uses the shorter time.
 resource "aws_s3_bucket_lifecycle_configuration" "suphx" {
   bucket     = aws_s3_bucket.suphx.id
   depends_on = [aws_s3_bucket_versioning.suphx]
+
+  rule {
+    id     = "deleted-checkpoints"
+    status = "Enabled"
+
+    filter {
+      prefix = "runs/"
+    }
+
+    noncurrent_version_expiration {
+      noncurrent_days = var.checkpoint_noncurrent_days
+    }
+  }
 
   rule {
     id     = "deleted"

@@ -53,8 +53,14 @@ variable "gpu_pool" {
   default     = { instance_types = ["p4d.24xlarge"], max = 6 }
 }
 
+variable "checkpoint_noncurrent_days" {
+  description = "Days for which overwritten or deleted objects under runs/ can be restored."
+  type        = number
+  default     = 2
+}
+
 variable "noncurrent_days" {
-  description = "Days for which overwritten or deleted objects can be restored."
+  description = "Days for which other overwritten or deleted objects, such as MLflow's artifacts, can be restored."
   type        = number
   default     = 30
 }

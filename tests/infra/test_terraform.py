@@ -64,8 +64,16 @@ def test_the_bucket_is_versioned_encrypted_private_and_cleaned_up() -> None:
     private = resources["aws_s3_bucket_public_access_block.suphx"]
     switches = ("block_public_acls", "block_public_policy", "ignore_public_acls", "restrict_public_buckets")
     assert all(private[switch] is True for switch in switches)
-    rule = resources["aws_s3_bucket_lifecycle_configuration.suphx"]["rule"][0]
-    assert {"noncurrent_version_expiration", "abort_incomplete_multipart_upload"} <= rule.keys()
+    rules = {_bare(rule["id"]): rule for rule in resources["aws_s3_bucket_lifecycle_configuration.suphx"]["rule"]}
+    everything, checkpoints = rules["deleted"], rules["deleted-checkpoints"]
+    assert {"noncurrent_version_expiration", "abort_incomplete_multipart_upload"} <= everything.keys()
+    days = {name: blocks("variable")[name]["default"] for name in ("checkpoint_noncurrent_days", "noncurrent_days")}
+    assert 1 <= days["checkpoint_noncurrent_days"] <= 2 < days["noncurrent_days"]
+    kept = checkpoints["noncurrent_version_expiration"][0]["noncurrent_days"]
+    assert _bare(kept) == "${var.checkpoint_noncurrent_days}"
+    folder = _bare(checkpoints["filter"][0]["prefix"])
+    outputs = (REPOSITORY / "infra" / "terraform" / "outputs.tf").read_text(encoding="utf-8")
+    assert f"/{folder.removesuffix('/')}" in outputs, "not where runs store their checkpoints"
 
 
 def test_roles_are_for_the_service_accounts_of_the_chart() -> None:
