@@ -45,6 +45,7 @@ def run_of(overlay: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "run": {"name": "first", "recipe": "seed = 1"},
         "mlflow": {"enabled": True, "authSecretName": "mlflow-admin"},
         "tracking": {"secretName": "mlflow-runs"},
+        "storage": {"address": "s3://bucket/runs"},
         "nightly": {"enabled": True, "recipe": "seed = 1", "trackingSecretName": "mlflow-tournament"},
     }
     with Chart.load(REPOSITORY / "helm" / "suphx") as chart:
@@ -74,7 +75,7 @@ def needs(containers: list[dict[str, Any]], kind: str) -> dict[str, float]:
     return total
 
 
-@pytest.mark.parametrize("folder", ["operator", "base", "queue", *(f"overlays/{name}" for name in OVERLAYS)])
+@pytest.mark.parametrize("folder", ["operator", "cluster", "base", "queue", *(f"overlays/{name}" for name in OVERLAYS)])
 def test_kubernetes_takes_all_objects(folder: str) -> None:
     objects = list(built(FOLDER / folder))
     assert objects
@@ -135,7 +136,7 @@ def test_there_is_room_for_runs_that_have_ended(overlay: str) -> None:
 def test_a_run_of_the_paper_has_room_in_the_queue() -> None:
     values, objects = run_of("paper")
     job = find(objects, "RayJob", "first")
-    queues = list(built(FOLDER / "queue"))
+    queues = [*built(FOLDER / "queue"), *built(FOLDER / "overlays" / "paper")]
     assert (
         job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
         == find(queues, "LocalQueue", "suphx")["metadata"]["name"]
@@ -158,10 +159,30 @@ def test_a_run_of_the_paper_has_room_in_the_queue() -> None:
 
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_pods_ask_for_priorities_and_nodes_that_exist(overlay: str) -> None:
-    base = list(built(FOLDER / "base"))
-    classes = {one["metadata"]["name"] for one in base if one["kind"] == "PriorityClass"}
+    classes = {one["metadata"]["name"]: one["value"] for one in built(FOLDER / "cluster")}
     _, objects = run_of(overlay)
+    server = find(objects, "Deployment", "suphx-mlflow")["spec"]["template"]["spec"]
+    night = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    of_runs = []
     for _, spec, _ in pods_of_run(find(objects, "RayJob", "first")):
         if spec["containers"][0]["name"].startswith("ray-"):
-            assert spec["priorityClassName"] in classes
+            of_runs.append(classes[spec["priorityClassName"]])
             assert spec.get("nodeSelector", {}).get("suphx/pool", "spot") in POOLS
+    assert classes[server["priorityClassName"]] > max(of_runs), "a run evicts the server of all runs"
+    assert classes[night["priorityClassName"]] == max(of_runs), "a run evicts a tournament"
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_team_that_leaves_takes_nothing_from_other_teams(overlay: str) -> None:
+    for one in built(FOLDER / "overlays" / overlay):
+        namespace = one["metadata"]["name" if one["kind"] == "Namespace" else "namespace"]
+        assert namespace == "suphx", f"{one['kind']} {one['metadata']['name']} belongs to the whole cluster"
+
+
+def test_the_queue_takes_several_namespaces() -> None:
+    selector = find(list(built(FOLDER / "queue")), "ClusterQueue", "suphx")["spec"]["namespaceSelector"]
+    (expression,) = selector["matchExpressions"]
+    assert (selector.keys(), expression["operator"]) == ({"matchExpressions"}, "In")
+    assert expression["key"] == "kubernetes.io/metadata.name"
+    namespace = find(list(built(FOLDER / "overlays" / "paper")), "LocalQueue", "suphx")["metadata"]["namespace"]
+    assert namespace in expression["values"]
