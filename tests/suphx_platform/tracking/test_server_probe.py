@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import http.server
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.server_probe import main
+from tests.free_port import free_port
+from tests.suphx_platform.agents.mjai.certificates import Authority
+
+
+class Health(http.server.BaseHTTPRequestHandler):
+    """Answers as MLflow does; ``status``: to ``/health``."""
+
+    status = 200
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.send_response(self.status if self.path == "/health" else 404)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def served(context: ssl.SSLContext, status: int = 200) -> Iterator[str]:
+    """Listen while the block runs; yields the port."""
+    handler = type("Handler", (Health,), {"status": status})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield str(server.server_address[1])
+        server.shutdown()
+        thread.join()
+
+
+def test_a_renewed_certificate_fails_the_probe_until_the_server_has_read_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = Authority(tmp_path)
+    mounted = tmp_path / "server.pem"
+    with served(authority.server("suphx-mlflow")) as port:
+        assert main([str(mounted), port]) == 0
+        chain = mounted.read_text(encoding="utf-8") + authority.file.read_text(encoding="utf-8")
+        mounted.write_text(chain, encoding="utf-8")
+        assert main([str(mounted), port]) == 0  # the first certificate is the server's own
+        assert capsys.readouterr().err == ""
+        renewed = authority.server("suphx-mlflow")
+        assert main([str(mounted), port]) == 1
+        assert "was renewed after the server had read it" in capsys.readouterr().err
+    with served(renewed) as port:
+        assert main([str(mounted), port]) == 0
+
+
+def test_a_server_that_does_not_serve_fails_the_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    context, mounted = Authority(tmp_path).server("suphx-mlflow"), str(tmp_path / "server.pem")
+    with served(context, status=503) as port:
+        assert main([mounted, port]) == 1
+    assert "/health returned status 503" in capsys.readouterr().err
+    assert main([mounted, str(free_port())]) == 1
+    assert "the server does not answer" in capsys.readouterr().err
+
+
+def test_a_file_without_a_certificate_restarts_no_server(tmp_path: Path) -> None:
+    context, mounted = Authority(tmp_path).server("suphx-mlflow"), tmp_path / "server.pem"
+    with served(context) as port:
+        mounted.write_text("", encoding="utf-8")
+        assert main([str(mounted), port]) == 0
