@@ -75,6 +75,16 @@ def test_pods_of_the_long_lived_cluster_get_a_changed_template(render: Render) -
     assert "upgradeStrategy" not in jobs[0]["spec"]["rayClusterSpec"]  # a run keeps what it was created from
 
 
+@pytest.mark.parametrize("is_autoscaled", [True, False])
+def test_kueue_takes_what_rays_autoscaler_resizes_only_as_elastic(render: Render, is_autoscaled: bool) -> None:
+    objects = render({**EVERYTHING, "autoscaling": {"enabled": is_autoscaled}})
+    queued = [one for one in objects if "kueue.x-k8s.io/queue-name" in one["metadata"]["labels"]]
+    assert {one["kind"] for one in queued} == {"RayJob", "RayCluster"}
+    for one in queued:
+        is_elastic = (one["metadata"].get("annotations") or {}).get("kueue.x-k8s.io/elastic-job") == "true"
+        assert is_elastic == is_autoscaled, one["kind"]
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_drained_node_takes_no_head_or_learner_of_the_long_lived_cluster(render: Render, preset: str) -> None:
     objects = render({**EVERYTHING, "preset": preset})

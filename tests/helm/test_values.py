@@ -28,6 +28,7 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"cluster": {"enabled": "yes"}}, "'/cluster/enabled': got string, want boolean"),
     ({"nightly": {"schedule": "nightly"}}, "'/nightly/schedule': 'nightly' does not match"),
     ({"nightly": {"workers": -1}}, "'/nightly/workers': minimum: got -1, want 0"),
+    ({"nightly": {"backoffLimit": -1}}, "'/nightly/backoffLimit': minimum: got -1, want 0"),
     ({"nightly": {"cpu": "500m"}}, "'/nightly/cpu': '500m' does not match"),
     ({"storage": {"address": "bucket/runs"}}, "'/storage/address': 'bucket/runs' does not match pattern '^$|^s3://"),
     ({"storage": {"endpointUrl": "s3.example.org"}}, "'/storage/endpointUrl': 's3.example.org' does not match"),
@@ -58,14 +59,25 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ({"nightly": {"enabled": True}}, "nightly.enabled needs a recipe: add --set-file"),
     ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled needs an MLflow server"),
     (
-        {"nightly": {"enabled": True, "recipe": "x", "workers": 2}, "tracking": {"uri": "http://m"}},
-        "nightly.workers is set without storage.address: the games would be lost",
+        {"nightly": {"enabled": True, "recipe": "x"}, "tracking": {"uri": "http://m"}},
+        "nightly.enabled needs storage.address, from which the tournament reads",
     ),
+    (
+        {"nightly": {"enabled": True, "recipe": "x", "workers": 2}, "tracking": {"uri": "http://m"}},
+        "nightly.enabled needs storage.address, from which the tournament reads",
+    ),
+    # As after `helm upgrade --reuse-values` of a release whose chart did not have the value.
+    ({"run": {"saveSeconds": None}}, "run.saveSeconds is missing, which a head needs to save its run"),
     ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),
     ({"mlflow": {"enabled": True}}, "mlflow.enabled needs mlflow.authSecretName, the secret of the administrator"),
     ({"mlflow": MLFLOW}, "mlflow.enabled needs tracking.secretName, the secret with user and password of runs"),
     (
-        {"mlflow": MLFLOW, "tracking": {"secretName": "runs"}, "nightly": {"enabled": True, "recipe": "x"}},
+        {
+            "mlflow": MLFLOW,
+            "tracking": {"secretName": "runs"},
+            "storage": {"address": "s3://bucket/runs"},
+            "nightly": {"enabled": True, "recipe": "x"},
+        },
         "nightly.enabled needs nightly.trackingSecretName, the secret with user and password of the tournament",
     ),
     (

@@ -30,6 +30,13 @@ def test_the_user_is_the_one_that_pods_run_as() -> None:
     assert user != "0"
 
 
+def test_commands_of_the_chart_start_with_the_init_process_of_the_image() -> None:
+    (init,) = re.findall(r'^ENTRYPOINT \["(\w+)", "--"\]$', DOCKERFILE, re.MULTILINE)
+    assert f"    command: [{init}, --]\n" in (CHART / "templates" / "_command.tpl").read_text(encoding="utf-8")
+    (packages,) = re.findall(r"^ +(ca-certificates .+) \\$", DOCKERFILE, re.MULTILINE)
+    assert init in packages.split()
+
+
 def test_kernels_lie_where_pods_take_them_from() -> None:
     (folder,) = re.findall(r"SUPHX_CACHE=(\S+)", DOCKERFILE)
     assert f"[cp, -r, {folder}/., /cache/]" in (CHART / "templates" / "_environment.tpl").read_text(encoding="utf-8")

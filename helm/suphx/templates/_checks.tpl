@@ -19,6 +19,12 @@
 {{- if and $values.nightly.enabled (not (include "suphx.trackingUri" .)) -}}
 {{- fail "nightly.enabled needs an MLflow server, which stores the champion: set tracking.uri or mlflow.enabled" -}}
 {{- end -}}
+{{- if and $values.nightly.enabled (not (or $values.storage.address $values.volumes.runs)) -}}
+{{- fail "nightly.enabled needs storage.address, from which the tournament reads the checkpoints of runs and where it stores its games: set it, or volumes.runs" -}}
+{{- end -}}
+{{- if not (gt (int64 $values.run.saveSeconds) 0) -}}
+{{- fail "run.saveSeconds is missing, which a head needs to save its run: use helm upgrade with --reset-then-reuse-values instead of --reuse-values, which drops the values that a new version of the chart adds" -}}
+{{- end -}}
 {{- if and $values.tracking.uri $values.mlflow.enabled -}}
 {{- fail "tracking.uri and mlflow.enabled are both set: choose one: an existing MLflow server, or the one of this chart" -}}
 {{- end -}}

@@ -17,7 +17,9 @@ containers:
   - name: command
     image: {{ include "suphx.image" (dict "root" $root "gpus" 0) | quote }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-    command:
+    {{- /* As process 1 the command itself would get no signal that it does not handle. */}}
+    command: [tini, --]
+    args:
       {{- toYaml .command | nindent 6 }}
     securityContext:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}

@@ -1,7 +1,7 @@
 {{/*
 A RayJob that runs `suphx run`, from (dict "root" . "preset" NAME "run" NAME). Its recipe is the key recipe.toml of the
 ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in. "isKept": the copy in that ConfigMap.
-"sizes", "entrypoint", "deadline" and "ttl": of a tournament (nightly/_tournament.tpl).
+"sizes", "entrypoint", "backoffLimit", "deadline" and "ttl": of a tournament (nightly/_tournament.tpl).
 */}}
 {{- define "suphx.rayJob" -}}
 {{- $root := .root -}}
@@ -17,11 +17,11 @@ metadata:
     {{- with $values.kueue.queueName }}
     kueue.x-k8s.io/queue-name: {{ . }}
     {{- end }}
-  {{- $isElastic := and $values.kueue.queueName $values.autoscaling.enabled }}
-  {{- if or $isElastic .isKept }}
+  {{- $elastic := include "suphx.elasticNote" $root }}
+  {{- if or $elastic .isKept }}
   annotations:
-    {{- if $isElastic }}
-    kueue.x-k8s.io/elastic-job: "true"
+    {{- with $elastic }}
+    {{- . | nindent 4 }}
     {{- end }}
     {{- if .isKept }}
     {{- /* `suphx resume` may create it again, and Helm upgrades no object that does not name its release. */}}
@@ -37,7 +37,7 @@ spec:
   {{- end }}
   submissionMode: K8sJobMode
   shutdownAfterJobFinishes: true
-  backoffLimit: {{ $values.run.backoffLimit }}
+  backoffLimit: {{ hasKey . "backoffLimit" | ternary .backoffLimit $values.run.backoffLimit }}
   activeDeadlineSeconds: {{ .deadline | default $values.run.activeDeadlineSeconds | int64 }}
   ttlSecondsAfterFinished: {{ .ttl | default $values.run.ttlSecondsAfterFinished | int64 }}
   submitterConfig:
@@ -46,6 +46,13 @@ spec:
     {{- include "suphx.submitter" . | nindent 4 }}
   rayClusterSpec:
     {{- include "suphx.rayCluster" (merge (dict "recipe" (printf "%s-recipe" .run)) .) | nindent 4 }}
+{{- end -}}
+
+{{/* The annotation without which Kueue rejects a RayJob or RayCluster that Ray's autoscaler may resize. */}}
+{{- define "suphx.elasticNote" -}}
+{{- if and .Values.kueue.queueName .Values.autoscaling.enabled -}}
+kueue.x-k8s.io/elastic-job: "true"
+{{- end -}}
 {{- end -}}
 
 {{/* The command of a run, the same as on a laptop, and the numbers of actors for which the preset has slots. */}}

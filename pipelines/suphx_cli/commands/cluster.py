@@ -113,6 +113,11 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         metavar="FILE",
         help="values file of the chart for --dry-run=client (default: the chart's own values)",
     )
+    launch.add_argument(
+        "--replace",
+        action="store_true",
+        help="a tournament only: first delete the RayJobs of its other nights, which are stopped if they still run",
+    )
     launch.add_argument("-f", "--follow", action="store_true", help="print the log and return when the run has ended")
     launch.add_argument(
         "--rm", action="store_true", help="with --follow: delete the run from the cluster after it has succeeded"
@@ -161,12 +166,16 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
         raise ClusterError("--rm deletes the run when it has ended: add --follow")
     if args.follow and args.dry_run:
         raise ClusterError("--follow waits for a run, and --dry-run creates none: use one of them")
+    if args.replace and args.dry_run:
+        raise ClusterError("--replace deletes RayJobs, and --dry-run changes nothing: use one of them")
     if args.dry_run == "client":
         return _render(args, console)
     _check_recipe(args)
     check_configured(args.context)
     launcher = _connect(args, console)
     objects = _objects(args, launcher.template(args.release))
+    if args.replace:
+        launcher.delete_other_nights(objects, seconds=_WAIT_SECONDS)
     status = launcher.launch(objects, is_dry=args.dry_run is not None)
     if args.follow:
         return _followed(objects.run_id, args, launcher, console)
@@ -207,6 +216,8 @@ def _check_recipe(args: argparse.Namespace) -> None:
     check_kind(args.recipe, "tournament" if is_tournament else "run")
     if is_tournament and args.preset:
         raise ClusterError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
+    if args.replace and not is_tournament:
+        raise ClusterError("--replace deletes other nights of a tournament, and this recipe is that of a run: omit it")
 
 
 def _is_tournament(args: argparse.Namespace) -> bool:

@@ -32,6 +32,7 @@ SECRETS = {
 VALUES: dict[str, Any] = {
     "mlflow": {"enabled": True, "authSecretName": "admin"},
     "tracking": {"secretName": "runs"},
+    "storage": {"address": "s3://bucket/runs"},
     "nightly": {"enabled": True, "recipe": 'name = "nightly"\n', "trackingSecretName": "tournament"},
     "run": {"name": "first", "recipe": 'name = "first"\n'},
 }
@@ -76,7 +77,7 @@ def started(pod: dict[str, Any], folder: Path) -> Iterator[int]:
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "mlflow", "server", *command],
-            env={**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", **own},
+            env={**os.environ, **own},
             cwd=folder,
             stdout=log,
             stderr=log,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,10 @@ def test_with_a_certificate_the_server_speaks_https_only(render: Render, tmp_pat
     with started(server_pod(render, values), tmp_path) as port:
         assert ask(port, SEARCH, host=SERVICE, user=ADMIN, authority=tmp_path / "ca.crt")[0] == 200
         assert ask(port, SEARCH, host=SERVICE, user=ADMIN)[0] == 0
+        command = container(render, values)["livenessProbe"]["exec"]["command"]
+        here = {"python": sys.executable, "/tls/tls.crt": str(tmp_path / "tls.crt"), "5000": str(port)}
+        own = [here.get(word, word) for word in command]
+        assert subprocess.run(own, check=False).returncode == 0
+        certificate(tmp_path)  # as cert-manager renews it
+        done = subprocess.run(own, capture_output=True, text=True, check=False)
+        assert (done.returncode, "was renewed" in done.stderr) == (1, True), done.stderr

@@ -45,10 +45,10 @@ def run_job(render: Render, address: str, secrets: Mapping[str, Mapping[str, str
     """Run the Job that Helm creates after an install or upgrade."""
     job = find(render(VALUES), "Job", "suphx-mlflow-users")
     (container,) = job["spec"]["template"]["spec"]["containers"]
-    assert container["command"][0] == "python"
+    assert container["args"][0] == "python"
     own = {name: text for name, text in environment(container, secrets).items() if name not in ("HOME", "SUPHX_CACHE")}
     return subprocess.run(
-        [sys.executable, *container["command"][1:]],
+        [sys.executable, *container["args"][1:]],
         env={**os.environ, **own, "MLFLOW_TRACKING_URI": address},
         capture_output=True,
         text=True,

@@ -39,7 +39,8 @@ def test_the_recipe_that_is_shipped_goes_through_unchanged(render: Render, tmp_p
 
 def test_it_plays_with_its_cores_and_takes_checkpoints_from_the_bucket(render: Render) -> None:
     job = find(render(VALUES), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    command = job["containers"][0]["command"]
+    assert job["containers"][0]["command"] == ["tini", "--"]
+    command = job["containers"][0]["args"]
     assert command[0] == "suphx"
     args = build_parser().parse_args(command[1:])
     assert str(args.recipe) == "/recipes/nightly.toml"
@@ -103,11 +104,11 @@ def tournament(render: Render, **values: Any) -> dict[str, Any]:
 def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:
     job = find(render(RAY), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]
     pod = job["template"]["spec"]
-    words = pod["containers"][0]["command"]
+    words = pod["containers"][0]["args"]
     assert words[:2] == ["suphx", "launch"]
     args = build_parser().parse_args(words[1:])
     assert (str(args.recipe), args.release) == ("/recipes/nightly.toml", "suphx")
-    assert (args.follow, args.rm) == (True, True)
+    assert (args.replace, args.follow, args.rm) == (True, True, True)
     spec = tournament(render)["spec"]
     command = shlex.split(spec["entrypoint"])
     played = build_parser().parse_args(command[1:])
@@ -115,11 +116,21 @@ def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Ren
     assert (str(played.recipe), recipe.on_ray, recipe.workers) == ("/recipes/recipe.toml", True, 30)
     assert recipe.storage.address == "s3://bucket/runs"
     assert job["backoffLimit"] == 3
-    assert job["activeDeadlineSeconds"] > spec["activeDeadlineSeconds"] == 12 * 3600
     (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
     assert [group[key] for key in ("minReplicas", "replicas", "maxReplicas")] == [5, 5, 5]
     assert group["template"]["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "6"
     assert spec["rayClusterSpec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0", "no game beside the driver"
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_all_attempts_of_a_tournament_end_before_the_pod_that_waits_for_it(render: Render, retries: int) -> None:
+    values = {"run": {"backoffLimit": 7}, "nightly": {**RAY["nightly"], "backoffLimit": retries}}
+    spec = tournament(render, **values)["spec"]
+    assert spec["backoffLimit"] == retries
+    job = find(render({**RAY, **values}), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]
+    assert spec["activeDeadlineSeconds"] * (retries + 1) == 12 * 3600 < job["activeDeadlineSeconds"] < 24 * 3600
+    one_pod = cron_job(render, backoffLimit=retries)["spec"]["jobTemplate"]["spec"]
+    assert (one_pod["backoffLimit"], one_pod["activeDeadlineSeconds"]) == (retries, 12 * 3600)
 
 
 def test_small_nights_stay_one_pod_and_need_no_rights(render: Render) -> None:

@@ -181,7 +181,7 @@ def test_the_launcher_takes_the_template_as_it_is(render: Render) -> None:
 
 
 def test_helm_tests_say_commands_that_exist(render: Render) -> None:
-    commands = [pod["spec"]["containers"][0]["command"] for where, pod in pods(render(EVERYTHING)) if "test-" in where]
+    commands = [pod["spec"]["containers"][0]["args"] for where, pod in pods(render(EVERYTHING)) if "test-" in where]
     assert sorted(command[:2] for command in commands) == [["python", "-c"], ["suphx", "jobs"], ["suphx", "warmup"]]
     for command in commands:
         if command[0] == "suphx":

@@ -47,6 +47,8 @@ grant_default_workspace_access = false
 {{- define "suphx.mlflowEnvironment" -}}
 - {name: HOME, value: /tmp}
 - {name: MLFLOW_DISABLE_TELEMETRY, value: "true"}
+{{- /* Without it the server starts more processes, for a feature that is not used. */}}
+- {name: MLFLOW_SERVER_ENABLE_JOB_EXECUTION, value: "false"}
 - {name: MLFLOW_AUTH_CONFIG_PATH, value: /auth/basic_auth.ini}
 {{- $names := list "MLFLOW_AUTH_ADMIN_USERNAME" "MLFLOW_AUTH_ADMIN_PASSWORD" "MLFLOW_FLASK_SERVER_SECRET_KEY" }}
 {{- include "suphx.secretVariables" (dict "secret" .Values.mlflow.authSecretName "names" $names) }}

@@ -5,14 +5,14 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{- define "suphx.tournamentJob" -}}
 {{- $values := .root.Values -}}
 {{- $nightly := $values.nightly -}}
-{{- if not (or $values.storage.address $values.volumes.runs) -}}
-{{- fail "nightly.workers is set without storage.address: the games would be lost with the RayJob's pods. Set it, or volumes.runs" -}}
-{{- end -}}
 {{- $head := (index $values.presets $values.preset).head -}}
 {{- $workers := dict "replicas" $nightly.workers "slots" $nightly.cpu "cpu" $nightly.cpu "memory" $nightly.memory "objectStoreGi" 2 "disk" "20Gi" -}}
+{{- /* KubeRay counts the deadline from the start of each attempt, so that all attempts together end before the CronJob's pod does. */ -}}
+{{- $deadline := max 1 (div $nightly.activeDeadlineSeconds (add1 $nightly.backoffLimit)) -}}
+{{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" .root) -}}
 {{- /* After its deadline the driver works on until the pods are deleted: it must not promote nets in the morning. */ -}}
-{{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" .root) "deadline" $nightly.activeDeadlineSeconds "ttl" 60 -}}
-{{- include "suphx.rayJob" (merge $job .) -}}
+{{- $limits := dict "backoffLimit" (int $nightly.backoffLimit) "deadline" $deadline "ttl" 60 -}}
+{{- include "suphx.rayJob" (merge $job $limits .) -}}
 {{- end -}}
 
 {{/* The command of a tournament in a RayJob: every core of the workers plays. */}}

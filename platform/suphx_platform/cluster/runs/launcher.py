@@ -19,9 +19,11 @@ from suphx_platform.cluster.runs.run_log import RunLog
 from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
     PRESET_LABEL,
+    RELEASE_LABEL,
     TEMPLATE_LABEL,
     RunObjects,
     has_job,
+    is_tournament,
     job_of,
     job_text,
     recipe_name,
@@ -82,7 +84,7 @@ class Launcher:
 
         Raises ClusterError if there is none, or more than one.
         """
-        labels = TEMPLATE_LABEL + (f",app.kubernetes.io/instance={release}" if release else "")
+        labels = TEMPLATE_LABEL + (f",{RELEASE_LABEL}={release}" if release else "")
         found = self._api.list("configmaps", labels=labels)
         if len(found) == 1:
             return found[0]
@@ -91,7 +93,7 @@ class Launcher:
                 f"the chart is not installed in namespace {self._api.namespace} (no ConfigMap with label {labels}). "
                 "Install it with helm install, or choose another --namespace"
             )
-        names = sorted(str((one["metadata"].get("labels") or {}).get("app.kubernetes.io/instance")) for one in found)
+        names = sorted(str((one["metadata"].get("labels") or {}).get(RELEASE_LABEL)) for one in found)
         raise ClusterError(f"the chart is installed more than once ({', '.join(names)}): choose one with --release")
 
     def launch(self, objects: RunObjects, *, is_dry: bool = False) -> RunStatus:
@@ -113,6 +115,20 @@ class Launcher:
         else:
             _logger.info("%s exists already: another command created it at the same time", run)
         return self.status(run)
+
+    def delete_other_nights(self, objects: RunObjects, *, seconds: float) -> None:
+        """Delete the RayJobs of a tournament's other nights, and wait until their pods have terminated.
+
+        They have the same name, but for the digest, and belong to the same release. A driver that still works stores
+        its state first. Nights that a person has stopped have no RayJob and keep their recipe. Raises ClusterError.
+        """
+        labels = objects.job["metadata"]["labels"]
+        selector = ",".join(f"{key}={labels[key]}" for key in (PRESET_LABEL, RELEASE_LABEL))
+        name = objects.run_id.rpartition("-")[0]
+        for run in (str(one["metadata"]["name"]) for one in self._api.list("rayjobs", labels=selector)):
+            if run != objects.run_id and run.rpartition("-")[0] == name:
+                _logger.info("Deleting RayJob %s of another night", run)
+                self.delete(run, seconds=seconds)
 
     def runs(self) -> list[RunStatus]:
         """Return all runs of the namespace in the order of their creation."""
@@ -377,9 +393,12 @@ _HINTS: dict[State, str] = {
 def _kept(run: str, job: Object | None, recipe: Object | None) -> list[str]:
     """Return what the deletion of a run leaves."""
     source = job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
-    address = setting(source, "storage.address") if source is not None else ""
-    kept = [f"checkpoints in {address.rstrip('/')}/{run}"] if address else []
-    kept.append(f"metrics and reports of {run} in MLflow")
+    address = setting(source, "storage.address").rstrip("/") if source is not None else ""
+    if source is not None and is_tournament(source):
+        kept = ["games and reports in " + (f"{address} and MLflow" if address else "MLflow")]
+    else:
+        kept = [f"checkpoints in {address}/{run}"] if address else []
+        kept.append(f"metrics and reports of {run} in MLflow")
     if source is not None and "meta.helm.sh/release-name" in (source["metadata"].get("annotations") or {}):
         kept.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
     return kept

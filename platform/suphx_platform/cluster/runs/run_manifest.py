@@ -24,6 +24,7 @@ Object = dict[str, Any]
 TEMPLATE_LABEL = "suphx/run-template=true"
 RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
+RELEASE_LABEL = "app.kubernetes.io/instance"
 DIGEST_NOTE = "suphx/recipe-digest"
 PLACEHOLDER = "RUN_ID"
 NIGHTLY = "nightly"
@@ -213,6 +214,11 @@ def setting(job: Object, key: str) -> str:
     words = shlex.split(str(job["spec"].get("entrypoint", "")))
     values = [word.partition("=")[2] for word in words if word.startswith(f"{key}=")]
     return values[-1] if values else ""
+
+
+def is_tournament(job: Mapping[str, Any]) -> bool:
+    """Return whether a RayJob plays a tournament, which has an id of its own in the storage and in MLflow."""
+    return shlex.split(str(job["spec"].get("entrypoint", "")))[:2] == ["suphx", "tournament"]
 
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:

@@ -131,7 +131,10 @@ def _container_faults(container: Object) -> Iterator[tuple[str, str]]:
 def advice_for(reason: str, message: str) -> str:
     """Return what to do; empty if the message is all there is to know."""
     if "exceeded quota" in message:
-        return "stop or delete another run, take a smaller --preset, or raise the ResourceQuota of the namespace"
+        return (
+            "stop or delete another run, take a smaller --preset, or raise the ResourceQuota of the namespace. "
+            "A run that has ended keeps its pods for run.ttlSecondsAfterFinished of the chart"
+        )
     if "violates PodSecurity" in message:
         return "the namespace enforces a Pod Security level that this pod does not meet: use the chart's pod templates"
     return _ADVICE.get(reason, "")

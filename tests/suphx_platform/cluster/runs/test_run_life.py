@@ -83,7 +83,7 @@ def test_a_failed_attempt_with_retries_left_is_no_failed_run(
     assert suphx("resume", run_id)[1]["state"] == "retrying"
     assert cluster.objects["rayjobs", run_id]["metadata"]["uid"] == before
     operator.ends_submitters = True
-    for attempt in range(1, 4):
+    for attempt in range(1, cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] + 1):
         operator.report(run_id, "FAILED")
         status = cluster.objects["rayjobs", run_id]["status"]
         assert (status["failed"], suphx("status", run_id)[1]["state"]) == (attempt, "running")

@@ -25,6 +25,7 @@ def test_a_quota_that_stops_some_pods_is_told_while_all_others_are_ready(
     assert result["pods"]["inference"] == {"ready": 0, "wanted": 2}
     told = problems(suphx, run)
     assert any("RayCluster" in one and "exceeded quota" in one and "ResourceQuota" in one for one in told)
+    assert any("A run that has ended keeps its pods for run.ttlSecondsAfterFinished" in one for one in told)
     assert any(one.startswith(f"Job {run}: FailedCreate") for one in told)  # nor was there room for the submitter
 
 

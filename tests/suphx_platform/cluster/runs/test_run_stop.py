@@ -159,7 +159,7 @@ def test_a_run_whose_stop_was_interrupted_makes_no_further_attempt_and_can_be_re
     cluster.keeps_pods = False
     code, result, err = suphx("resume", run_id, "--wait", "300")
     assert (code, result["state"]) == (0, "running"), err
-    assert cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] == 3
+    assert cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] == 10
 
 
 def test_stop_waits_until_the_last_pod_has_ended_and_no_driver_overlaps_the_next_one(

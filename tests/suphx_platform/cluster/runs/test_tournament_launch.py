@@ -38,7 +38,7 @@ def nightly(cluster: Cluster) -> list[str]:
     cluster.put("configmaps", named["ConfigMap", "suphx-run-template"])
     cluster.rules = named["Role", "suphx-nightly"]["rules"]
     pod = named["CronJob", "suphx-nightly"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    program, command, _, *options = pod["containers"][0]["command"]
+    program, command, _, *options = pod["containers"][0]["args"]
     assert (program, command) == ("suphx", "launch")
     return [command, str(RECIPE), *options]
 
@@ -119,6 +119,42 @@ def test_the_pod_of_the_night_follows_the_tournament_and_removes_it(
     assert cluster.used_rights == allowed
 
 
+def test_what_is_left_of_earlier_nights_is_deleted_before_a_night_begins(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(RECIPE.read_text(encoding="utf-8").replace('name = "nightly"', 'name = "nightly-other"'))
+    kept = {suphx("launch", str(other))[1]["run_id"]}
+    for night, outcome in (("2020-01-01", "FAILED"), ("2020-01-02", "")):
+        run = suphx("launch", str(RECIPE), "--set", f"night={night}")[1]["run_id"]
+        if outcome:  # its pods are gone, and its RayJob stays
+            job = cluster.objects["rayjobs", run]
+            cluster.put("rayjobs", {**job, "spec": {**job["spec"], "backoffLimit": 0}})
+            operator.report(run, outcome)
+            assert suphx("status", run)[1]["state"] == "failed"
+    of_another_release = suphx("launch", str(RECIPE), "--set", "night=2020-01-03")[1]["run_id"]
+    job = cluster.objects["rayjobs", of_another_release]
+    job["metadata"]["labels"]["app.kubernetes.io/instance"] = "another"
+    kept |= {of_another_release}
+    options = [option for option in nightly if option not in ("--follow", "--rm")]
+    code, result, err = suphx(*options)
+    assert (code, result["state"]) == (0, "running"), err
+    assert set(cluster.names("rayjobs")) == kept | {result["run_id"]}
+    recipes = {name for name in cluster.names("configmaps") if name.endswith("-recipe")}
+    assert recipes == {f"{run}-recipe" for run in cluster.names("rayjobs")}
+    assert suphx(*options)[1]["run_id"] == result["run_id"]  # another pod of the same night leaves it as it is
+    assert set(cluster.names("rayjobs")) == kept | {result["run_id"]}
+
+
+def test_a_tournament_names_no_id_under_which_nothing_is_stored(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
+) -> None:
+    run = suphx("launch", str(RECIPE))[1]["run_id"]
+    cluster.rules = None  # a person's rights, not those of the night's pod
+    code, result, err = suphx("delete", run, "--yes")
+    assert (code, result["kept"]) == (0, ["games and reports in s3://bucket/runs and MLflow"]), err
+
+
 def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
     cluster: Cluster, nightly: list[str], operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,12 +173,15 @@ def test_what_a_launch_of_a_tournament_cannot_have_is_refused(
         ((), "no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers"),
         (("--preset", "small"), "a tournament has the size of nightly.workers"),
         (("--rm",), "add --follow"),
+        (("--replace", "--dry-run=server"), "--dry-run changes nothing"),
         (("--follow", "--dry-run=server"), "--dry-run creates none"),
     ):
         code, _, err = suphx("launch", str(RECIPE), *options)
         assert code == 1
         assert message in err
-    assert cluster.names("rayjobs") == []
+    code, _, err = suphx("launch", "reinforcement", "--replace")
+    assert (code, cluster.names("rayjobs")) == (1, [])
+    assert "--replace deletes other nights of a tournament" in err
 
 
 def test_a_tournament_is_stopped_and_resumed_like_any_run(
