@@ -50,6 +50,10 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"presets": {"small": {"head": {"cpu": 4}}}}, "'/presets/small/head/cpu': got number, want string"),
     ({"presets": {"mine": {"head": SIZE}}}, "'/presets/mine': missing properties 'simulator', 'inference', 'learner'"),
     ({"presets": {"small": {"learner": {"gpus": -1}}}}, "'/presets/small/learner/gpus': minimum: got -1, want 0"),
+    (
+        {"presets": {"small": {"learner": {"buffers": 99}}}},
+        "'/presets/small/learner/buffers': maximum: got 99, want 98",
+    ),
 ]
 
 REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [

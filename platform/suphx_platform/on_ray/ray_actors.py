@@ -23,16 +23,10 @@ import ray
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import PolicyOutputs
 from suphx.experience.sparse_observations import SparseObservations
-from suphx_platform.on_ray.actor.ray_actor import (
-    PLACE,
-    Health,
-    NotBegunError,
-    RayActor,
-    health_of_process,
-)
+from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError, RayActor, health_of_process
 from suphx_platform.on_ray.engine_client import EngineClient
 from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.parts.ray_layout_config import PLACE, RayLayoutConfig
 from suphx_platform.parts.replay_buffer import BufferStatus, ReplayBuffer
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from suphx_platform.on_ray.actor.ray_actor import BESIDE, PLACE, RayActor
+from suphx_platform.on_ray.actor.ray_actor import RayActor
 from suphx_platform.on_ray.learner_room import free_room
 from suphx_platform.on_ray.ray_actors import (
     InferenceEngineActor,
@@ -27,6 +27,7 @@ from suphx_platform.on_ray.ray_actors import (
     ReplayBufferActor,
     SimulatorActor,
 )
+from suphx_platform.parts.ray_layout_config import BESIDE, PLACE
 from suphx_platform.parts.self_play_simulator import SimulatorContext
 
 if TYPE_CHECKING:

@@ -8,6 +8,11 @@ from typing import Literal, Protocol, get_args
 
 Pace = Literal["free", "lockstep"]
 MIN_OBJECT_STORE_BYTES = 80 * 2**20
+PLACE, BESIDE = 0.99, 0.0001
+"""Share of a node's resource that an actor takes: the one it is for; one that only has to be near it. Ray counts in
+steps of 0.0001."""
+MAX_BUFFERS = round((1 - PLACE) / BESIDE) - 2
+"""Buffers that fit beside a learner, with the parameter server and the actor that drives several learners."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +35,7 @@ class RayLayoutConfig:
     its own process, so that no request is sent. This is fastest without a GPU, but needs torch in every simulator."""
     num_buffers: int = 1
     """Number of shards of the replay buffer, with ``buffer.capacity_bytes`` each; simulator i fills shard i modulo this
-    number."""
+    number. At most 98, because all of them may run beside one learner."""
     cpus_per_simulator: float = 1.0
     """Logical CPUs that Ray reserves per simulator."""
     cpus_per_engine: float = 1.0
@@ -58,6 +63,11 @@ class RayLayoutConfig:
         check_layout(self, least_1=("num_simulators", "num_buffers", "learner_copy_interval", "max_failures"))
         if self.num_engines < 0:
             raise ValueError(f"num_engines is {self.num_engines}: use 0 or more")
+        if self.num_buffers > MAX_BUFFERS:
+            raise ValueError(
+                f"num_buffers is {self.num_buffers}: use at most {MAX_BUFFERS}, which fit beside a learner, and "
+                "increase buffer.capacity_bytes"
+            )
 
 
 class _Layout(Protocol):

@@ -14,8 +14,19 @@ from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx_platform.backend.self_play_match import MatchOutcome
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import play_match
+from suphx_platform.parts.ray_layout_config import BESIDE, MAX_BUFFERS, PLACE
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+
+def test_a_learner_fits_on_a_node_with_the_largest_number_of_buffers() -> None:
+    """The resources of all actors that may be on one node for a learner, as Ray counts them."""
+    from ray.util.placement_group import placement_group
+
+    beside = MAX_BUFFERS + len(["parameter server", "driver of several learners"])
+    with ray_session(num_cpus=1, resources={"learner": 1}):
+        actors = [{"learner": PLACE}, *({"learner": BESIDE} for _ in range(beside))]
+        assert placement_group(actors).wait(60)
 
 
 def load_or_die(address: str) -> Agent:

@@ -11,10 +11,6 @@ import ray
 from suphx_platform.on_ray.actor.process_memory import private_bytes
 from suphx_platform.parts.engine_counts import EngineCounts
 
-PLACE, BESIDE = 0.99, 0.001
-"""Share of a node's resource that an actor takes: the one it is for; one that only has to be near it."""
-
-
 _INCARNATION = uuid.uuid4().hex
 """Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""
 
