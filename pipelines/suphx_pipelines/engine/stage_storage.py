@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -111,19 +111,35 @@ class StageStorage:
             for name in (f"{self.name(stage_name)}/{BEST}", self.name(stage_name)):
                 self._storage.delete(name)
 
-    def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
+    def keep(
+        self,
+        stage_name: str,
+        folder: Path,
+        number: int,
+        score: float | None = None,
+        then: Callable[[], None] | None = None,
+    ) -> None:
         """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
 
-        Returns at once; raises OSError if nothing could be stored for ``storage.max_outage_hours``.
+        ``then`` is called when it is stored, in the thread of the uploads; without a storage at once. Returns at once;
+        raises OSError if nothing could be stored for ``storage.max_outage_hours``.
         """
         if number == FINISHED:
             shutil.rmtree(_aside(folder), ignore_errors=True)
         else:
             write_json(folder / _REACHED, {"number": number})  # also without a storage: one may be set later
         if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
+            if then is not None:
+                then()
             return
-        then = partial(self._end, stage_name, folder) if number == FINISHED else partial(self._mark, folder)
-        self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=then)
+        note = partial(self._end, stage_name, folder) if number == FINISHED else partial(self._mark, folder)
+
+        def note_stored(version: CheckpointVersion) -> None:
+            note(version)
+            if then is not None:
+                then()
+
+        self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=note_stored)
 
     def keeps_best(self) -> bool:
         """Tell whether nets are stored that were measured."""

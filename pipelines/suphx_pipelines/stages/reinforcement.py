@@ -7,8 +7,10 @@ Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.sa
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +37,6 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 if TYPE_CHECKING:
     from suphx_platform.backend.backend import SelfPlay
     from suphx_platform.selfplay.controller import Controller
-    from suphx_platform.selfplay.metrics import RunMetrics
 
 STAGE_NAME = "reinforcement"
 _OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
@@ -140,11 +141,12 @@ def play_and_learn(
     play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
     with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
         progress.reach(0, "setting up")
-        metrics = run_metrics(config)
-        report = _Report(context, metrics, progress, config, first_update)
+        metrics = run_metrics(config, lambda: {**context.storage_figures(), **context.tracker.figures()})
+        report = _Report(context, progress, config, first_update)
 
         def keep(updates: int) -> None:
-            context.keep(first_update + updates)
+            then = None if metrics is None else partial(metrics.note_saved, time.time())
+            context.keep(first_update + updates, then=then)
 
         def keep_best(updates: int, nets: Path, strength: float) -> None:
             if context.keep_best is not None:
@@ -206,20 +208,17 @@ class _Report:
     def __init__(
         self,
         context: StageContext[Recipe],
-        metrics: RunMetrics | None,
         progress: Progress,
         config: ReinforcementConfig,
         first_update: int,
     ) -> None:
-        self._context, self._metrics, self._progress, self._config = context, metrics, progress, config
+        self._context, self._progress, self._config = context, progress, config
         self._first_update = first_update
         self._note = "first games"
 
     def add(self, point: Mapping[str, float]) -> None:
         """Take a point of self-play, or one of a match."""
         storage = self._context.storage_figures()
-        if self._metrics is not None:
-            self._metrics.show({**storage, **self._context.tracker.figures()})
         self._context.tracker.log_metrics({**point, **storage}, step=self._first_update + int(point["updates"]))
         if "seconds" in point:
             self._note = progress_note(point, self._config.heads[0])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from suphx.selfplay.agents.policy_set import seeing_hidden
 from suphx.training.loop.loss_watch import DivergedError
-from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, Fault, Learned, SelfPlay
+from suphx_platform.backend.backend import Backend, BackendState, DivergedBatchError, Event, Fault, Learned, SelfPlay
 from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.reinforcement_state import Progress, damaged
@@ -59,7 +59,8 @@ class Controller:
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written; ``keep_best`` gets the nets of each match against the start;
+        updates whenever a state was written, and of the last state when the run diverged; it then has to tell
+        ``metrics`` when the state is kept. ``keep_best`` gets the nets of each match against the start;
         ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on if that is
         not learning. Faults are logged. Raises ValueError if the state belongs to another run.
         """
@@ -75,13 +76,15 @@ class Controller:
             state, self._progress = saved
         elif play.carried is not None:
             state = first_state(play.carried, play.start.weights(config.head_numbers))
-        try:
-            self._backend = new_backend(config, play, state)
-        except (AttributeError, IndexError, KeyError, TypeError) as error:
-            if state is None:
-                raise
-            raise damaged(self._folder.state_path, error) from error
+        self._saved_updates = self._progress.updates
         self._metrics = metrics
+        if metrics is not None:
+            metrics.open(done_share=min(1.0, self.share_done))
+        try:
+            self._backend = self._new_backend(new_backend, state)
+        except BaseException:
+            self._close_metrics()
+            raise
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
         self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
         self._times = TimeShare(
@@ -112,6 +115,7 @@ class Controller:
                     self._stop()
             return self._finish()
         finally:
+            self._close_metrics()
             self._backend.close()
 
     @property
@@ -134,7 +138,21 @@ class Controller:
         """Updates so far, over all starts of the run."""
         return self._progress.updates
 
+    def _new_backend(self, new_backend: NewBackend, state: BackendState | None) -> Backend:
+        try:
+            return new_backend(self._config, self._play, state)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            if state is None:
+                raise
+            raise damaged(self._folder.state_path, error) from error
+
+    def _close_metrics(self) -> None:
+        if self._metrics is not None:
+            self._metrics.close()
+
     def _stop(self) -> NoReturn:
+        if self._metrics is not None:
+            self._metrics.note_stopping()
         self._process_events_of(self._backend.settle)
         _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
         self._save()
@@ -242,8 +260,10 @@ class Controller:
     def _finish(self) -> dict[str, Any]:
         self._process_events_of(self._backend.settle)
         matches = self._progress.matches
-        if self._progress.since_report and not self._progress.history:
-            self._add_point()  # of a run that is shorter than report_every
+        if self._progress.since_report:
+            self._add_point()  # the run may end between two reports
+        if self._metrics is not None:
+            self._metrics.show({"done_share": 1.0})
         self._add_matches(waits=True)
         if not any(match["is_final"] and match["updates"] == self._progress.updates for match in matches):
             self._save()  # the match takes long, and may be stopped
@@ -265,16 +285,19 @@ class Controller:
         self._folder.write_nets(self._backend.weights(), self._progress.updates)
         self._folder.write_state(self._backend.state(), self._progress)
         self._saved_at = time.monotonic()
-        if self._metrics is not None:
-            self._metrics.note_saved()
+        self._saved_updates = self._progress.updates
         if self._keep is not None:
-            self._keep(self._progress.updates)
+            self._keep(self._saved_updates)
+        elif self._metrics is not None:
+            self._metrics.note_saved(time.time())
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write the batch and the last good weights; return the error that names the files."""
         updates = self._progress.updates
         self._folder.write_nets(self._backend.newest().weights, updates)
         path = self._folder.write_diverged(error, updates)
+        if self._keep is not None:
+            self._keep(self._saved_updates)  # the folder still has this state, and now the batch too
         return DivergedError(
             f"self-play diverged at update {updates + 1} ({error}); the batch is in {path}, the weights "
             f"of version {self._backend.version} in {self._folder.path}: lower learner.learning_rate "

@@ -3,16 +3,21 @@
 No other file imports ray.util.metrics. Ray puts ``ray_`` before each name and ``_total`` behind those of counters; who
 looks at them, and what they mean, is in docs/operations.md.
 
->>> metrics = RunMetrics()  # connected to Ray
+>>> metrics = RunMetrics()
+>>> metrics.open(done_share=0.0)  # Ray gets them from now on, as soon as this process is connected to it
 >>> metrics.count([Fault("engine 0", "died", "…")])
 >>> metrics.show({"hanchans_per_second": 12.5, "discard_entropy": 0.9})
+>>> metrics.close()
 """
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import ray
 from ray.util.metrics import Counter, Gauge
 
 from suphx.models.nets.policy_heads import HEAD_NAMES
@@ -46,7 +51,8 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_storage_outage_seconds": ("Seconds since the storage has taken nothing; 0 while it does", ()),
     "suphx_tracking_waiting": ("Messages that MLflow has not got yet", ()),
     "suphx_tracking_outage_seconds": ("Seconds since MLflow has taken nothing; 0 while it does", ()),
-    "suphx_state_saved_seconds": ("When the state was saved last, seconds since 1970", ()),
+    "suphx_state_saved_seconds": ("Time of the newest state that is kept, seconds since 1970", ()),
+    "suphx_stopping": ("1 when the run was asked to stop before its end, else 0", ()),
 }  # fmt: skip
 COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_hanchans": ("Hanchans played since this process began", ()),
@@ -55,6 +61,9 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_faults": ("Parts that died, hung or failed", ("part", "kind")),
     "suphx_buffer_decisions": ("Decisions that were added, learned, refused, stale or lost", ("fate",)),
 }
+
+STOP_SECONDS_VARIABLE = "SUPHX_STOP_METRICS_SECONDS"
+"""Environment variable: how long a run that stops exports its metrics after that, so that Prometheus reads them."""
 
 _REFRESH_SECONDS = 1.0
 """Ray exports every ten seconds (RAY_metrics_report_interval_ms), at most every second."""
@@ -102,17 +111,41 @@ _GAUGE_OF = {
 
 
 class RunMetrics:
-    """Consumes: what happens in a run. Produces: its gauges and counters. Waits for: nothing."""
+    """Consumes: what happens in a run. Produces: its gauges and counters. Waits for: Prometheus, when the run stops.
 
-    def __init__(self) -> None:
+    Ray forgets a gauge that is not set for two exports. A thread sets all of them every second between ``open`` and
+    ``close``, so that they are exported while the run waits for nodes, matches or the storage.
+    """
+
+    def __init__(self, watch: Callable[[], Mapping[str, float]] = dict) -> None:
+        """``watch`` returns further figures to show; it is called in the thread."""
         self._gauges = {name: Gauge(name, text, tags) for name, (text, tags) in GAUGES.items()}
         self._counters = {name: Counter(name, text, tags) for name, (text, tags) in COUNTERS.items()}
         self._values: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
-        self._refreshed_at = 0.0
         self._added = dict.fromkeys(_FATES, 0.0)
+        self._watch = watch
+        self._is_closed = threading.Event()
+        self._thread = threading.Thread(target=self._refresh_until_closed, name="metrics", daemon=True)
+        self._stopping_since: float | None = None
+
+    def open(self, *, done_share: float) -> None:
+        """Begin to export, with the share of the run that earlier processes have done; the state is new now."""
+        self._values["suphx_stopping", ()] = 0.0
+        self.show({"done_share": done_share})
+        self.note_saved(time.time())
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop exporting. A run that was asked to stop exports a little longer, as its environment wants it."""
+        if self._stopping_since is not None:
+            wanted = float(os.environ.get(STOP_SECONDS_VARIABLE, "0"))
+            self._is_closed.wait(max(0.0, self._stopping_since + wanted - time.monotonic()))
+        self._is_closed.set()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def count(self, events: Sequence[Event]) -> None:
-        """Count games, updates and faults. To be called every few seconds, also when nothing happened."""
+        """Count games, updates and faults."""
         for event in events:
             if isinstance(event, Played):
                 self._add("suphx_hanchans", event.num_hanchans)
@@ -121,29 +154,37 @@ class RunMetrics:
                 self._add("suphx_updates", 1)
             else:
                 self._add("suphx_faults", 1, {"part": event.part.split()[0], "kind": event.kind})
-        if time.monotonic() > self._refreshed_at + _REFRESH_SECONDS:
-            self._refresh()
 
     def show(self, point: Mapping[str, float]) -> None:
         """Show a point of the curves; names that no gauge knows are left out."""
-        for name, value in point.items():
-            if name in _GAUGE_OF:
-                gauge, tags = _GAUGE_OF[name]
-                self._values[gauge, tuple(tags.items())] = value
+        self._set(point)
         for fate in _FATES:
             total = point.get(f"{fate}_decisions", self._added[fate])
             self._add("suphx_buffer_decisions", total - self._added[fate], {"fate": fate})
             self._added[fate] = total
 
-    def note_saved(self) -> None:
-        """Show that the state was saved just now."""
-        self._values["suphx_state_saved_seconds", ()] = time.time()
+    def note_saved(self, at: float) -> None:
+        """Show that the state of the time ``at``, in seconds since 1970, is kept."""
+        self._values["suphx_state_saved_seconds", ()] = at
 
-    def _refresh(self) -> None:
-        """Give Ray all gauges once more: it forgets values that nobody sets for two exports."""
-        self._refreshed_at = time.monotonic()
-        for (name, tags), value in self._values.items():
-            self._gauges[name].set(value, dict(tags))
+    def note_stopping(self) -> None:
+        """Show that the run was asked to stop: it is no failure that its metrics end before it is done."""
+        self._values["suphx_stopping", ()] = 1.0
+        if self._stopping_since is None:
+            self._stopping_since = time.monotonic()
+
+    def _set(self, figures: Mapping[str, float]) -> None:
+        for name, value in figures.items():
+            if name in _GAUGE_OF:
+                gauge, tags = _GAUGE_OF[name]
+                self._values[gauge, tuple(tags.items())] = value
+
+    def _refresh_until_closed(self) -> None:
+        while not self._is_closed.wait(_REFRESH_SECONDS):
+            if ray.is_initialized():
+                self._set(self._watch())
+                for (name, tags), value in list(self._values.items()):
+                    self._gauges[name].set(value, dict(tags))
 
     def _add(self, name: str, number: float, tags: Tags | None = None) -> None:
         if number > 0:  # Ray refuses others

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from suphx_platform.backend.backend import Backend, BackendState, SelfPlay
@@ -28,10 +28,10 @@ def run_backend(config: ReinforcementConfig) -> NewBackend:
     return RayBackend
 
 
-def run_metrics(config: ReinforcementConfig) -> RunMetrics | None:
-    """Return the metrics for Prometheus, which only a run over Ray has."""
+def run_metrics(config: ReinforcementConfig, watch: Callable[[], Mapping[str, float]] = dict) -> RunMetrics | None:
+    """Return the metrics for Prometheus, which only a run over Ray has; ``watch``: as for ``RunMetrics``."""
     if not config.cluster.on_ray:
         return None
     from suphx_platform.selfplay.metrics import RunMetrics
 
-    return RunMetrics()
+    return RunMetrics(watch)

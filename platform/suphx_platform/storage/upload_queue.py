@@ -26,8 +26,8 @@ _logger = logging.getLogger(__name__)
 class Save(Protocol):
     """Stores a folder as it is now, with a number and, if it was measured, a score (larger is better)."""
 
-    def __call__(self, number: int, score: float | None = None) -> None:
-        """Return at once; raises what went wrong with an earlier one."""
+    def __call__(self, number: int, score: float | None = None, then: Callable[[], None] | None = None) -> None:
+        """Return at once; raises what went wrong with an earlier one. ``then`` is called when it is stored."""
         ...
 
 

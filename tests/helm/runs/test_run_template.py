@@ -14,6 +14,7 @@ from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from suphx_platform.cluster.manifest_rules import broken_rules
 from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
 from suphx_platform.cluster.runs.run_resize import resized_job
+from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.runs.ray_groups import cluster_spec, groups
@@ -68,6 +69,16 @@ def test_a_head_saves_before_it_ends_and_has_the_time_for_it(render: Render) -> 
             assert variables.get("RAY_JOB_STOP_WAIT_TIME_S") == ("1500000" if name == "head" else None)
     long_lived = find(render(EVERYTHING), "RayCluster", "suphx")
     assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
+
+
+@pytest.mark.parametrize(("save_seconds", "shown"), [(300, "60"), (90, "30")])
+def test_a_stopped_run_is_scraped_once_more(render: Render, save_seconds: int, shown: str) -> None:
+    for enabled in (True, False):
+        found = job(render, "small", "demo-1", podMonitor={"enabled": enabled}, run={"saveSeconds": save_seconds})
+        for name, group in groups(found):
+            container = group["template"]["spec"]["containers"][0]
+            variables = {one["name"]: one.get("value") for one in container["env"]}
+            assert variables.get(STOP_SECONDS_VARIABLE) == (shown if enabled and name == "head" else None)
 
 
 @pytest.mark.parametrize("preset", PRESETS)

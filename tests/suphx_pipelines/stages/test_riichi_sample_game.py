@@ -28,7 +28,7 @@ def test_its_progress_is_shown_until_the_end(runs: Path, tmp_path: Path, capsys:
         console=Console(),
         seed=3,
         storage_name="",
-        keep=lambda number, score=None: None,
+        keep=lambda number, score=None, then=None: None,
     )
     figures = riichi_sample_game.run(context)
     shown = capsys.readouterr().err.splitlines()

@@ -31,7 +31,7 @@ def context_of(tracker: Tracker, folder: Path) -> Context:
         console=Console(),
         seed=1,
         storage_name="",
-        keep=lambda number, score=None: None,
+        keep=lambda number, score=None, then=None: None,
     )
 
 

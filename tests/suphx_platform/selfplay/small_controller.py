@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,8 +49,14 @@ def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
     )
 
 
-def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
-    backend, metrics = run_backend(config), run_metrics(config)
+def new_controller(
+    folder: Path,
+    config: ReinforcementConfig = CONFIG,
+    *,
+    watch: Callable[[], Mapping[str, float]] = dict,
+    **arguments: Any,
+) -> Controller:
+    backend, metrics = run_backend(config), run_metrics(config, watch)
     return Controller(config, new_play(config), folder, new_backend=backend, metrics=metrics, **arguments)
 
 

@@ -76,6 +76,13 @@ def test_a_run_leaves_an_agent_curves_and_matches(unbroken: Run) -> None:
     assert counts["added"] >= counts["learned"] + counts["stale"]
 
 
+def test_a_run_that_ends_between_two_reports_reports_its_end(tmp_path: Path) -> None:
+    points: list[Mapping[str, float]] = []
+    metrics = new_controller(tmp_path, replace(CONFIG, max_updates=4), report=points.append).run()
+    assert [(point["updates"], point["done_share"]) for point in metrics["history"]] == [(3, 0.75), (4, 1.0)]
+    assert [point["updates"] for point in points][:2] == [3, 4]
+
+
 def test_updates_that_take_the_place_of_lost_ones_are_not_counted_again(unbroken: Run, tmp_path: Path) -> None:
     """A learner that lost its machine answers numbers that were counted before."""
 
@@ -298,7 +305,11 @@ def test_a_finished_run_has_the_newest_weights_and_can_be_made_longer(unbroken: 
 
 
 def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:
-    controller = new_controller(tmp_path)
+    kept: list[tuple[int, bool]] = []
+    keeps = replace(CONFIG, save_seconds=0.0)
+    controller = new_controller(
+        tmp_path, keeps, keep=lambda updates: kept.append((updates, (tmp_path / DIVERGED_FILE).exists()))
+    )
     backend = controller._backend
     assert isinstance(backend, LocalBackend)
     take = backend._buffer.take
@@ -314,6 +325,8 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_
         controller.run()
     tensors, header = read_tensors(tmp_path / DIVERGED_FILE)
     assert header["updates"] == 4
+    assert kept[-1] == (4, True), "the batch is kept with the last state"
+    assert not any(has_batch for _, has_batch in kept[:-1])
     assert torch.isinf(tensors["discard.rewards"]).sum() == 1
     assert all(np.isfinite(value).all() for value in weights(tmp_path).values())
     load_agent(str(tmp_path))

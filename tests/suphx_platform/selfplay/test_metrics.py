@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 import ray
 
-from suphx_platform.selfplay.metrics import COUNTERS, GAUGES
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
 from tests.suphx_platform.selfplay.small_controller import new_controller
@@ -63,6 +65,32 @@ def test_a_run_is_seen_at_rays_metrics_port(tmp_path: Path, monkeypatch: pytest.
     assert updates >= 30
     fates = {labels["fate"]: value for labels, value in samples["suphx_buffer_decisions_total"]}
     assert fates["added"] >= fates["learned"] >= 30 * 200
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_run_is_seen_before_its_first_update_and_after_it_was_asked_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_metrics_report_interval_ms", "2000")
+    monkeypatch.setenv(STOP_SECONDS_VARIABLE, "10")
+    metrics = RunMetrics(lambda: {"uploads_waiting": 2.0})
+    metrics.open(done_share=0.25)  # before this process is connected to Ray
+    begun = time.time()
+    with ray_session(num_cpus=1):
+        wait_for("suphx_done_share", 0.25)
+        wait_for("suphx_stopping", 0.0)
+        wait_for("suphx_uploads_waiting", 2.0)
+        ((_, saved_at),) = scrape()["suphx_state_saved_seconds"]
+        assert saved_at <= begun
+        metrics.note_stopping()
+        metrics.close()
+        ((_, is_stopping),) = scrape()["suphx_stopping"]
+        assert is_stopping == 1.0
+
+
+def wait_for(name: str, value: float) -> None:
+    """Return when the metric has the value."""
+    while [found for _, found in scrape().get(name, [])] != [value]:
+        time.sleep(0.5)
 
 
 @pytest.mark.parametrize("name", [*GAUGES, *COUNTERS])

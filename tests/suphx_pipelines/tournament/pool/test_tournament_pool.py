@@ -45,7 +45,7 @@ def settle(folder: Path, runs: Path, pool: PoolConfig) -> Pool:
         console=Console(),
         seed=1,
         storage_name="",
-        keep=lambda number, score=None: None,
+        keep=lambda number, score=None, then=None: None,
     )
     tournament_pool.run(context)
     return read_pool(folder)
