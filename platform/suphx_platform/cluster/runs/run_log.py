@@ -76,8 +76,6 @@ class RunLog:
                 raise line
             else:
                 yield line
-        if self._num_reading == 0 and not self._lines.empty():
-            yield from self._drained()
 
     def _read(self, pod: Object, *, follow: bool, tail: int | None) -> None:
         """Put all lines of a pod into the queue, continuing where a connection broke, and None at the end."""
