@@ -25,14 +25,14 @@ _OUTCOMES: Mapping[RunState, StopOutcome] = {
     "interrupted": "saved",
     "finished": "finished",
     "failed": "failed",
-    "running": "killed",  # nobody has written how it ended
 }
 
 
 def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
     """Ask the process that works on the run in ``folder`` to save and end, and wait for that; None if there is none.
 
-    ``seconds``: how long it may take; ``unsaved`` is returned then, and the process goes on.
+    ``seconds``: how long it may take. If it has not saved then, ``unsaved`` is returned and the process goes on; one
+    that has saved may still be sending messages to MLflow.
     """
     process = holder(folder)
     if process is None:
@@ -42,13 +42,18 @@ def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
         os.kill(process, signal.SIGTERM)
     while holder(folder) == process:
         if time.monotonic() >= ends_at:
-            return "unsaved"
+            return _outcome(folder, still_running="unsaved")
         time.sleep(_POLL_SECONDS)
-    summary = RunSummary.read(folder)
-    return "killed" if summary is None else _OUTCOMES[summary.state]
+    return _outcome(folder, still_running="killed")
 
 
 def held_runs(runs: Path) -> list[Path]:
     """Return the folders of the runs in ``runs`` on which processes of this machine, or of this pod, work."""
     folders = sorted(path.parent for path in runs.glob(f"*/{LOCK_FILE}"))
     return [folder for folder in folders if holder(folder) is not None]
+
+
+def _outcome(folder: Path, *, still_running: StopOutcome) -> StopOutcome:
+    """Return what the run's state says; ``still_running``: what it means that nobody has written how the run ended."""
+    summary = RunSummary.read(folder)
+    return still_running if summary is None else _OUTCOMES.get(summary.state, still_running)

@@ -12,7 +12,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import partial
@@ -190,7 +190,7 @@ class Runner(Generic[R]):
     def _run_tracked(self, store: TrackingStore, journal: RunJournal) -> RunResult:
         params = flatten(self._identity)
         with (
-            closing(store),
+            store.closed(),
             store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
             RunPage(tracker, self.folder, journal.summary, records=self._records).shown() as page,
             system_metrics(tracker, self._begun(store, journal)),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
 from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
-from suphx_platform.tracking.tracking_outbox import Outbox
+from suphx_platform.tracking.tracking_outbox import CLOSE_SECONDS, STOP_SECONDS, Outbox
 
 _QUEUE = ".mlflow-queue"
 """In the run's folder: what MLflow has not got yet."""
@@ -24,7 +25,7 @@ class Tracker:
     Usage::
 
         store = TrackingStore(Path("runs"))
-        with closing(store), store.start("laptop-1f2e", key="laptop-1f2e") as tracker:
+        with store.closed(), store.start("laptop-1f2e", key="laptop-1f2e") as tracker:
             with tracker.start("report", key="laptop-1f2e/report/77aa", params={"seed": 1}) as stage:
                 stage.log_metrics({"train_loss": 1.9}, step=100)
                 stage.log_artifact(Path("report.html"))
@@ -171,10 +172,22 @@ class TrackingStore(MlflowStore):
     def _queue(self, key: str) -> Path:
         return self.folder / key / _QUEUE
 
-    def close(self) -> None:
-        """Send all waiting calls if MLflow answers; warn about those that cannot be sent."""
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Close the store at the end of the block, after less time if the process was asked to stop."""
+        seconds = CLOSE_SECONDS
+        try:
+            yield
+        except KeyboardInterrupt:
+            seconds = STOP_SECONDS
+            raise
+        finally:
+            self.close(seconds)
+
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Send all waiting calls if MLflow answers, for at most ``seconds``; warn about those that cannot be sent."""
         while self._outboxes:
-            self._outboxes.pop().close()
+            self._outboxes.pop().close(seconds)
 
     @property
     def run_ids(self) -> dict[str, str]:

@@ -21,7 +21,9 @@ from suphx_platform.tracking.messages.message_admission import MessageAdmission
 from suphx_platform.tracking.messages.message_lane import MessageLane
 from suphx_platform.tracking.messages.message_log import MAX_BYTES, Message, MessageLog
 
-_CLOSE_SECONDS = 300.0
+CLOSE_SECONDS, STOP_SECONDS = 300.0, 60.0
+"""How long the end of a run waits for MLflow at most, and that of a run that was asked to stop: its pod has little
+time."""
 _MAX_METRICS = 1000
 """MLflow's own limit of one call."""
 _REFUSED, _MAX_REFUSED_SHOWN = "refused.jsonl", 10
@@ -84,9 +86,9 @@ class Outbox:
             "tracking_outage_seconds": max(lane.away_seconds for lane in lanes),
         }
 
-    def close(self) -> None:
-        """Send what waits as long as MLflow takes it, for at most five minutes; say what remains, and where."""
-        deadline = time.monotonic() + _CLOSE_SECONDS
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Send what waits as long as MLflow takes it, for at most ``seconds``; say what remains, and where."""
+        deadline = time.monotonic() + seconds
         with self._lock:
             self._admission.write_held()
         for lane in (self._calls, self._files):

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import getpass
+import threading
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from suphx_platform.tracking import tracking
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT, PRIMARY_METRIC
+from suphx_platform.tracking.messages.message_log import Message
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, MAX_VALUE_LENGTH
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -37,6 +41,30 @@ def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path
     assert len(run.data.params) == 152
     assert [(m.step, m.value) for m in store.client.get_metric_history(tracker.run_id, "loss")] == [(1, 2.0), (2, 1.5)]
     assert {path.name for path in (runs / "artifacts").rglob("*.txt")} == {"note.txt", "inner.txt"}
+
+
+@pytest.mark.parametrize("ends_with", [KeyboardInterrupt, ValueError])
+def test_a_run_that_is_asked_to_stop_waits_less_for_mlflow(
+    ends_with: type[BaseException], runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    is_open = threading.Event()
+    monkeypatch.setattr(tracking, "STOP_SECONDS", 0.1)
+    store = TrackingStore(runs)
+    send = store._calls.send
+
+    def send_late(messages: Sequence[Message]) -> None:
+        assert is_open.wait(60)
+        send(messages)
+
+    store._calls.send = send_late  # type: ignore[method-assign]
+    store.start("a", key="one").log_metrics({"loss": 2.0}, step=1)
+    if ends_with is ValueError:
+        is_open.set()
+    with pytest.raises(ends_with), store.closed():
+        raise ends_with
+    assert ("MLflow is slow" in caplog.text) == (ends_with is KeyboardInterrupt)
+    is_open.set()
+    store.close()
 
 
 def test_the_same_key_continues_the_same_run_and_another_key_starts_one(runs: Path) -> None:

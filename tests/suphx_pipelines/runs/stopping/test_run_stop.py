@@ -83,6 +83,14 @@ def test_a_process_that_takes_too_long_goes_on(runs: Path, capsys: pytest.Captur
         os.kill(process, signal.SIGKILL)
 
 
+def test_a_process_that_has_saved_and_takes_long_to_end_has_saved(runs: Path) -> None:
+    """It may still be sending messages to MLflow."""
+    folder = write_run(runs, "slow", state="interrupted")
+    with running(folder, ignores=[signal.SIGTERM]) as process:
+        assert stop_run(folder, seconds=0.2) == "saved"
+        os.kill(process, signal.SIGKILL)
+
+
 def test_a_run_of_this_machine_is_stopped_by_a_command(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = ["--runs", str(runs)]
     with at_work(runs):
