@@ -16,7 +16,7 @@ import logging
 import shutil
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -77,15 +77,23 @@ class Storage(StoredVersions):
             _logger.warning("%s/%s is stored, but old versions are not removed: %s", self.config.address, path, error)
         return version
 
-    def load(self, version: CheckpointVersion, folder: Path, aside: Path | None = None) -> None:
+    def load(
+        self,
+        version: CheckpointVersion,
+        folder: Path,
+        aside: Path | None = None,
+        *,
+        files: Collection[str] | None = None,
+    ) -> None:
         """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged.
 
         ``aside``: where a folder that is replaced is moved, in the place of what is there; None: it is removed.
+        ``files``: load only these, as far as the version has them; None: all.
         """
         partial = folder.with_name(f".{folder.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         try:
-            self._fetch(version, partial)
+            self._fetch(version, partial, version.files if files is None else [*version.files.keys() & files])
             sync_tree(partial)  # before it has the name of a folder that is whole
             if folder.exists():
                 _put_away(folder, aside)
@@ -94,9 +102,12 @@ class Storage(StoredVersions):
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
-    def load_newest(self, name: str, folder: Path) -> CheckpointVersion | None:
-        """Load the newest version that is not damaged; return None, having done nothing, if there is none."""
-        return self.load_first(reversed(self.versions(name)), folder)
+    def load_newest(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
+        """Load the newest version that is not damaged; return None, having done nothing, if there is none.
+
+        ``files``: as for ``load``.
+        """
+        return self.load_first(reversed(self.versions(name)), folder, files=files)
 
     def read(self, version: CheckpointVersion, file: str) -> bytes | None:
         """Return one small file of a version, unchecked; None if the version does not have it."""
@@ -116,12 +127,17 @@ class Storage(StoredVersions):
         return self.load_first(sorted(scored, key=lambda version: -(version.score or 0.0)), folder)
 
     def load_first(
-        self, versions: Iterable[CheckpointVersion], folder: Path, aside: Path | None = None
+        self,
+        versions: Iterable[CheckpointVersion],
+        folder: Path,
+        aside: Path | None = None,
+        *,
+        files: Collection[str] | None = None,
     ) -> CheckpointVersion | None:
         """Load, as ``load`` does, the first version that is not damaged; None, having done nothing, without one."""
         for version in versions:
             try:
-                self.load(version, folder, aside)
+                self.load(version, folder, aside, files=files)
             except DamagedVersionError as error:
                 _logger.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
             else:
@@ -139,7 +155,7 @@ class Storage(StoredVersions):
                 self._store.delete([f"{place}/{file}" for file in files])
             raise
 
-    def _fetch(self, version: CheckpointVersion, folder: Path) -> None:
+    def _fetch(self, version: CheckpointVersion, folder: Path, files: Iterable[str]) -> None:
         def fetch(file: str) -> None:
             path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -148,7 +164,7 @@ class Storage(StoredVersions):
         folder.mkdir(parents=True)
         try:
             with ThreadPoolExecutor(self.config.threads) as pool:
-                list(pool.map(fetch, version.files))
+                list(pool.map(fetch, files))
         except (DamagedObjectError, FileNotFoundError) as error:
             raise DamagedVersionError(str(error)) from error
 

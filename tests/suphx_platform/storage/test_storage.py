@@ -55,6 +55,14 @@ def test_a_folder_comes_back_as_it_was_kept(storage: Storage, tmp_path: Path) ->
     assert (target / "large").read_bytes() == (folder / "large").read_bytes()
 
 
+def test_some_files_of_a_version_are_loaded_without_the_others(storage: Storage, tmp_path: Path) -> None:
+    version = storage.save(NAME, fill(tmp_path / "a", "one", large=True), number=7)
+    write(storage, version.key("large"), b"damaged", tmp_path)
+    assert storage.load_newest(NAME, tmp_path / "b", files=("state", "absent")) == version
+    assert [path.name for path in (tmp_path / "b").rglob("*")] == ["state"]
+    assert text_of(tmp_path / "b") == "one"
+
+
 def test_the_newest_version_is_loaded_and_an_equal_number_is_newer(storage: Storage, tmp_path: Path) -> None:
     for number, text in ((5, "old"), (20, "twenty"), (20, "twenty again"), (9, "nine")):
         storage.save(NAME, fill(tmp_path / "a", text), number=number)

@@ -160,7 +160,8 @@ def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, c
     for stored in _stored_runs(name, storage):
         if stored not in found and stored != run_id:
             with TemporaryDirectory(prefix="suphx-games-") as space:
-                Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space))
+                # The folder may also have the records of all games.
+                Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space), files=(GAMES_NAME, TABLE_NAME))
                 path = Path(space) / GAMES_NAME
                 if path.is_file():
                     read(stored, path)
