@@ -37,6 +37,10 @@ class TrainingProgress:
     """Of the training loss over the samples since the last validation."""
     loss_samples: int = 0
     """Those samples."""
+    staleness_sum: float = 0.0
+    """Of the rounds of self-play since the last validation (Deep Monte-Carlo)."""
+    staleness_rounds: int = 0
+    """Those rounds."""
     weak_step: int = 0
     """Step of the weights that were kept as the weak ones; 0 before."""
     dealt: int = 0

@@ -89,7 +89,6 @@ class _Training:
         self.learner = learner
         self.progress = TrainingProgress()
         self.best: Mapping[str, Tensor] = {}
-        self.staleness: list[float] = []
         self.pending: tuple[dict[str, Any], Evaluation] | None = None
         if (folder / STATE_FILE).is_file():
             loaded = load_training_state(
@@ -163,7 +162,8 @@ class _Training:
         progress.samples += learned.samples
         progress.loss_samples += learned.samples
         progress.loss_sum += learned.loss_sum
-        self.staleness.append(learned.staleness)
+        progress.staleness_sum += learned.staleness
+        progress.staleness_rounds += 1
         now = time.monotonic()  # nowhere else, so that a training never ends without an evaluation
         progress.seconds += now - self.ticked_at
         self.ticked_at = now
@@ -190,9 +190,10 @@ class _Training:
         progress = self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
         entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / max(1, progress.loss_samples)}
-        entry |= {"staleness": sum(self.staleness) / len(self.staleness) if self.staleness else 0.0}
+        entry |= {"staleness": progress.staleness_sum / max(1, progress.staleness_rounds)}
         entry |= self.backend.gauges
-        progress.loss_sum, progress.loss_samples, self.staleness = 0.0, 0, []
+        progress.loss_sum, progress.loss_samples = 0.0, 0
+        progress.staleness_sum, progress.staleness_rounds = 0.0, 0
         self.pending = (entry, self.backend.evaluate())
 
     def _end_evaluation(self, *, waits: bool) -> None:

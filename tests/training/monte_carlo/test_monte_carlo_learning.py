@@ -74,6 +74,37 @@ class StopAtOnce(TrainingWatch):
         return True
 
 
+class AgingRounds(LocalRounds):
+    """Each round was played with older nets than the one before."""
+
+    def learn_round(self, seconds: float) -> LearnedRound:
+        learned = super().learn_round(seconds)
+        return replace(learned, staleness=0.25 * learned.number)
+
+
+def test_staleness_is_the_mean_over_all_rounds_also_after_a_resume(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=3, evaluate_rounds=3)
+    new_backend = partial(AgingRounds, config, GAME, Rules())
+    _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole", new_backend=new_backend)
+    parts = tmp_path / "parts"
+    with pytest.raises(StoppedError):
+        learn_values(config, GAME, Rules(), parts, watch=StopAtOnce(), new_backend=new_backend)
+    _, resumed = learn_values(config, GAME, Rules(), parts, new_backend=new_backend)
+    assert untimed(resumed.history) == untimed(whole.history)
+    assert whole.history[0]["staleness"] > 0
+
+
+def test_a_state_without_the_staleness_of_its_rounds_is_continued(tmp_path: Path) -> None:
+    config = replace(CONFIG, evaluate_rounds=2)
+    with pytest.raises(StoppedError):
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce())
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    older = {name: value for name, value in header["progress"].items() if not name.startswith("staleness")}
+    write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": older})
+    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    assert [entry["step"] for entry in progress.history] == [4]
+
+
 class LongMatch(Future[Figures]):
     """A match that has never ended when somebody looks."""
 
