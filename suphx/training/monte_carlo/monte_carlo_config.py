@@ -69,9 +69,10 @@ class MonteCarloConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
         if self.seed > MAX_SEED:
             raise ValueError(f"seed is {self.seed}: use at most {MAX_SEED:,}")
-        for name in ("epsilon", "smoothing"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a number from 0 to 1")
+        if not 0 <= self.epsilon <= 1:
+            raise ValueError(f"epsilon is {self.epsilon}: use a number from 0 to 1")
+        if not 0 <= self.smoothing < 1:
+            raise ValueError(f"smoothing is {self.smoothing}: use a number from 0 to below 1, such as 0.99")
         for name in ("learning_rate", "rms_epsilon", "max_grad_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number above 0")

@@ -35,6 +35,11 @@ class OracleConfig:
             raise ValueError(
                 f"keep_probability is {self.keep_probability}: use 0 (nothing hidden is seen) to 1 (all of it)"
             )
+        if self.keep_probability != 1 and not self.policy:
+            raise ValueError(
+                f"keep_probability is {self.keep_probability} with policy false, which sees nothing hidden: set policy "
+                "to true, or keep_probability to 1"
+            )
         if not 0 <= self.ratio < 1:
             raise ValueError(f"ratio is {self.ratio}: use a share such as 0.7, or 0 for equal steps")
         for name, least in (("steps", 0), ("updates_per_step", 1)):

@@ -31,7 +31,7 @@ class PolicyGradientConfig:
     """Larger importance ratios are truncated to this value (biased, but lower variance); 0 = no limit."""
     reject_ratio: float = 0.0
     """Decisions with a larger importance ratio give no gradient of the sampled action; they are counted, and the other
-    terms of the loss (entropy, KL, critic) still have them. 0 = none is rejected."""
+    terms of the loss (entropy, KL, critic) still have them. Above 1; 0 = none is rejected."""
     clip: float = 0.0
     """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction that its
     advantage wants; 0 = no clip."""
@@ -45,6 +45,8 @@ class PolicyGradientConfig:
             raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1, such as 0.8")
         if not self.reward_unit > 0:
             raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
-        for name in ("max_trace_ratio", "max_ratio", "reject_ratio", "clip"):
+        if self.reject_ratio and not self.reject_ratio > 1:
+            raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2, or 0 for none")
+        for name in ("max_trace_ratio", "max_ratio", "clip"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")

@@ -87,6 +87,7 @@ def test_a_loss_that_is_not_finite_stops_the_training() -> None:
     [
         ({"games": 0}, "games is 0: use at least 1"),
         ({"epsilon": 1.5}, "epsilon is 1.5: use a number from 0 to 1"),
+        ({"smoothing": 1.0}, "smoothing is 1.0: use a number from 0 to below 1"),
         ({"learning_rate": 0.0}, "learning_rate is 0.0: use a number above 0"),
         ({"max_minutes": -1.0}, "max_minutes is -1.0: use 0 or more"),
         ({"seed": 2_000_000}, "seed is 2000000: use at most 1,000,000"),

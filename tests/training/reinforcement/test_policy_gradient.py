@@ -263,6 +263,8 @@ WRONG: list[dict[str, object]] = [
     {"reward_unit": 0.0},
     {"max_ratio": -1.0},
     {"reject_ratio": -2.0},
+    {"reject_ratio": 0.5},
+    {"reject_ratio": 1.0},
     {"clip": -0.1},
 ]
 

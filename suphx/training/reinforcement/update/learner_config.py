@@ -74,6 +74,11 @@ class LearnerConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
         if not 0 < self.last_rate_share <= 1:
             raise ValueError(f"last_rate_share is {self.last_rate_share}: use a share above 0, at most 1")
+        if self.oracle_critic and not self.gradient.use_critic:
+            raise ValueError(
+                "oracle_critic is true with gradient.use_critic false: there is no critic; set oracle_critic to false, "
+                "or use_critic to true"
+            )
 
     def rate_share_after(self, num_updates: int) -> float:
         """Return the policy's learning rate after ``num_updates`` updates of it, as a share of ``learning_rate``."""

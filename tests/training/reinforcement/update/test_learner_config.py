@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 
 
@@ -10,6 +11,8 @@ def test_wrong_settings_are_refused() -> None:
         LearnerConfig(learning_rate=3.0)
     with pytest.raises(ValueError, match="num_learners is 0: use at least 1"):
         LearnerConfig(num_learners=0)
+    with pytest.raises(ValueError, match=r"oracle_critic is true with gradient\.use_critic false: there is no critic"):
+        LearnerConfig(oracle_critic=True, gradient=PolicyGradientConfig(use_critic=False))
 
 
 def test_the_learning_rate_of_the_policy_rises_and_then_falls_to_its_last_share() -> None:
