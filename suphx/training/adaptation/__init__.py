@@ -1,5 +1,5 @@
 """Parametric Monte-Carlo policy adaptation (section 3.4 of the paper).
 
-Imports reinforcement/, reward/, suphx.selfplay and what is below it.
+Imports loop/, reinforcement/, reward/, suphx.selfplay and what is below it.
 Start in adaptation.py.
 """

@@ -114,7 +114,7 @@ def test_the_error_of_a_hand_and_the_spread_of_hands_are_told_apart() -> None:
 def test_settings_without_an_effect_are_refused(
     agent: Path, options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["adapt", "--agent", str(agent), *options]) == 2
+    assert cli.main(["adapt", "--agent", str(agent), *options]) == 1
     assert message in capsys.readouterr().err
 
 

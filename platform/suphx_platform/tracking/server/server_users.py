@@ -4,7 +4,7 @@ The chart runs this after each install and upgrade. For another server with MLfl
 
     export MLFLOW_TRACKING_URI=https://mlflow.example.org MLFLOW_TRACKING_USERNAME=admin MLFLOW_TRACKING_PASSWORD=…
     export RUNS_USERNAME=runs RUNS_PASSWORD=… TOURNAMENT_USERNAME=tournament TOURNAMENT_PASSWORD=…
-    python -m suphx_platform.tracking.server_users
+    python -m suphx_platform.tracking.server.server_users
 
 Running it again changes nothing, except that users get the passwords that are given now. The server's
 ``default_permission`` must be READ or less.
