@@ -136,7 +136,7 @@ def reach(cluster: Cluster, launcher: Launcher, operator: Operator, objects: Any
     elif state == "succeeded":
         operator.report(RUN, "SUCCEEDED")
     elif state == "failed":
-        for _ in range(4):
+        for _ in range(job["spec"]["backoffLimit"] + 1):
             operator.report(RUN, "FAILED")
     elif state == "deleting":
         cluster.operator = None
