@@ -106,7 +106,7 @@ JSON_KEYS = {
     "evaluate --sequential": (
         "candidate opponent seed verdict hanchans walls difference error decides seating log_likelihood_ratio bound "
         "expected_hanchans always_valid_interval[2] always_valid_intervals{placement,points} forfeits "
-        "fresh_match{as without --sequential} seconds"
+        "fresh_match{average_placement,paired_difference{average_placement,interval[2]}} seconds"
     ),
     "evaluate --deals": (
         "candidate opponent deals hanchans seed changed_share "

@@ -136,7 +136,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with ExitStack() as stack:
         tracker = _tracked(experiment, args.runs, stack) if args.runs else None
         with console.progress("hands", args.hands) as progress:
-            report = run_experiment(experiment, file=args.results, progress=progress.advance)
+            report = run_experiment(experiment, file=args.results, resume=progress.resume, progress=progress.advance)
         console.say(report.verdict())
         values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
         if tracker is not None:

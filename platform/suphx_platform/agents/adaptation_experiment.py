@@ -5,6 +5,7 @@ Hands are independent of each other: each process tries its share of them, a few
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -21,6 +22,7 @@ from suphx.models.device import torch_threads
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_start import MAX_SEED, draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
@@ -137,21 +139,21 @@ def run_experiment(
     experiment: AdaptationExperiment,
     *,
     file: Path | None = None,
+    resume: Callable[[int], None] = lambda count: None,
     progress: Callable[[int, str], None] = lambda count, note: None,
 ) -> AdaptationReport:
     """Try all hands; ``progress`` is told how many more are done, and how it looks so far.
 
     ``file``: where the results of finished hands are kept (adaptation_results.py). Those that it has are not tried
-    again. ValueError for an agent that is none of nets, or does not exist, and for a file of another experiment.
+    again; ``resume`` is told their number. ValueError for an agent that is none of nets, or does not exist, and for a
+    file of another experiment.
     """
-    kept = KeptResults(file, _identity(experiment)) if file else None
-    parts = [kept.results] if kept and kept.num_hands else []
     agent = load_net_agent(experiment.agent)
-    starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
-    parts = [part.first(experiment.num_hands) for part in parts]
+    kept = KeptResults(file, _identity(experiment)) if file else None
+    parts = [kept.results.first(experiment.num_hands)] if kept and kept.num_hands else []
     done = sum(len(part.base_points) for part in parts)
-    if done:
-        progress(done, "from the file")
+    resume(done)
+    starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
     for part in _try_all(experiment, agent, starts[done:], seats[done:], seeds[done:]):
         parts.append(part)
         if kept:
@@ -163,7 +165,11 @@ def run_experiment(
 
 def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
     """Return all on which the result of a hand depends: not how many hands there are, and who tries them."""
-    return {name: value for name, value in asdict(experiment).items() if name not in ("num_hands", "workers")}
+    values = {name: value for name, value in asdict(experiment).items() if name not in ("num_hands", "workers")}
+    files = find_nets(experiment.agent)
+    files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
+    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return values | {"sha256": digests}
 
 
 def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:

@@ -1,6 +1,6 @@
 """The results of finished hands in a file, so that a long experiment can be stopped and continued.
 
-The first line says which experiment it is, each other line has the results of a few hands, in order.
+The first line says which experiment it is, each other line the number of its first hand and the results of a few hands.
 """
 
 from __future__ import annotations
@@ -29,12 +29,15 @@ class KeptResults:
         head = {"experiment": json.loads(json.dumps(experiment))}
         text = path.read_text("utf-8") if path.is_file() else ""
         whole = text[: text.rfind("\n") + 1]
-        if not whole:
+        if (json.dumps(head) + "\n").startswith(text):  # nothing yet, or a first line that was cut off
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(head) + "\n", "utf-8")
             return
-        first, *lines = whole.splitlines()
-        self._check(first, head)
+        first, *lines = whole.splitlines() or [""]
+        self._check(first, head, is_empty=not lines)
+        if not lines:
+            path.write_text(json.dumps(head) + "\n", "utf-8")
+            return
         for number, line in enumerate(lines, start=2):
             self._parts.append(self._parsed(line, number))
         if whole != text:
@@ -52,35 +55,46 @@ class KeptResults:
 
     def add(self, part: TrialResults) -> None:
         """Write the results of the next hands; they are in the file when this returns."""
-        line = json.dumps({name: column.tolist() for name, column in asdict(part).items()})
+        columns = {name: column.tolist() for name, column in asdict(part).items()}
+        line = json.dumps({_FIRST_HAND: self.num_hands, **columns})
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
             file.flush()
             os.fsync(file.fileno())
         self._parts.append(part)
 
-    def _check(self, line: str, head: Mapping[str, object]) -> None:
+    def _check(self, line: str, head: Mapping[str, object], *, is_empty: bool) -> None:
         try:
             found = json.loads(line)
         except ValueError:
             found = None
         if not isinstance(found, dict) or "experiment" not in found:
             raise ValueError(f"{self._path} is not a file of `suphx adapt --results`: use another name")
-        if found != head:
+        if found != head and not is_empty:
             differs = _differences(found["experiment"], head["experiment"])
             raise ValueError(f"{self._path} has results of another experiment ({differs}): use another file")
 
     def _parsed(self, line: str, number: int) -> TrialResults:
         try:
-            columns = {name: np.array(values, np.float64) for name, values in json.loads(line).items()}
+            values = json.loads(line)
+            first = values.pop(_FIRST_HAND)
+            columns = {name: np.array(column, np.float64) for name, column in values.items()}
             part = TrialResults(**columns)
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, KeyError) as error:
             raise ValueError(
                 f"{self._path}, line {number}, is damaged ({error}): delete this line and those after it"
             ) from error
         if len({column.shape for column in columns.values()}) != 1 or part.base_points.ndim != 1:
             raise ValueError(f"{self._path}, line {number}, is damaged: delete this line and those after it")
+        if first != self.num_hands:
+            raise ValueError(
+                f"{self._path}, line {number}, has the results of hand {first} instead of hand {self.num_hands}: two "
+                "commands wrote into it at the same time; delete this line and those after it"
+            )
         return part
+
+
+_FIRST_HAND = "first_hand"
 
 
 def _differences(found: object, wanted: object, name: str = "") -> str:

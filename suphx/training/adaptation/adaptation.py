@@ -188,6 +188,7 @@ class _Distance:
         self._rows = torch.cat([batch.planes[::every] for batch in batches])
         self._masks = torch.cat([batch.masks[::every] for batch in batches])
         self._before = self._log_probs()
+        self._length = _FIRST_LENGTH
 
     def go(self, target: float) -> None:
         """Move the net against the gradients that it holds, until its KL from what it was is about ``target``.
@@ -201,13 +202,14 @@ class _Distance:
         norm = float(torch.stack([step.norm() for step in steps]).norm())
         if not norm:
             return
-        length = _FIRST_LENGTH / norm
+        length = self._length / norm
         for _ in range(_MAX_TRIALS):
             with torch.no_grad():
                 for parameter, origin, step in zip(parameters, first, steps, strict=True):
                     parameter.copy_(origin - length * step)
             ratio = self._kl() / target
             if abs(ratio - 1) < _TOLERANCE:
+                self._length = length * norm  # where the search of the next step begins
                 return
             length *= min(max(ratio, 1 / _MAX_CHANGE**2), _MAX_CHANGE**2) ** -0.5
         with torch.no_grad():

@@ -77,7 +77,7 @@ class Adapter:
         With fewer rollouts ``kl_target`` and ``learning_rate`` are smaller in proportion, because more of the gradient
         is noise.
         """
-        share = num_rollouts / self.config.num_rollouts
+        share = min(1.0, num_rollouts / self.config.num_rollouts)
         steps = {name: getattr(self.config, name) * share for name in ("kl_target", "learning_rate")}
         config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1, **steps)
         return Adapter(self.agent, config, reward=self._reward, critic=self.critic, num_tables=self._num_tables)

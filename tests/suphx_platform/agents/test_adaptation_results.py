@@ -44,11 +44,28 @@ def test_a_line_that_a_kill_cut_off_is_dropped(tmp_path: Path, cut: int) -> None
     assert KeptResults(path, EXPERIMENT).results.base_points.tolist() == [1.0, 3.0]
 
 
-def test_a_file_without_a_whole_line_begins_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", '{"experiment": {"ag'])
+def test_a_first_line_that_was_cut_off_is_written_again(tmp_path: Path, text: str) -> None:
     path = tmp_path / "results.jsonl"
-    path.write_text('{"experiment": {"ag')
+    path.write_text(text)
     KeptResults(path, EXPERIMENT).add(part(1.0))
     assert KeptResults(path, EXPERIMENT).num_hands == 1
+
+
+def test_a_file_without_results_may_become_that_of_another_experiment(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    KeptResults(path, EXPERIMENT)
+    KeptResults(path, EXPERIMENT | {"agent": "b"}).add(part(1.0))
+    assert KeptResults(path, EXPERIMENT | {"agent": "b"}).num_hands == 1
+
+
+def test_results_of_two_commands_at_the_same_time_are_not_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    first, second = KeptResults(path, EXPERIMENT), KeptResults(path, EXPERIMENT)
+    first.add(part(1.0, 2.0))
+    second.add(part(1.0, 2.0))
+    with pytest.raises(ValueError, match="line 3, has the results of hand 0 instead of hand 2: two commands"):
+        KeptResults(path, EXPERIMENT)
 
 
 def test_results_of_another_experiment_are_refused_and_stay(tmp_path: Path) -> None:
@@ -60,7 +77,7 @@ def test_results_of_another_experiment_are_refused_and_stay(tmp_path: Path) -> N
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["games of mine\n", "[]\n", '{"agent": "a"}\n'])
+@pytest.mark.parametrize("text", ["games of mine\n", "[]\n", '{"agent": "a"}\n', '{"loss": 1.0}', "notes", "\n"])
 def test_other_files_are_refused_and_stay(tmp_path: Path, text: str) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text(text)
@@ -77,6 +94,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     kept = KeptResults(path, EXPERIMENT)
     kept.add(part(1.0))
     whole = path.read_text()
+    assert '"first_hand": 0' in whole
     if line.isupper():
         line = whole.splitlines()[1].replace('"base_points": [1.0]', '"base_points": [1.0, 2.0]')
     path.write_text(whole + line + "\n")

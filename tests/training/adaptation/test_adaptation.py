@@ -141,7 +141,9 @@ def mean_kl(before: PolicyNet, after: PolicyNet, decisions: SeatDecisions, tempe
     return float((p.exp() * (p - q)).sum(dim=1).mean())
 
 
-@pytest.mark.parametrize(("temperature", "num_epochs", "kl"), [(1.0, 1, 0.02), (0.6, 1, 0.02), (1.0, 3, 0.1)])
+@pytest.mark.parametrize(
+    ("temperature", "num_epochs", "kl"), [(1.0, 1, 0.02), (0.6, 1, 0.02), (1.0, 3, 0.1), (1.0, 12, 0.5)]
+)
 def test_steps_end_at_the_wanted_distance_in_the_direction_that_pays(
     temperature: float, num_epochs: int, kl: float
 ) -> None:

@@ -82,6 +82,8 @@ def test_fewer_rollouts_move_less() -> None:
     fewer = Adapter(small_agent(), config).with_rollouts(4).config
     assert (fewer.num_rollouts, fewer.num_epochs, fewer.kl_target) == (4, 1, 0.005)
     assert fewer.learning_rate == config.learning_rate / 4
+    more = Adapter(small_agent(), config).with_rollouts(64).config
+    assert (more.kl_target, more.learning_rate) == (config.kl_target, config.learning_rate)
 
 
 def test_a_lower_temperature_samples_the_most_probable_discards_more_often() -> None:

@@ -23,6 +23,7 @@ from suphx.selfplay.rollouts.deal_start import draw_starts
 from suphx.training.adaptation.adaptation import copy_for_adaptation
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
+from suphx.training.adaptation.rollout_critic import train_rollout_critic
 from suphx_platform.agents.agent_loading import load_net_agent
 
 ROUNDS = 3
@@ -62,7 +63,11 @@ def bench_adapt(case: AdaptCase, *, say: Callable[[str], None]) -> dict[str, obj
     """
     with torch_threads(1):
         agent = _Counting(case.load())
-        adapter = Adapter(agent, case.config)
+        critic = None
+        if case.config.baseline == "critic":
+            say("training the critic")
+            critic = train_rollout_critic(agent, case.config, seed=case.seed)
+        adapter = Adapter(agent, case.config, critic=critic)
         say("drawing hands")
         starts = draw_starts(agent, case.num_hands, seed=case.seed)
         numbers = np.arange(case.num_hands)

@@ -190,7 +190,10 @@ _ADVICE: Mapping[str, str] = {
     "Evicted": "its node ran out of memory or disk: raise memory or disk of this role in the preset",
     "Unschedulable": _NO_ROOM,
     "FailedScheduling": _NO_ROOM,
-    "DeadlineExceeded": "run.activeDeadlineSeconds of the chart is over; suphx resume RUN continues, for as long",
+    "DeadlineExceeded": (
+        "run.activeDeadlineSeconds of the chart is over, or nightly.activeDeadlineSeconds of a tournament; suphx "
+        "resume RUN continues, for as long"
+    ),
     "AttemptFailed": "the operator starts a new cluster; suphx logs RUN shows the cause",
     "AppFailed": "see suphx logs RUN, then suphx resume RUN",
     "SubmissionFailed": "the submitter could not reach the head: see suphx logs RUN and suphx logs RUN --role head",
