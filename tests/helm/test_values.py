@@ -63,6 +63,14 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ({"nightly": {"enabled": True}}, "nightly.enabled needs a recipe: add --set-file"),
     ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled needs an MLflow server"),
     (
+        {
+            "nightly": {"enabled": True, "recipe": "x", "workers": 2, "activeDeadlineSeconds": 12 * 3600},
+            "tracking": {"uri": "http://m"},
+            "storage": {"address": "s3://bucket/runs"},
+        },
+        "nightly.activeDeadlineSeconds is 43200: each of the 2 attempts",
+    ),
+    (
         {"nightly": {"enabled": True, "recipe": "x"}, "tracking": {"uri": "http://m"}},
         "nightly.enabled needs storage.address, from which the tournament reads",
     ),
