@@ -38,6 +38,10 @@ class MonteCarloConfig:
     """Added to the square root of that mean (epsilon of RMSprop)."""
     max_grad_norm: float = 40.0
     """Maximum norm of the gradient of a net."""
+    average_rounds: int = 100
+    """The nets that are evaluated, and the result, have the mean of the weights of about so many of the last rounds
+    (exponential moving average); 0 = the newest weights. Self-play always has the newest ones, so this does not change
+    what is learned."""
     max_rounds: int = 100_000
     """Stop after this many rounds."""
     max_minutes: float = 30.0
@@ -64,7 +68,7 @@ class MonteCarloConfig:
             raise ValueError(f"device is {self.device!r}: use auto, cpu or cuda")
         if self.precision not in get_args(Precision):
             raise ValueError(f"precision is {self.precision!r}: use auto, bf16 or fp32")
-        for name in ("max_minutes", "save_seconds", "threads", "seed"):
+        for name in ("average_rounds", "max_minutes", "save_seconds", "threads", "seed"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
         if self.seed > MAX_SEED:
@@ -85,6 +89,6 @@ def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:
         raise ValueError(f"opponents is {list(names)}: name one or more of {', '.join(agents)}, each once")
 
 
-FREE_KEYS = ("max_rounds", "max_minutes", "save_seconds", "threads")
-"""What may differ when a training resumes: it changes how long and how fast it is. Another number of threads changes
-the order of sums, and so the last digits of the weights."""
+FREE_KEYS = ("average_rounds", "max_rounds", "max_minutes", "save_seconds", "threads")
+"""What may differ when a training resumes: it changes how long and how fast it is, and what is evaluated. Another
+number of threads changes the order of sums, and so the last digits of the weights."""

@@ -95,7 +95,7 @@ class _Training:
                 folder / STATE_FILE, self.learner.nets, self.learner.optimizer, self._identity()
             )
             self.progress, self.best = loaded
-            self.learner.num_rounds = self.round
+            self.learner.resume(self.round)
             self.watch.resumed(self.progress.step, self.share_done)
         try:
             self.checked_round = self._evaluated_step // config.batches  # an evaluation that is owed is made up for

@@ -59,7 +59,7 @@ class RoundBackend(Protocol):
         ...
 
     def evaluate(self) -> Evaluation:
-        """Have the nets as they are now play a small match, at once or while the other work goes on."""
+        """Have the averaged nets as they are now play a small match, at once or while the other work goes on."""
         ...
 
     def update(self, learner: RoundLearner) -> None:
@@ -113,7 +113,7 @@ class LocalRounds:
 
     def evaluate(self) -> Evaluation:
         """Play a small match."""
-        nets = self._learner.nets
+        nets = self._learner.averaged_nets()
         figures: Future[Figures] = Future()
         is_bf16 = self._learner.is_bf16
         figures.set_result(evaluate_nets(self._config, self._game, self._rules, nets, is_bf16=is_bf16))

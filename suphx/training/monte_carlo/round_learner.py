@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from suphx.games.candidate_game import F32, CandidateGame
 from suphx.models.device import find_device, uses_bf16
@@ -62,11 +63,38 @@ class RoundLearner:
                 loss_sum += loss * len(indices)
         learned = LearnedRound(number=self.num_rounds, samples=rows, loss_sum=loss_sum, staleness=staleness)
         self.num_rounds += 1
+        self._average()
         return learned
 
     def weights(self) -> dict[str, F32]:
         """Return a copy of the weights of all nets, by name."""
-        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.nets.state_dict().items()}
+        return _arrays(self.nets)
+
+    def averaged_weights(self) -> dict[str, F32]:
+        """Return a copy of the averaged weights of all nets, by name (``MonteCarloConfig.average_rounds``)."""
+        return _arrays(self.averaged_nets())
+
+    def averaged_nets(self) -> nn.ModuleList:
+        """Return copies of the nets, with averaged weights if they are wanted; they stay as they are."""
+        nets = copy.deepcopy(self.nets)
+        with torch.no_grad():
+            for averaged, parameter in zip(nets.parameters(), self.nets.parameters(), strict=True):
+                averaged.copy_(self.optimizer.state[parameter].get(_AVERAGE, parameter))
+        return nets
+
+    def _average(self) -> None:
+        """Move the averages towards the weights as they are now; in the first rounds, they are means of fewer."""
+        rounds = self._config.average_rounds
+        if not rounds:
+            return
+        share = 1 / min(rounds, self.num_rounds)
+        with torch.no_grad():
+            for parameter in self.nets.parameters():
+                state = self.optimizer.state[parameter]
+                if _AVERAGE in state:
+                    state[_AVERAGE].lerp_(parameter, share)
+                elif state:  # that of an optimizer that has made a step: an empty one it would not complete
+                    state[_AVERAGE] = parameter.detach().clone()
 
     def state(self) -> dict[str, Tensor]:
         """Return a copy, on the CPU, of all that ``restore`` needs besides the number of rounds."""
@@ -79,7 +107,22 @@ class RoundLearner:
     def restore(self, state: Mapping[str, Tensor], num_rounds: int) -> None:
         """Go on from a ``state`` in which ``num_rounds`` rounds had been learned from."""
         restore_tensors(state, self.nets, self.optimizer)
+        self.resume(num_rounds)
+
+    def resume(self, num_rounds: int) -> None:
+        """Go on with nets and an optimizer that were restored; ``num_rounds`` rounds had been learned from."""
         self.num_rounds = num_rounds
+        if not self._config.average_rounds:
+            for state in self.optimizer.state.values():
+                state.pop(_AVERAGE, None)
+
+
+_AVERAGE = "average"
+"""Name of averaged weights in the optimizer's state, with which they are saved and restored."""
+
+
+def _arrays(nets: nn.ModuleList) -> dict[str, F32]:
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in nets.state_dict().items()}
 
 
 def load_weights(nets: torch.nn.Module, weights: Mapping[str, F32]) -> None:

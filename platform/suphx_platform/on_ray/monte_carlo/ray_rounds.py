@@ -109,9 +109,10 @@ class RayRounds:
         return learned
 
     def evaluate(self) -> Evaluation:
-        """Have the newest weights play a small match on a node for simulators, while the other work goes on."""
+        """Have the averaged weights play a small match on a node for simulators, while the other work goes on."""
         newest = self._driver.newest.weights[0]
-        weights = newest if self._syncs_always else ray.put(self._driver.weights())
+        is_newest = self._syncs_always and not self._config.average_rounds
+        weights = newest if is_newest else ray.put(self._driver.averaged_weights())
         figures = evaluate_elsewhere.remote(self._config, self._game_name, self._rules, weights).future()
         if self._is_lockstep:
             figures.result()

@@ -99,6 +99,10 @@ class RoundLearnerActor(RayActor):
         learner = self._begun()
         return learner.num_rounds, learner.weights()
 
+    def averaged_weights(self) -> Mapping[str, np.ndarray]:
+        """Return the weights that are evaluated."""
+        return self._begun().averaged_weights()
+
     def state(self) -> LearnerState:
         """Return all that ``begin`` needs."""
         return state_of(self._begun())

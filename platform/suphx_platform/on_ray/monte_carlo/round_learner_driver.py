@@ -93,9 +93,9 @@ class RoundLearnerDriver:
         state: LearnerState = self._learner.answer("state")
         return state
 
-    def weights(self) -> Mapping[str, np.ndarray]:
-        """Return the learner's weights, which the simulators may get only later (``weight_sync_rounds``)."""
-        weights: Mapping[str, np.ndarray] = self._learner.answer("weights")[1]
+    def averaged_weights(self) -> Mapping[str, np.ndarray]:
+        """Return the weights of the learner that are evaluated."""
+        weights: Mapping[str, np.ndarray] = self._learner.answer("averaged_weights")
         return weights
 
     @property
