@@ -51,7 +51,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_storage_outage_seconds": ("Seconds since the storage has taken nothing; 0 while it does", ()),
     "suphx_tracking_waiting": ("Messages that MLflow has not got yet", ()),
     "suphx_tracking_outage_seconds": ("Seconds since MLflow has taken nothing; 0 while it does", ()),
-    "suphx_state_saved_seconds": ("Time of the newest state that is kept, seconds since 1970", ()),
+    "suphx_state_saved_seconds": ("Time of the newest kept state, at first of an update, seconds since 1970", ()),
     "suphx_stopping": ("1 when the run was asked to stop before its end, else 0", ()),
 }  # fmt: skip
 COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -67,6 +67,7 @@ STOP_SECONDS_VARIABLE = "SUPHX_STOP_METRICS_SECONDS"
 
 _REFRESH_SECONDS = 1.0
 """Ray exports every ten seconds (RAY_metrics_report_interval_ms), at most every second."""
+_STATE_SAVED: tuple[str, tuple[tuple[str, str], ...]] = ("suphx_state_saved_seconds", ())
 _FATES = ("added", "learned", "refused", "stale", "lost")
 _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "hanchans_per_second": ("suphx_hanchans_per_second", {}),
@@ -129,10 +130,13 @@ class RunMetrics:
         self._stopping_since: float | None = None
 
     def open(self, *, done_share: float) -> None:
-        """Begin to export, with the share of the run that earlier processes have done; the state is new now."""
+        """Begin to export, with the share of the run that earlier processes have done.
+
+        The age of the state follows with the first update, or with the first state that is kept: before that, nothing
+        would be lost, however long the run waits for its pods.
+        """
         self._values["suphx_stopping", ()] = 0.0
         self.show({"done_share": done_share})
-        self.note_saved(time.time())
         self._thread.start()
 
     def close(self) -> None:
@@ -152,6 +156,7 @@ class RunMetrics:
                 self._add("suphx_decisions", event.num_decisions)
             elif isinstance(event, Learned):
                 self._add("suphx_updates", 1)
+                self._values.setdefault(_STATE_SAVED, time.time())
             else:
                 self._add("suphx_faults", 1, {"part": event.part.split()[0], "kind": event.kind})
 
@@ -165,7 +170,7 @@ class RunMetrics:
 
     def note_saved(self, at: float) -> None:
         """Show that the state of the time ``at``, in seconds since 1970, is kept."""
-        self._values["suphx_state_saved_seconds", ()] = at
+        self._values[_STATE_SAVED] = at
 
     def note_stopping(self) -> None:
         """Show that the run was asked to stop: it is no failure that its metrics end before it is done."""

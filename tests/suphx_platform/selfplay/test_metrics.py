@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import ray
 
+from suphx_platform.backend.backend import Learned
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
 from tests.repository import REPOSITORY
@@ -74,22 +75,38 @@ def test_a_run_is_seen_before_its_first_update_and_after_it_was_asked_to_stop(mo
     monkeypatch.setenv(STOP_SECONDS_VARIABLE, "10")
     metrics = RunMetrics(lambda: {"uploads_waiting": 2.0})
     metrics.open(done_share=0.25)  # before this process is connected to Ray
-    begun = time.time()
     with ray_session(num_cpus=1):
         wait_for("suphx_done_share", 0.25)
         wait_for("suphx_stopping", 0.0)
         wait_for("suphx_uploads_waiting", 2.0)
-        ((_, saved_at),) = scrape()["suphx_state_saved_seconds"]
-        assert saved_at <= begun
+        assert "suphx_state_saved_seconds" not in scrape(), "no update yet: nothing would be lost"
+        begun = time.time()
+        update = Learned(number=1, figures={}, seconds=0.1)
+        metrics.count([update])
+        wait_for("suphx_updates_total", 1.0)
+        first = saved_at()
+        assert first >= begun
+        metrics.count([update])
+        wait_for("suphx_updates_total", 2.0)
+        assert saved_at() == first, "another update saves nothing"
+        metrics.note_saved(first + 60)
+        wait_for("suphx_state_saved_seconds", first + 60)
         metrics.note_stopping()
         metrics.close()
         ((_, is_stopping),) = scrape()["suphx_stopping"]
         assert is_stopping == 1.0
 
 
+def saved_at() -> float:
+    ((_, seconds),) = scrape()["suphx_state_saved_seconds"]
+    return seconds
+
+
 def wait_for(name: str, value: float) -> None:
-    """Return when the metric has the value."""
-    while [found for _, found in scrape().get(name, [])] != [value]:
+    """Return when the metric has the value; fails if it has not after a minute."""
+    ends_at = time.monotonic() + 60
+    while (seen := [found for _, found in scrape().get(name, [])]) != [value]:
+        assert time.monotonic() < ends_at, f"{name} is {seen}, not {value}"
         time.sleep(0.5)
 
 
