@@ -7,10 +7,8 @@ Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.sa
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -144,8 +142,7 @@ def play_and_learn(
         metrics = run_metrics(config, lambda: {**context.storage_figures(), **context.tracker.figures()})
         report = _Report(context, progress, config, first_update)
 
-        def keep(updates: int) -> None:
-            then = None if metrics is None else partial(metrics.note_saved, time.time())
+        def keep(updates: int, then: Callable[[], None] | None) -> None:
             context.keep(first_update + updates, then=then)
 
         def keep_best(updates: int, nets: Path, strength: float) -> None:

@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,6 +37,9 @@ from suphx_platform.selfplay.time_share import TimeShare
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
+Keep = Callable[[int, Callable[[], None] | None], None]
+"""Gets the number of updates of a state that was written, and what to call, if anything, when that state is kept."""
+
 _logger = logging.getLogger(__name__)
 
 
@@ -51,18 +55,17 @@ class Controller:
         new_backend: NewBackend = LocalBackend,
         metrics: RunMetrics | None = None,
         report: Callable[[Mapping[str, float]], None] | None = None,
-        keep: Callable[[int], None] | None = None,
+        keep: Keep | None = None,
         keep_best: KeepBest | None = None,
         progress: Callable[[float, str], None] | None = None,
     ) -> None:
         """Build all parts, or continue from the state in ``folder``.
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
-        ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written, and of the last state when the run diverged; it then has to tell
-        ``metrics`` when the state is kept. ``keep_best`` gets the nets of each match against the start;
-        ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on if that is
-        not learning. Faults are logged. Raises ValueError if the state belongs to another run.
+        ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called whenever a state was
+        written, and with the last state again when the run diverged. ``keep_best`` gets the nets of each match against
+        the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on
+        if that is not learning. Faults are logged. Raises ValueError if the state belongs to another run.
         """
         has_weak = play.weak is not play.start
         if config.oracle.policy:
@@ -115,8 +118,10 @@ class Controller:
                     self._stop()
             return self._finish()
         finally:
-            self._close_metrics()
-            self._backend.close()
+            try:
+                self._close_metrics()
+            finally:  # also after another Ctrl-C while Prometheus is waited for
+                self._backend.close()
 
     @property
     def is_finished(self) -> bool:
@@ -286,10 +291,11 @@ class Controller:
         self._folder.write_state(self._backend.state(), self._progress)
         self._saved_at = time.monotonic()
         self._saved_updates = self._progress.updates
+        then = None if self._metrics is None else partial(self._metrics.note_saved, time.time())
         if self._keep is not None:
-            self._keep(self._saved_updates)
-        elif self._metrics is not None:
-            self._metrics.note_saved(time.time())
+            self._keep(self._saved_updates, then)
+        elif then is not None:
+            then()
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write the batch and the last good weights; return the error that names the files."""
@@ -297,7 +303,10 @@ class Controller:
         self._folder.write_nets(self._backend.newest().weights, updates)
         path = self._folder.write_diverged(error, updates)
         if self._keep is not None:
-            self._keep(self._saved_updates)  # the folder still has this state, and now the batch too
+            try:  # the folder still has this state, which is no newer than before, and now the batch too
+                self._keep(self._saved_updates, None)
+            except OSError as failed:  # of this upload or of an earlier one
+                _logger.warning("the batch is only on this machine, because the storage has failed: %s", failed)
         return DivergedError(
             f"self-play diverged at update {updates + 1} ({error}); the batch is in {path}, the weights "
             f"of version {self._backend.version} in {self._folder.path}: lower learner.learning_rate "

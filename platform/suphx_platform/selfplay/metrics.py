@@ -12,6 +12,8 @@ looks at them, and what they mean, is in docs/operations.md.
 
 from __future__ import annotations
 
+import logging
+import math
 import os
 import threading
 import time
@@ -26,6 +28,8 @@ from suphx_platform.backend.backend import Event, Learned
 from suphx_platform.parts.self_play_simulator import Played
 
 Tags = Mapping[str, str]
+
+_logger = logging.getLogger(__name__)
 
 GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_hanchans_per_second": ("Hanchans played a second since the last point of the curves", ()),
@@ -119,12 +123,16 @@ class RunMetrics:
     """
 
     def __init__(self, watch: Callable[[], Mapping[str, float]] = dict) -> None:
-        """``watch`` returns further figures to show; it is called in the thread."""
+        """``watch`` returns further figures to show; it is called in the thread.
+
+        Raises ValueError if the environment variable that ``close`` follows is no number of seconds.
+        """
         self._gauges = {name: Gauge(name, text, tags) for name, (text, tags) in GAUGES.items()}
         self._counters = {name: Counter(name, text, tags) for name, (text, tags) in COUNTERS.items()}
         self._values: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
         self._added = dict.fromkeys(_FATES, 0.0)
         self._watch = watch
+        self._stop_seconds = _stop_seconds()
         self._is_closed = threading.Event()
         self._thread = threading.Thread(target=self._refresh_until_closed, name="metrics", daemon=True)
         self._stopping_since: float | None = None
@@ -142,8 +150,7 @@ class RunMetrics:
     def close(self) -> None:
         """Stop exporting. A run that was asked to stop exports a little longer, as its environment wants it."""
         if self._stopping_since is not None:
-            wanted = float(os.environ.get(STOP_SECONDS_VARIABLE, "0"))
-            self._is_closed.wait(max(0.0, self._stopping_since + wanted - time.monotonic()))
+            self._is_closed.wait(max(0.0, self._stopping_since + self._stop_seconds - time.monotonic()))
         self._is_closed.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -185,12 +192,37 @@ class RunMetrics:
                 self._values[gauge, tuple(tags.items())] = value
 
     def _refresh_until_closed(self) -> None:
+        has_warned = False
         while not self._is_closed.wait(_REFRESH_SECONDS):
-            if ray.is_initialized():
-                self._set(self._watch())
-                for (name, tags), value in list(self._values.items()):
-                    self._gauges[name].set(value, dict(tags))
+            try:
+                self._refresh()
+            except Exception as error:  # noqa: BLE001 - a run without this thread would seem to be lost
+                if not has_warned:
+                    _logger.warning("some metrics are not exported now: %r", error)
+                has_warned = True
+
+    def _refresh(self) -> None:
+        """Set all gauges, also if ``watch`` fails."""
+        if not ray.is_initialized():
+            return
+        try:
+            self._set(self._watch())
+        finally:
+            for (name, tags), value in list(self._values.items()):
+                self._gauges[name].set(value, dict(tags))
 
     def _add(self, name: str, number: float, tags: Tags | None = None) -> None:
         if number > 0:  # Ray refuses others
             self._counters[name].inc(number, dict(tags or {}))
+
+
+def _stop_seconds() -> float:
+    """Return for how long a run that stops exports its metrics, as its environment wants it."""
+    text = os.environ.get(STOP_SECONDS_VARIABLE) or "0"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{STOP_SECONDS_VARIABLE} is {text!r}: use a number of seconds, 0 or more")
+    return seconds

@@ -82,7 +82,7 @@ def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
 def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, tmp_path: Path) -> None:
     config = replace(GUIDED, save_seconds=0.0)
 
-    def kill(updates: int) -> None:
+    def kill(updates: int, _: object) -> None:
         if updates == 7:
             raise KilledError
 

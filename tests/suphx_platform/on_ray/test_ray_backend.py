@@ -78,7 +78,7 @@ def test_a_state_at_free_pace_has_the_updates_that_were_reported(tmp_path: Path)
     """The learner is given batches ahead: a state must not have updates that the run does not know of."""
     states: list[tuple[int, int]] = []
 
-    def look(updates: int) -> None:
+    def look(updates: int, _: object) -> None:
         _, values = load_learner_state(tmp_path / STATE_FILE)
         states.append((updates, values["num_updates"]))
 

@@ -31,6 +31,7 @@ from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.run_backend import run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
 from tests.models.small_predictor import PREDICTION, small_predictor
@@ -176,7 +177,7 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
         config = replace(config, max_updates=9)
         unbroken = Run(tmp_path / "a", new_controller(tmp_path / "a", config).run(), [])
 
-    def kill(updates: int) -> None:
+    def kill(updates: int, _: object) -> None:
         if updates == 5:
             raise KilledError
 
@@ -194,7 +195,7 @@ def test_a_run_that_is_killed_at_any_update_ends_with_the_same_weights(tmp_path:
     config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=8)
     new_controller(tmp_path / "a", config).run()
 
-    def kill(now: int) -> None:
+    def kill(now: int, _: object) -> None:
         if now == updates:
             raise KilledError
 
@@ -237,7 +238,7 @@ def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Pa
         carried=load_learner_state(tmp_path / "first" / STATE_FILE),
     )
 
-    def kill(now: int) -> None:
+    def kill(now: int, _: object) -> None:
         if now == 2:
             raise KilledError
 
@@ -304,12 +305,8 @@ def test_a_finished_run_has_the_newest_weights_and_can_be_made_longer(unbroken: 
     assert longer["version"] == unbroken.metrics["version"]
 
 
-def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:
-    kept: list[tuple[int, bool]] = []
-    keeps = replace(CONFIG, save_seconds=0.0)
-    controller = new_controller(
-        tmp_path, keeps, keep=lambda updates: kept.append((updates, (tmp_path / DIVERGED_FILE).exists()))
-    )
+def poison(controller: Controller) -> None:
+    """Let the run diverge at update 5."""
     backend = controller._backend
     assert isinstance(backend, LocalBackend)
     take = backend._buffer.take
@@ -321,15 +318,59 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_
         return batch
 
     backend._buffer.take = poisoned  # type: ignore[method-assign]
+
+
+def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:
+    kept: list[tuple[int, bool, bool]] = []
+
+    def keep(updates: int, then: Callable[[], None] | None) -> None:
+        kept.append((updates, (tmp_path / DIVERGED_FILE).exists(), then is not None))
+
+    config = replace(CONFIG, save_seconds=0.0)
+    controller = Controller(config, new_play(), tmp_path, metrics=RunMetrics(), keep=keep)
+    poison(controller)
     with pytest.raises(DivergedError, match=r"diverged at update 5 .*lower learner.learning_rate \(now 0.0003\)"):
         controller.run()
     tensors, header = read_tensors(tmp_path / DIVERGED_FILE)
     assert header["updates"] == 4
-    assert kept[-1] == (kept[-2][0], True), "the batch is kept with the last state"
-    assert not any(has_batch for _, has_batch in kept[:-1])
+    assert kept[-1] == (kept[-2][0], True, False), "the batch is kept with the last state, which is no newer"
+    assert {saved[1:] for saved in kept[:-1]} == {(False, True)}
     assert torch.isinf(tensors["discard.rewards"]).sum() == 1
     assert all(np.isfinite(value).all() for value in weights(tmp_path).values())
     load_agent(str(tmp_path))
+
+
+def test_a_storage_that_has_failed_does_not_hide_that_the_run_diverged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def keep(updates: int, _: object) -> None:
+        if (tmp_path / DIVERGED_FILE).exists():
+            raise OSError("the bucket is full")
+
+    controller = new_controller(tmp_path, replace(CONFIG, save_seconds=0.0), keep=keep)
+    poison(controller)
+    with pytest.raises(DivergedError, match=rf"the batch is in {tmp_path / DIVERGED_FILE}.*lower learner"):
+        controller.run()
+    assert caplog.messages == ["the batch is only on this machine, because the storage has failed: the bucket is full"]
+
+
+def test_a_run_ends_its_backend_although_it_is_interrupted_again_while_it_shows_metrics(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Interrupted(RunMetrics):
+        def close(self) -> None:
+            super().close()
+            raise KeyboardInterrupt("again")
+
+    class Closing(LocalBackend):
+        def close(self) -> None:
+            super().close()
+            closed.append("backend")
+
+    config = replace(CONFIG, max_updates=1)
+    with pytest.raises(KeyboardInterrupt, match="again"):
+        Controller(config, new_play(), tmp_path, new_backend=Closing, metrics=Interrupted()).run()
+    assert closed == ["backend"]
 
 
 def test_all_heads_can_learn_together(tmp_path: Path) -> None:

@@ -97,6 +97,37 @@ def test_a_run_is_seen_before_its_first_update_and_after_it_was_asked_to_stop(mo
         assert is_stopping == 1.0
 
 
+@pytest.mark.ray
+@pytest.mark.slow
+def test_metrics_are_exported_although_some_cannot_be_had(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("RAY_metrics_report_interval_ms", "2000")
+    answers = iter([OSError("no figures"), OSError("no figures")])
+
+    def watch() -> Mapping[str, float]:
+        for error in answers:
+            raise error
+        return {"uploads_waiting": 2.0}
+
+    metrics = RunMetrics(watch)
+    with ray_session(num_cpus=1):
+        metrics.open(done_share=0.25)
+        wait_for("suphx_uploads_waiting", 2.0)
+        wait_for("suphx_done_share", 0.25)
+        metrics.close()
+    assert caplog.messages == ["some metrics are not exported now: OSError('no figures')"]
+
+
+@pytest.mark.parametrize("wrong", ["a minute", "-1", "inf", "nan"])
+def test_a_wrong_time_for_the_metrics_of_a_stopped_run_is_an_error_at_its_start(
+    monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    monkeypatch.setenv(STOP_SECONDS_VARIABLE, wrong)
+    with pytest.raises(ValueError, match=f"SUPHX_STOP_METRICS_SECONDS is '{wrong}': use a number of seconds"):
+        RunMetrics()
+
+
 def saved_at() -> float:
     ((_, seconds),) = scrape()["suphx_state_saved_seconds"]
     return seconds
