@@ -32,9 +32,9 @@ resource "aws_s3_bucket_public_access_block" "suphx" {
   restrict_public_buckets = true
 }
 
-# Deleted objects are removed permanently after some days, and so are incomplete uploads of killed pods. Runs replace their
-# checkpoints all the time, and each has the size of all nets: those are removed sooner. If two rules apply to an object, S3
-# uses the shorter time.
+# Deleted objects are removed permanently after some days, and so are incomplete uploads of killed pods. Runs replace
+# their checkpoints all the time, and each has the size of all nets: what is under runs/ is removed sooner, finished
+# results and tournaments' games too. If two rules apply to an object, S3 uses the shorter time.
 resource "aws_s3_bucket_lifecycle_configuration" "suphx" {
   bucket     = aws_s3_bucket.suphx.id
   depends_on = [aws_s3_bucket_versioning.suphx]

@@ -54,9 +54,9 @@ variable "gpu_pool" {
 }
 
 variable "checkpoint_noncurrent_days" {
-  description = "Days for which overwritten or deleted objects under runs/ can be restored."
+  description = "Days for which overwritten or deleted objects under runs/ (checkpoints, results, games) can be restored."
   type        = number
-  default     = 2
+  default     = 7
 }
 
 variable "noncurrent_days" {

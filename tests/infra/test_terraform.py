@@ -68,7 +68,7 @@ def test_the_bucket_is_versioned_encrypted_private_and_cleaned_up() -> None:
     everything, checkpoints = rules["deleted"], rules["deleted-checkpoints"]
     assert {"noncurrent_version_expiration", "abort_incomplete_multipart_upload"} <= everything.keys()
     days = {name: blocks("variable")[name]["default"] for name in ("checkpoint_noncurrent_days", "noncurrent_days")}
-    assert 1 <= days["checkpoint_noncurrent_days"] <= 2 < days["noncurrent_days"]
+    assert 7 <= days["checkpoint_noncurrent_days"] < days["noncurrent_days"], "results and games are there too"
     kept = checkpoints["noncurrent_version_expiration"][0]["noncurrent_days"]
     assert _bare(kept) == "${var.checkpoint_noncurrent_days}"
     folder = _bare(checkpoints["filter"][0]["prefix"])
