@@ -15,14 +15,15 @@ import sys
 from pathlib import Path
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-_SECONDS = 15.0
+_SECONDS = 5.0
+"""For each operation at the socket: all of them must end within ``timeoutSeconds`` of the chart's probe (20)."""
 
 
 def problem_of(port: int, certificate: Path) -> str:
     """Return what is wrong with the server at a port of this machine; empty if nothing is.
 
-    ``certificate``: PEM file that begins with the server's own certificate. A file without one is no problem of the
-    server, which would not start again with it.
+    ``certificate``: PEM file that begins with the server's own certificate. A file without one, or that cannot be read,
+    is no problem of the server, which would not start again with it.
     """
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is compared instead
@@ -38,10 +39,19 @@ def problem_of(port: int, certificate: Path) -> str:
         connection.close()
     if status != http.HTTPStatus.OK:
         return f"/health returned status {status}"
-    mounted = _CERTIFICATE.search(certificate.read_text(encoding="utf-8"))
-    if mounted is not None and ssl.PEM_cert_to_DER_cert(mounted[0]) != served:
+    mounted = _first_certificate(certificate)
+    if mounted is not None and mounted != served:
         return f"{certificate} was renewed after the server had read it: the server must restart"
     return ""
+
+
+def _first_certificate(file: Path) -> bytes | None:
+    """Return the first certificate of a PEM file as DER; None if there is none."""
+    try:
+        found = _CERTIFICATE.search(file.read_text(encoding="utf-8"))
+        return None if found is None else ssl.PEM_cert_to_DER_cert(found[0])
+    except (OSError, ValueError):  # no base64, no text
+        return None
 
 
 def main(arguments: list[str]) -> int:

@@ -34,11 +34,13 @@ def served(context: ssl.SSLContext, status: int = 200) -> Iterator[str]:
     handler = type("Handler", (Health,), {"status": status})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        yield str(server.server_address[1])
-        server.shutdown()
-        thread.join()
+        try:
+            yield str(server.server_address[1])
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_a_renewed_certificate_fails_the_probe_until_the_server_has_read_it(
@@ -73,3 +75,18 @@ def test_a_file_without_a_certificate_restarts_no_server(tmp_path: Path) -> None
     with served(context) as port:
         mounted.write_text("", encoding="utf-8")
         assert main([str(mounted), port]) == 0
+
+
+def test_a_certificate_that_cannot_be_read_restarts_no_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    context, mounted = Authority(tmp_path).server("suphx-mlflow"), tmp_path / "server.pem"
+    with served(context) as port:
+        mounted.unlink()
+        assert main([str(mounted), port]) == 0
+        mounted.mkdir()
+        assert main([str(mounted), port]) == 0
+        mounted.rmdir()
+        mounted.write_bytes(b"\xff\xfe")
+        assert main([str(mounted), port]) == 0
+    assert capsys.readouterr().err == ""
