@@ -43,8 +43,10 @@ spec:
         {{- /* Ray's job API, by which the operator stops a RayJob that is deleted, kills a driver after 3 s by default. */}}
         - {name: RAY_JOB_STOP_WAIT_TIME_S, value: {{ $root.Values.run.saveSeconds | int64 | quote }}}
         {{- if $root.Values.podMonitor.enabled }}
-        {{- /* A run that was stopped must be scraped once more: else the alerts take it for lost. */}}
-        - {name: SUPHX_STOP_METRICS_SECONDS, value: {{ min 60 (div (int64 $root.Values.run.saveSeconds) 3) | quote }}}
+        {{- /* A run that was stopped must be scraped once more: else the alerts take it for lost. Ray exports every 10 s. */}}
+        {{- $interval := $root.Values.podMonitor.interval }}
+        {{- $scraped := add 30 (mul (regexFind "^[0-9]+" $interval | int64) (ternary 60 1 (hasSuffix "m" $interval))) }}
+        - {name: SUPHX_STOP_METRICS_SECONDS, value: {{ min $scraped (div (int64 $root.Values.run.saveSeconds) 3) | quote }}}
         {{- end }}
         {{- end }}
         {{- with include "suphx.extraEnv" (dict "root" $root "role" .role) }}

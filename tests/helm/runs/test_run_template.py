@@ -71,10 +71,14 @@ def test_a_head_saves_before_it_ends_and_has_the_time_for_it(render: Render) -> 
     assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
 
 
-@pytest.mark.parametrize(("save_seconds", "shown"), [(300, "60"), (90, "30")])
-def test_a_stopped_run_is_scraped_once_more(render: Render, save_seconds: int, shown: str) -> None:
+@pytest.mark.parametrize(
+    ("save_seconds", "interval", "shown"),
+    [(300, "30s", "60"), (135, "30s", "45"), (90, "30s", "30"), (300, "1m", "90"), (600, "2m", "150")],
+)
+def test_a_stopped_run_is_scraped_once_more(render: Render, save_seconds: int, interval: str, shown: str) -> None:
     for enabled in (True, False):
-        found = job(render, "small", "demo-1", podMonitor={"enabled": enabled}, run={"saveSeconds": save_seconds})
+        monitor = {"enabled": enabled, "interval": interval}
+        found = job(render, "small", "demo-1", podMonitor=monitor, run={"saveSeconds": save_seconds})
         for name, group in groups(found):
             container = group["template"]["spec"]["containers"][0]
             variables = {one["name"]: one.get("value") for one in container["env"]}
