@@ -51,6 +51,8 @@ class RoundLearner:
         """Learn from the samples of each seat, ``batches`` steps each; DivergedError if a loss is not finite."""
         config = self._config
         rng = np.random.default_rng([config.seed, self.num_rounds, _LEARN])
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate_of_round(config, self.num_rounds)
         rows, loss_sum = 0, 0.0
         for net, own in zip(self.nets, samples, strict=True):
             net.train()
@@ -115,6 +117,12 @@ class RoundLearner:
         if not self._config.average_rounds:
             for state in self.optimizer.state.values():
                 state.pop(_AVERAGE, None)
+
+
+def rate_of_round(config: MonteCarloConfig, number: int) -> float:
+    """Return the learning rate of the round ``number``, 0, 1, …"""
+    share = min(1.0, number / config.decay_rounds) if config.decay_rounds else 0.0
+    return config.learning_rate * (1 - share * (1 - config.last_rate_share))
 
 
 _AVERAGE = "average"

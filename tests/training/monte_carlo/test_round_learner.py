@@ -8,7 +8,7 @@ import pytest
 from suphx.games.candidate_game import F32, candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.round_learner import RoundLearner
+from suphx.training.monte_carlo.round_learner import RoundLearner, rate_of_round
 from suphx.training.monte_carlo.round_player import RoundPlayer
 
 GAME = candidate_game("doudizhu")
@@ -48,6 +48,26 @@ def test_before_the_first_round_and_without_averages_they_are_the_weights() -> N
     plain = RoundLearner(replace(CONFIG, average_rounds=0), GAME)
     (newest,) = learn(plain, CONFIG, 1)
     assert_equal(plain.averaged_weights(), newest)
+
+
+def test_the_learning_rate_falls_linearly_and_stays() -> None:
+    config = replace(CONFIG, learning_rate=1e-3, decay_rounds=4, last_rate_share=0.2)
+    rates = [rate_of_round(config, number) for number in (0, 1, 2, 4, 5, 100)]
+    assert rates == pytest.approx([1e-3, 8e-4, 6e-4, 2e-4, 2e-4, 2e-4])
+    assert rate_of_round(replace(config, decay_rounds=0), 100) == 1e-3
+
+
+def test_rounds_are_learned_at_their_rate_also_after_a_resume() -> None:
+    config = replace(CONFIG, decay_rounds=2, last_rate_share=0.5)
+    learner = RoundLearner(config, GAME)
+    learn(learner, config, 2)
+    assert learner.optimizer.param_groups[0]["lr"] == pytest.approx(0.75 * config.learning_rate)  # of the second round
+    resumed = RoundLearner(config, GAME)
+    resumed.restore(learner.state(), learner.num_rounds)
+    (after,) = learn(resumed, config, 1)
+    assert resumed.optimizer.param_groups[0]["lr"] == pytest.approx(0.5 * config.learning_rate)
+    (expected,) = learn(learner, config, 1)
+    assert all(np.array_equal(after[name], expected[name]) for name in expected)
 
 
 def test_averages_do_not_change_what_is_learned() -> None:
