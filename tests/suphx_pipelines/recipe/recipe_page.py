@@ -34,7 +34,7 @@ result: they are not part of the run's id, and you may change them when you resu
 A recipe of your own begins with `extends`, which names a shipped recipe or a file beside it, and lists only the
 differences:
 
-```toml
+```text
 # mine.toml: suphx run mine.toml
 extends = "self_play"
 name = "mine"
