@@ -38,7 +38,8 @@ differences:
 # mine.toml: suphx run mine.toml
 extends = "self_play"
 name = "mine"
-about = "self_play with more updates"
+about = "self_play with larger nets and more updates"
+net = { size = "small" }
 
 [reinforcement]
 max_updates = 400
