@@ -90,7 +90,7 @@ class AdaptationReport:
 
     @property
     def hand_spread(self) -> float:
-        """Standard deviation over hands of what adapting truly brings: that of the results less ``test_error``."""
+        """Standard deviation over hands of what adapting truly brings: without the part of the test deals."""
         differences = self.results.adapted_points - self.results.base_points
         return float(np.sqrt(max(0.0, differences.var() - self.test_error**2)))
 

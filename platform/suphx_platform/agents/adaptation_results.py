@@ -27,7 +27,7 @@ class KeptResults:
         self._path = path
         self._parts: list[TrialResults] = []
         head = {"experiment": json.loads(json.dumps(experiment))}
-        text = path.read_text("utf-8") if path.is_file() else ""
+        text = path.read_text("utf-8", errors="replace") if path.is_file() else ""  # no text is no first line of ours
         whole = text[: text.rfind("\n") + 1]
         if (json.dumps(head) + "\n").startswith(text):  # nothing yet, or a first line that was cut off
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ class KeptResults:
         for number, line in enumerate(lines, start=2):
             self._parts.append(self._parsed(line, number))
         if whole != text:
-            os.truncate(path, len(whole.encode()))
+            os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
 
     @property
     def num_hands(self) -> int:

@@ -86,6 +86,14 @@ def test_other_files_are_refused_and_stay(tmp_path: Path, text: str) -> None:
     assert path.read_text() == text
 
 
+def test_a_file_that_is_no_text_is_refused_and_stays(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(b"\xff\xfe\x00nets\n")
+    with pytest.raises(ValueError, match="not a file of"):
+        KeptResults(path, EXPERIMENT)
+    assert path.read_bytes() == b"\xff\xfe\x00nets\n"
+
+
 @pytest.mark.parametrize(
     "line", ["{}", "[1]", "nonsense", '{"base_points": [1.0]}', '{"base_points": ["x"]}', "KEYS OF ANOTHER LENGTH"]
 )

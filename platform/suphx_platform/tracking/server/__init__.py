@@ -1,5 +1,5 @@
 """Commands beside the chart's MLflow server: its users, and its liveness probe.
 
-Imports client/, suphx.games and suphx.credentials, and tracking's models.
+Imports client/, tracking's model_registry.py, suphx.games and suphx.credentials.
 Start in server_users.py.
 """
