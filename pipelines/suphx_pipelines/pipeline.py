@@ -25,10 +25,11 @@ from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.reinforcement import reinforcement_stage
 from suphx_pipelines.stages.riichi_records import records_stage
-from suphx_pipelines.stages.riichi_sample_game import PAGE_FILE, sample_game_stages
+from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.summary.verdict import find_verdict
 from suphx_pipelines.viewer.riichi_match_games import PAGES
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage

@@ -14,7 +14,8 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.monte_carlo import learning_stage
 from suphx_pipelines.monte_carlo.match_stage import first_deal
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_pipelines.viewer.side_games import PAGE_FILE, deck_page
+from suphx_pipelines.viewer.side_games import deck_page
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 STAGE_NAME = "sample_game"
 FILES: Mapping[str, str] = {

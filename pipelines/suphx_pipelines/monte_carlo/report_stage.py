@@ -24,7 +24,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, duration, interval, number, percent
 from suphx_pipelines.summary.verdict import Outcome, Verdict
-from suphx_pipelines.viewer.side_games import PAGE_FILE
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 STAGE_NAME = "report"
 _STANDARD_ERRORS = 1.96

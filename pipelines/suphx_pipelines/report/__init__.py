@@ -1,5 +1,5 @@
 """The HTML report of a run.
 
-Imports stages/, summary/, engine/, recipe/ and charts/.
+Imports stages/, summary/, viewer/, engine/, recipe/ and charts/.
 Start in report.py.
 """

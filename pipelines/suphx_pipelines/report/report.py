@@ -42,9 +42,9 @@ from suphx_pipelines.stages import initial_agent, riichi_sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
-from suphx_pipelines.stages.riichi_sample_game import PAGE_FILE
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 _MAX_SHOWN = 10
 

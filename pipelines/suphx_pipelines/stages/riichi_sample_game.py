@@ -35,11 +35,10 @@ from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, oppone
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
 from suphx_pipelines.viewer.riichi_match_games import choose_games, write_pages
 from suphx_pipelines.viewer.riichi_opinions import shown_opinions
-from suphx_pipelines.viewer.viewer_page import viewer_page
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 STAGE_NAME = "sample_game"
 GAME_FILE = "game.json"
-PAGE_FILE = "game.html"
 MATCH_GAMES_FILE = "match_games.json"
 _VERDICT = ("start", "argmax")
 """Opponent and policy of the match of self-play that gives the verdict."""

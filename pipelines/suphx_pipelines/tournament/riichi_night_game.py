@@ -19,12 +19,11 @@ from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
 from suphx_pipelines.viewer.riichi_opinions import shown_opinions
-from suphx_pipelines.viewer.viewer_page import viewer_page
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 from suphx_platform.agents.agent_forms import is_program
 from suphx_platform.agents.agent_loading import load_any_agent
 
 STAGE_NAME = "sample_game"
-PAGE_FILE = "game.html"
 
 
 FILES: Mapping[str, str] = {

@@ -29,6 +29,7 @@ from suphx_pipelines.tournament import (
 from suphx_pipelines.tournament.pool import tournament_pool
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.viewer.riichi_match_games import PAGES
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
@@ -63,7 +64,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
     decision, promotion = tournament_report.DECISION_NAME, candidate_promotion.PROMOTION_NAME
-    pictures = (tournament_report.TRACKED_REPORT, riichi_night_game.PAGE_FILE, PAGES, *tournament_report.PICTURES)
+    pictures = (tournament_report.TRACKED_REPORT, PAGE_FILE, PAGES, *tournament_report.PICTURES)
     return [
         Stage(
             name=POOL,
@@ -100,7 +101,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             run=riichi_night_game.run,
             recipe_keys=("night", "draw_lanes"),
             needs=(POOL, LEADERBOARD),
-            artifacts=(riichi_night_game.PAGE_FILE,),
+            artifacts=(PAGE_FILE,),
             files=riichi_night_game.FILES,
             is_summary=True,
         ),
@@ -122,6 +123,7 @@ def run_tournament(
     *,
     runs: Path,
     console: Console,
+    run_id: str | None = None,
     on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
 ) -> TournamentResult:
@@ -133,6 +135,7 @@ def run_tournament(
         runs=runs,
         records=None,
         console=console,
+        run_id=run_id,
         storage=storage,
         find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,

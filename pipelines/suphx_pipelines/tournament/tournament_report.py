@@ -30,6 +30,7 @@ from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME, Context
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
 """The page without links, for MLflow."""
@@ -62,7 +63,7 @@ def run(context: Context) -> dict[str, float]:
     games = write_decision_games(context, decision)
     head = report_summary.verdict_card(verdict(decision, promotion))
     head += report_summary.run_head(context.folder.parent, environment())
-    has_game = copy_game(context, folders[riichi_night_game.STAGE_NAME] / riichi_night_game.PAGE_FILE)
+    has_game = copy_game(context, folders[riichi_night_game.STAGE_NAME] / PAGE_FILE)
 
     def sections(has_links: bool) -> Sections:
         return [
@@ -237,7 +238,7 @@ def copy_game(context: StageContext[Any], page: Path) -> bool:
 
 def _games(games: Mapping[str, Any], *, has_game: bool, has_links: bool) -> str:
     text = "Watch one game of the strongest nets step by step, with their probabilities at each decision"
-    sample = game_link(text, riichi_night_game.PAGE_FILE, has_links=has_links) if has_game else ""
+    sample = game_link(text, PAGE_FILE, has_links=has_links) if has_game else ""
     return sample + report_riichi_game.match_links(games, has_links=has_links)
 
 

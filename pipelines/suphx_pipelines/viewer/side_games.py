@@ -8,8 +8,6 @@ from suphx.games.candidate_game import CandidateGame, KeptGames, Player
 from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
-PAGE_FILE = "game.html"
-
 
 def deck_page(
     game: CandidateGame, rules: Any, agents: tuple[tuple[str, Player], tuple[str, Player]], *, seed: int, title: str

@@ -13,6 +13,9 @@ from suphx.games.registry import DEFAULT_GAME
 from suphx_pipelines.viewer.game_view import find_view
 from suphx_pipelines.viewer.page_parts import VIEWER, content_policy, fill_page, joined_script, page_file, page_json
 
+PAGE_FILE = "game.html"
+"""How stages call the page of their game."""
+
 
 def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
     """Return the page of a game, seen from ``seat`` (from 0 on) at first; ``title`` may be any text.

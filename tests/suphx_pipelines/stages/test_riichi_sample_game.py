@@ -11,6 +11,7 @@ import pytest
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import riichi_sample_game
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.parts.small_policy_set import save_random
@@ -39,4 +40,4 @@ def test_its_progress_is_shown_until_the_end(runs: Path, tmp_path: Path, capsys:
     assert found[1] == found[2]
     game = json.loads((folder / riichi_sample_game.GAME_FILE).read_text(encoding="utf-8"))
     assert figures == {"deals": len(game["deals"]), "pages": 1}
-    assert (folder / riichi_sample_game.PAGE_FILE).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (folder / PAGE_FILE).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

@@ -29,7 +29,7 @@ from suphx_pipelines.tournament.tournament_report import (
     last_sections,
     write_pages,
 )
-from suphx_pipelines.viewer.side_games import PAGE_FILE
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 _WATCH = "Watch both games of a deck of the strongest nets, with the values of the best moves"
 FILES: Mapping[str, str] = {

@@ -29,7 +29,7 @@ from suphx_pipelines.tournament.sides import (
     side_report,
 )
 from suphx_pipelines.tournament.tournament_report import DECISION_NAME, PICTURES, TRACKED_REPORT
-from suphx_pipelines.viewer.side_games import PAGE_FILE
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
@@ -127,6 +127,7 @@ def run_side_tournament(
     *,
     runs: Path,
     console: Console,
+    run_id: str | None = None,
     on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
 ) -> SideTournamentResult:
@@ -137,6 +138,7 @@ def run_side_tournament(
         runs=runs,
         records=None,
         console=console,
+        run_id=run_id,
         storage=Storage(recipe.storage) if recipe.storage.address else None,
         find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,

@@ -23,7 +23,6 @@ from suphx_platform.cluster.runs.run_manifest import (
     TEMPLATE_LABEL,
     RunObjects,
     has_job,
-    is_tournament,
     job_of,
     job_text,
     recipe_name,
@@ -394,11 +393,8 @@ def _kept(run: str, job: Object | None, recipe: Object | None) -> list[str]:
     """Return what the deletion of a run leaves."""
     source = job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
     address = setting(source, "storage.address").rstrip("/") if source is not None else ""
-    if source is not None and is_tournament(source):
-        kept = ["games and reports in " + (f"{address} and MLflow" if address else "MLflow")]
-    else:
-        kept = [f"checkpoints in {address}/{run}"] if address else []
-        kept.append(f"metrics and reports of {run} in MLflow")
+    kept = [f"checkpoints and results in {address}/{run}"] if address else []
+    kept.append(f"metrics and reports of {run} in MLflow")
     if source is not None and "meta.helm.sh/release-name" in (source["metadata"].get("annotations") or {}):
         kept.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
     return kept

@@ -96,7 +96,7 @@ def run_objects(
     spec = job.setdefault("spec", {})
     spec["entrypoint"] = _with_own_keys(str(spec.get("entrypoint", "")), needs)
     _remove_groups(spec, needs.unused_groups)
-    return _filled(job, preset, ("--run-id", run_id), recipe=recipe, overrides=overrides)
+    return _filled(job, preset, recipe=recipe, overrides=overrides)
 
 
 def tournament_objects(
@@ -109,17 +109,15 @@ def tournament_objects(
             "the chart has no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers, or "
             "play it on one machine with suphx tournament"
         )
-    return _filled(job, NIGHTLY, (), recipe=recipe, overrides=overrides)
+    return _filled(job, NIGHTLY, recipe=recipe, overrides=overrides)
 
 
-def _filled(
-    job: Object, preset: str, own: Sequence[str], *, recipe: str, overrides: Sequence[tuple[str, str]]
-) -> RunObjects:
-    """Return the objects of a job of the template, with ``own`` arguments of the launcher."""
+def _filled(job: Object, preset: str, *, recipe: str, overrides: Sequence[tuple[str, str]]) -> RunObjects:
+    """Return the objects of a job of the template; its results are stored under its own name."""
     run_id = str(job["metadata"].get("name", ""))
     spec = job.setdefault("spec", {})
     entrypoint = str(spec.get("entrypoint", ""))
-    spec["entrypoint"] = " ".join([entrypoint, *map(shlex.quote, (*own, *_settings(entrypoint, overrides)))])
+    spec["entrypoint"] = " ".join([entrypoint, "--run-id", run_id, *map(shlex.quote, _settings(entrypoint, overrides))])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
@@ -214,11 +212,6 @@ def setting(job: Object, key: str) -> str:
     words = shlex.split(str(job["spec"].get("entrypoint", "")))
     values = [word.partition("=")[2] for word in words if word.startswith(f"{key}=")]
     return values[-1] if values else ""
-
-
-def is_tournament(job: Mapping[str, Any]) -> bool:
-    """Return whether a RayJob plays a tournament, which has an id of its own in the storage and in MLflow."""
-    return shlex.split(str(job["spec"].get("entrypoint", "")))[:2] == ["suphx", "tournament"]
 
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:

@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from suphx.credentials import is_unclear, without_credentials
-from suphx_platform.cluster.runs.run_manifest import is_tournament, setting
+from suphx_platform.cluster.runs.run_manifest import setting
 from suphx_platform.cluster.runs.run_status import RunStatus
 
-SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
+SHOWN = ("updates", "hanchans", "games", "version", "done_share", "hanchans_per_second", "staleness")
 """Metrics of the newest stage that ``suphx status`` shows."""
 
 
 def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
     """Return the status with progress and the last checkpoint; ``job``: the RayJob of the run.
 
-    A server that cannot be reached from this machine is added to the problems. A tournament has neither: its results
-    are stored under an id of its own.
+    A server that cannot be reached from this machine is added to the problems.
     """
-    if job is not None and is_tournament(job):
-        return status
     problems = list(status.problems)
     progress: Mapping[str, float] = {}
     checkpoint: str | None = None
@@ -54,7 +51,7 @@ def _progress(run_id: str) -> dict[str, float]:
 def last_checkpoint(run_id: str, job: Mapping[str, Any] | None) -> str | None:
     """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
     address = setting(dict(job), "storage.address") if job is not None else ""
-    if job is None or not address or is_tournament(job):
+    if job is None or not address:
         return None
     from suphx_platform.storage.storage import Storage
     from suphx_platform.storage.storage_config import StorageConfig

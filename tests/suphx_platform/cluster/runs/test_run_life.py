@@ -232,7 +232,7 @@ def test_delete_removes_the_run_and_says_what_stays(
     code, result, _ = suphx("delete", run_id, "--yes")
     assert (code, result["state"], result["pods"], result["problems"]) == (0, "deleted", {}, [])
     assert result["removed"] == [f"RayJob {run_id}", f"ConfigMap {run_id}-recipe"]
-    assert result["kept"][0] == f"checkpoints in s3://bucket/runs/{run_id}"
+    assert result["kept"][0] == f"checkpoints and results in s3://bucket/runs/{run_id}"
     assert "MLflow" in result["kept"][1]
     assert [cluster.names(kind) for kind in ("rayjobs", "rayclusters", "jobs", "pods")] == [[], [], [], []]
     assert cluster.names("configmaps") == ["suphx-run-template"]

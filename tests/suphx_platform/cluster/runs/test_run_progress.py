@@ -54,17 +54,6 @@ def test_the_last_checkpoint_is_that_of_the_work_under_way(tmp_path: Path) -> No
     assert found.last_checkpoint == "run-1/reinforcement/000000000120.001"
 
 
-def test_a_tournament_has_neither_as_its_results_have_another_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    storage = Storage(StorageConfig(address=str(tmp_path / "store")))
-    (tmp_path / "stage").mkdir()
-    storage.save("run-1/games", tmp_path / "stage", number=FINISHED)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:1")
-    entrypoint = f"suphx tournament recipe.toml --set storage.address={tmp_path / 'store'}"
-    assert with_progress(STATUS, {"spec": {"entrypoint": entrypoint}}) == STATUS
-
-
 def test_an_address_that_may_have_a_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://me:se/cret@host")
     problem = with_progress(STATUS, None).problems[-1]

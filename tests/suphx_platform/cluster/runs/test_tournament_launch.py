@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -146,13 +147,16 @@ def test_what_is_left_of_earlier_nights_is_deleted_before_a_night_begins(
     assert set(cluster.names("rayjobs")) == kept | {result["run_id"]}
 
 
-def test_a_tournament_names_no_id_under_which_nothing_is_stored(
+def test_the_results_of_a_tournament_are_stored_under_the_name_of_its_rayjob(
     cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
 ) -> None:
     run = suphx("launch", str(RECIPE))[1]["run_id"]
+    command = shlex.split(cluster.objects["rayjobs", run]["spec"]["entrypoint"])
+    assert command[command.index("--run-id") + 1] == run
     cluster.rules = None  # a person's rights, not those of the night's pod
     code, result, err = suphx("delete", run, "--yes")
-    assert (code, result["kept"]) == (0, ["games and reports in s3://bucket/runs and MLflow"]), err
+    kept = [f"checkpoints and results in s3://bucket/runs/{run}", f"metrics and reports of {run} in MLflow"]
+    assert (code, result["kept"]) == (0, kept), err
 
 
 def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
