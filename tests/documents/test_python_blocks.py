@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
@@ -43,6 +45,26 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def tracked_run(place: Path) -> Iterator[None]:
+    """The run RUN with the curves of its self-play, in MLflow and in its folder."""
+    import mlflow
+
+    point = {"updates": 5, "discard_entropy": 0.3}
+    match = {"updates": 5, "opponent": "start", "policy": "argmax", "difference": -0.1, "interval": [-0.2, 0.0]}
+    folder = place / "runs" / "RUN" / "reinforcement"
+    folder.mkdir()
+    (folder / METRICS_FILE).write_text(json.dumps({"history": [point], "matches": [match]}))
+    store, before = TrackingStore(place / "runs"), mlflow.get_tracking_uri()
+    with store.start("RUN", key="RUN") as tracker:
+        tracker.log_metrics({"verdict/difference": -0.1})
+        with tracker.start("reinforcement", key="RUN/reinforcement/digest") as stage:
+            stage.log_metrics({"discard_entropy": 0.3}, step=5)
+    store.close()
+    yield
+    mlflow.set_tracking_uri(before)
+
+
+@pytest.fixture
 def champion(place: Path) -> Iterator[None]:
     """The champions of both games in the MLflow store of ``runs``; the address of MLflow is restored afterwards."""
     import mlflow
@@ -63,8 +85,11 @@ def test_the_blocks_of_a_page_run(page: str, place: Path, request: pytest.Fixtur
     blocks = texts(PAGES[page], PYTHON)
     if any("@champion" in block for block in blocks):
         request.getfixturevalue("champion")
+    if any("search_runs" in block for block in blocks):
+        request.getfixturevalue("tracked_run")
     names: dict[str, object] = {"__name__": "__main__"}
     for number, block in enumerate(blocks, 1):
         for setting, small in SMALL.items():
             block = block.replace(setting, small)
+        block = block.replace("sqlite:///runs/", f"sqlite:///{place}/runs/")  # MLflow keeps stores by their addresses
         exec(compile(block, f"{page}, block {number}", "exec"), names)
