@@ -110,16 +110,6 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=Path, default=DEFAULT_RUNS, metavar="DIR", help="folder of runs (default: runs)")
 
 
-def add_run_id(parser: argparse.ArgumentParser) -> None:
-    """Add ``--run-id``, the name of a run."""
-    parser.add_argument(
-        "--run-id",
-        type=run_id,
-        metavar="RUN_ID",
-        help="name of the run (default: derived from its settings); an existing run must have the same settings",
-    )
-
-
 def add_code_change(parser: argparse.ArgumentParser) -> None:
     """Add ``--on-code-change``: what to do with results in the run's folder that were made by other code."""
     parser.add_argument(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from suphx_cli.arguments.parsing import (
     add_code_change,
     add_recipe,
-    add_run_id,
     add_runs,
     add_wait,
     examples,
+    run_id,
 )
 from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.resumable import resumable
@@ -54,7 +54,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="riichi: game records to learn from (default: games that the agent `records.player` plays)",
     )
     add_runs(parser)
-    add_run_id(parser)
+    parser.add_argument(
+        "--run-id",
+        type=run_id,
+        metavar="RUN_ID",
+        help="name of the run (default: derived from its settings); an existing run must have the same settings",
+    )
     add_code_change(parser)
     add_wait(parser)
     parser.set_defaults(execute=execute)

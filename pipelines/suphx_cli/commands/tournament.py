@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_run_id, add_runs, add_wait, examples
+from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, add_wait, examples
 from suphx_cli.arguments.resumable import resumable
 from suphx_cli.commands.monte_carlo import side_tournament_run
 from suphx_platform.agents.agent_forms import check_agent
@@ -35,7 +35,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     add_recipe(parser)
     add_runs(parser)
-    add_run_id(parser)
     add_code_change(parser)
     add_wait(parser)
     parser.set_defaults(execute=execute)
@@ -62,7 +61,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             recipe,
             runs=args.runs,
             console=console,
-            run_id=args.run_id,
             on_code_change=args.on_code_change,
             max_wait_hours=args.wait_hours,
         )

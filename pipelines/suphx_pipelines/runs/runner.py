@@ -37,6 +37,7 @@ from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
 from suphx_pipelines.engine.stage_work import FILES
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.runs.named_run import RECIPE_FILE, check_named_run
+from suphx_pipelines.runs.run_id import derived_run_id
 from suphx_pipelines.runs.run_lock import locked
 from suphx_pipelines.runs.run_origin import (
     ORIGIN_FOLDER,
@@ -143,7 +144,7 @@ class Runner(Generic[R]):
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
         self._is_named = run_id is not None
-        self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, records_digest])[:10]}"
+        self.run_id = run_id or derived_run_id(recipe, records_digest)
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
         self._on_code_change = on_code_change

@@ -123,7 +123,6 @@ def run_tournament(
     *,
     runs: Path,
     console: Console,
-    run_id: str | None = None,
     on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
 ) -> TournamentResult:
@@ -135,7 +134,6 @@ def run_tournament(
         runs=runs,
         records=None,
         console=console,
-        run_id=run_id,
         storage=storage,
         find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,

@@ -98,7 +98,7 @@ RAY = {**VALUES, "nightly": {**VALUES["nightly"], "workers": 5}}
 def tournament(render: Render, **values: Any) -> dict[str, Any]:
     """The RayJob that the pod of the night creates."""
     template = find(render({**RAY, **values}), "ConfigMap", "suphx-run-template")
-    return tournament_objects(template, run_id="nightly-1", recipe="", overrides=[]).job
+    return tournament_objects(template, results_id="nightly-1", run_id="nightly-1", recipe="", overrides=[]).job
 
 
 def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:

@@ -23,7 +23,6 @@ def run(args: argparse.Namespace, console: Console) -> dict[str, object]:
             recipe,
             runs=args.runs,
             console=console,
-            run_id=args.run_id,
             on_code_change=args.on_code_change,
             max_wait_hours=args.wait_hours,
         )

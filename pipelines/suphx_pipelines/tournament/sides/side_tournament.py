@@ -127,7 +127,6 @@ def run_side_tournament(
     *,
     runs: Path,
     console: Console,
-    run_id: str | None = None,
     on_code_change: CodeChange = "stop",
     max_wait_hours: float = 0.0,
 ) -> SideTournamentResult:
@@ -138,7 +137,6 @@ def run_side_tournament(
         runs=runs,
         records=None,
         console=console,
-        run_id=run_id,
         storage=Storage(recipe.storage) if recipe.storage.address else None,
         find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,

@@ -26,6 +26,7 @@ from suphx_platform.cluster.runs.run_manifest import (
     job_of,
     job_text,
     recipe_name,
+    results_id,
     setting,
     with_job,
 )
@@ -393,8 +394,9 @@ def _kept(run: str, job: Object | None, recipe: Object | None) -> list[str]:
     """Return what the deletion of a run leaves."""
     source = job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
     address = setting(source, "storage.address").rstrip("/") if source is not None else ""
-    kept = [f"checkpoints and results in {address}/{run}"] if address else []
-    kept.append(f"metrics and reports of {run} in MLflow")
+    results = run if source is None else results_id(source)
+    kept = [f"checkpoints and results in {address}/{results}"] if address else []
+    kept.append(f"metrics and reports of {results} in MLflow")
     if source is not None and "meta.helm.sh/release-name" in (source["metadata"].get("annotations") or {}):
         kept.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
     return kept

@@ -26,6 +26,8 @@ RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
 RELEASE_LABEL = "app.kubernetes.io/instance"
 DIGEST_NOTE = "suphx/recipe-digest"
+RESULTS_NOTE = "suphx/results"
+"""The annotation with the id of the results in the storage and in MLflow, if it is not the name of the RayJob."""
 PLACEHOLDER = "RUN_ID"
 NIGHTLY = "nightly"
 """What the launcher calls the preset of a tournament: its size is in the chart's values of that name."""
@@ -96,28 +98,35 @@ def run_objects(
     spec = job.setdefault("spec", {})
     spec["entrypoint"] = _with_own_keys(str(spec.get("entrypoint", "")), needs)
     _remove_groups(spec, needs.unused_groups)
-    return _filled(job, preset, recipe=recipe, overrides=overrides)
+    return _filled(job, preset, ("--run-id", run_id), recipe=recipe, overrides=overrides)
 
 
 def tournament_objects(
-    template: Object, *, run_id: str, recipe: str, overrides: Sequence[tuple[str, str]]
+    template: Object, *, run_id: str, results_id: str, recipe: str, overrides: Sequence[tuple[str, str]]
 ) -> RunObjects:
-    """Fill in the chart's ``template`` for a tournament; arguments and errors as for ``run_objects``."""
+    """Fill in the chart's ``template`` for a tournament; other arguments and errors as for ``run_objects``.
+
+    ``results_id``: of the tournament, by which later nights find its games (tournament_history.py).
+    """
     job = _job(template, _TOURNAMENT_KEY, run_id)
     if job is None:
         raise ClusterError(
             "the chart has no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers, or "
             "play it on one machine with suphx tournament"
         )
-    return _filled(job, NIGHTLY, recipe=recipe, overrides=overrides)
+    objects = _filled(job, NIGHTLY, (), recipe=recipe, overrides=overrides)
+    objects.job["metadata"]["annotations"][RESULTS_NOTE] = results_id
+    return objects
 
 
-def _filled(job: Object, preset: str, *, recipe: str, overrides: Sequence[tuple[str, str]]) -> RunObjects:
-    """Return the objects of a job of the template; its results are stored under its own name."""
+def _filled(
+    job: Object, preset: str, own: Sequence[str], *, recipe: str, overrides: Sequence[tuple[str, str]]
+) -> RunObjects:
+    """Return the objects of a job of the template, with ``own`` arguments of the launcher."""
     run_id = str(job["metadata"].get("name", ""))
     spec = job.setdefault("spec", {})
     entrypoint = str(spec.get("entrypoint", ""))
-    spec["entrypoint"] = " ".join([entrypoint, "--run-id", run_id, *map(shlex.quote, _settings(entrypoint, overrides))])
+    spec["entrypoint"] = " ".join([entrypoint, *map(shlex.quote, (*own, *_settings(entrypoint, overrides)))])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
@@ -212,6 +221,12 @@ def setting(job: Object, key: str) -> str:
     words = shlex.split(str(job["spec"].get("entrypoint", "")))
     values = [word.partition("=")[2] for word in words if word.startswith(f"{key}=")]
     return values[-1] if values else ""
+
+
+def results_id(job: Mapping[str, Any]) -> str:
+    """Return the id of the results of a RayJob in the storage and in MLflow."""
+    metadata = job["metadata"]
+    return str((metadata.get("annotations") or {}).get(RESULTS_NOTE) or metadata["name"])
 
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.credentials import is_unclear, without_credentials
-from suphx_platform.cluster.runs.run_manifest import setting
+from suphx_platform.cluster.runs.run_manifest import results_id, setting
 from suphx_platform.cluster.runs.run_status import RunStatus
 
 SHOWN = ("updates", "hanchans", "games", "version", "done_share", "hanchans_per_second", "staleness")
@@ -21,17 +21,18 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
 
     A server that cannot be reached from this machine is added to the problems.
     """
+    run_id = status.run_id if job is None else results_id(job)
     problems = list(status.problems)
     progress: Mapping[str, float] = {}
     checkpoint: str | None = None
     try:
-        progress = _progress(status.run_id)
+        progress = _progress(run_id)
     except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
         address = os.environ["MLFLOW_TRACKING_URI"]
         told = "" if is_unclear(address) else f" {without_credentials(address)}"
         problems.append(f"MLflow{told} cannot be read from here ({_first_line(error)})")
     try:
-        checkpoint = last_checkpoint(status.run_id, job)
+        checkpoint = last_checkpoint(run_id, job)
     except OSError as error:
         address = setting(dict(job or {}), "storage.address")
         problems.append(f"the storage {address} cannot be read from here ({_first_line(error)})")

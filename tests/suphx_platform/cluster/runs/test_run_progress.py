@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from suphx_platform.cluster.runs.run_manifest import RESULTS_NOTE
 from suphx_platform.cluster.runs.run_progress import with_progress
 from suphx_platform.cluster.runs.run_status import RunStatus
 from suphx_platform.storage.storage import Storage
@@ -23,8 +24,9 @@ def own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "1")
 
 
-def job(address: str) -> dict[str, Any]:
-    return {"spec": {"entrypoint": f"suphx run r.toml --set storage.address=elsewhere --set storage.address={address}"}}
+def job(address: str, **notes: str) -> dict[str, Any]:
+    entrypoint = f"suphx run r.toml --set storage.address=elsewhere --set storage.address={address}"
+    return {"metadata": {"name": "run-1", "annotations": notes}, "spec": {"entrypoint": entrypoint}}
 
 
 def test_progress_is_that_of_the_newest_stage_in_mlflow(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +54,15 @@ def test_the_last_checkpoint_is_that_of_the_work_under_way(tmp_path: Path) -> No
     storage.save("run-11/reinforcement", tmp_path / "stage", number=999)
     found = with_progress(STATUS, job(str(tmp_path / "store")))
     assert found.last_checkpoint == "run-1/reinforcement/000000000120.001"
+
+
+def test_the_results_of_a_tournament_have_an_id_of_their_own(tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "store")))
+    (tmp_path / "stage").mkdir()
+    (tmp_path / "stage" / "games.json").write_text("{}")
+    storage.save("night_1/leaderboard", tmp_path / "stage", number=7)
+    found = with_progress(STATUS, job(str(tmp_path / "store"), **{RESULTS_NOTE: "night_1"}))
+    assert found.last_checkpoint == "night_1/leaderboard/000000000007.001"
 
 
 def test_an_address_that_may_have_a_password_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from datetime import UTC, datetime
@@ -16,7 +17,10 @@ from helm_python import Chart
 from suphx_cli import cli
 from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+from suphx_pipelines.runs.run_id import derived_run_id
+from suphx_pipelines.tournament.pool.tournament_history import is_night_of
 from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME
+from suphx_platform.cluster.runs.run_manifest import results_id
 from tests.repository import RECIPES, REPOSITORY
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Reaction
 from tests.suphx_platform.cluster.runs.fake_operator import Operator
@@ -147,16 +151,23 @@ def test_what_is_left_of_earlier_nights_is_deleted_before_a_night_begins(
     assert set(cluster.names("rayjobs")) == kept | {result["run_id"]}
 
 
-def test_the_results_of_a_tournament_are_stored_under_the_name_of_its_rayjob(
-    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
+def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command, tmp_path: Path
 ) -> None:
-    run = suphx("launch", str(RECIPE))[1]["run_id"]
-    command = shlex.split(cluster.objects["rayjobs", run]["spec"]["entrypoint"])
-    assert command[command.index("--run-id") + 1] == run
+    run = suphx("launch", "doudizhu_tournament")[1]["run_id"]
+    job = cluster.objects["rayjobs", run]
+    (tmp_path / "recipe.toml").write_text(cluster.objects["configmaps", f"{run}-recipe"]["data"]["recipe.toml"])
+    words = shlex.split(job["spec"]["entrypoint"])
+    assert "--run-id" not in words
+    changes = [after.partition("=") for word, after in itertools.pairwise(words) if word == "--set"]
+    recipe = load_side_tournament_recipe(tmp_path / "recipe.toml", [(key, value) for key, _, value in changes])
+    side_tournament = derived_run_id(recipe)
+    assert results_id(job) == side_tournament != run
+    assert is_night_of("doudizhu_tournament", side_tournament)
     cluster.rules = None  # a person's rights, not those of the night's pod
     code, result, err = suphx("delete", run, "--yes")
-    kept = [f"checkpoints and results in s3://bucket/runs/{run}", f"metrics and reports of {run} in MLflow"]
-    assert (code, result["kept"]) == (0, kept), err
+    kept = [f"checkpoints and results in s3://bucket/runs/{side_tournament}"]
+    assert (code, result["kept"]) == (0, [*kept, f"metrics and reports of {side_tournament} in MLflow"]), err
 
 
 def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
