@@ -15,7 +15,7 @@ import pytest
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx_cli import cli
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.stages.supervised import TRAINING_ORDER
 from suphx_platform.console.console import Console
@@ -138,6 +138,22 @@ def test_a_small_run_on_real_records_ends_with_five_nets_a_match_and_a_report(ru
     page = result.report.read_text()
     assert "next to Table 3 of the paper" in page
     assert "A game to look at" in page
+
+
+def test_records_that_no_stage_reads_are_not_part_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    console, ids = Console(), set()
+
+    def run(self: Runner[Recipe]) -> RunResult:
+        ids.add(self.run_id)
+        return RunResult(run_id="x", folder=tmp_path, tracking_uri="")
+
+    monkeypatch.setattr(Runner, "run", run)
+    (tmp_path / "a.mjlog").write_text("one")
+    recipe = load_recipe(RECIPE.with_name("rl_basic.toml"), [("initial_agent", '"models:/suphx@champion"')])
+    for records in (None, tmp_path / "a.mjlog"):
+        run_recipe(recipe, records=records, runs=tmp_path / "runs", console=console)
+    assert len(ids) == 1
+    assert console.warnings == ["rl_basic has no stage that reads game records: --records is ignored"]
 
 
 @pytest.mark.parametrize("is_given", [False, True])

@@ -21,24 +21,38 @@ def digest_json(value: object) -> str:
 def digest_files(path: Path) -> dict[str, str]:
     """Return name -> SHA-256 of a file, or of all files in a folder; names are relative to it.
 
-    Raises ValueError if there is nothing.
+    Names that begin with a dot do not count: desktops leave such files. Raises ValueError if there is nothing.
     """
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder of records: check --records")
-    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
-    if not files:
-        raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
     base = path.parent if path.is_file() else path
-    return {file.relative_to(base).as_posix(): digest_file(file) for file in files}
+    files = {file.relative_to(base): file for file in ([path] if path.is_file() else sorted(path.rglob("*")))}
+    shown = {name: file for name, file in files.items() if file == path or not _is_hidden(name)}
+    digests = {name.as_posix(): digest_file(file) for name, file in shown.items() if file.is_file()}
+    if not digests:
+        raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
+    return digests
+
+
+def _is_hidden(name: Path) -> bool:
+    return any(part.startswith(".") for part in name.parts)
 
 
 def git_commit() -> str:
-    """Return the commit of this source tree, with ``-dirty`` if files differ from it, or ``unknown`` outside git."""
-    command = ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    """Return the commit of this source tree, with ``-dirty`` if files differ from it, or ``unknown`` outside git.
+
+    A repository that this package is only installed in does not count.
+    """
     try:
-        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+        if not _git("ls-files", Path(__file__).name):
+            return "unknown"
+        return _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 

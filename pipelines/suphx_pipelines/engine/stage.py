@@ -93,6 +93,9 @@ class Stage(Generic[R]):
     """Returns the files outside of the run that it reads, such as nets that the recipe names: they are an input like
     its keys. Not asked if it reads records and the user gave some. Raises ValueError or OSError if files are missing; a
     result that was made with them is used all the same."""
+    reads_newest: Callable[[R], bool] | None = None
+    """Tells whether it copies what an address stands for at that time, such as an alias of the model registry. Then its
+    result, and what follows from it, belongs to its run: it stays as it is there, and no other run reuses it."""
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
     files: Mapping[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -120,7 +121,7 @@ class StagePlanner:
         digests = {name: planned.digest for name, planned in upstream.items()}
         settings = self._settings(stage)
         if FILES in settings and settings[FILES] is None:
-            settings[FILES] = self._files_before(stage.name)
+            settings[FILES] = self._files_before(stage.name) or self._files_now(stage)
         inputs = {**settings, "upstream": digests, **code.inputs()}
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
@@ -156,12 +157,20 @@ class StagePlanner:
         same = next((work for work in stored if work.is_of(name, digest)), None)
         if same is not None or is_same:
             return same or here
-        return stored[0] if stored else here
+        # An attempt with these inputs that got less far than one with others, here or elsewhere.
+        same = next((work for work in self._storage.all_work(name) if work.is_of(name, digest)), None)
+        return same or (stored[0] if stored else here)
 
     def _files_before(self, name: str) -> object:
         """Return the digests of the files outside of the run that the existing work of a stage was made with."""
         works = [local_work(self._folder / name), *self._storage.further_work(name, self._folder / name)]
         return next((work.inputs[FILES] for work in works if work and work.inputs.get(FILES)), None)
+
+    def _files_now(self, stage: Stage[Any]) -> object:
+        """Return what stands for files that are not there yet: of this run and this time if they are the newest."""
+        if stage.reads_newest is None:
+            return None
+        return f"the newest of {self._folder.name} at {datetime.now(UTC).isoformat()}"
 
     def _find_elsewhere(
         self, stage: Stage[Any], settings: Mapping[str, Any], digest: str, upstream: Mapping[str, PlannedStage]

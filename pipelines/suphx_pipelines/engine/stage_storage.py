@@ -62,6 +62,12 @@ class StageStorage:
         ]
         return stored_work(self._storage, versions)
 
+    def all_work(self, stage_name: str) -> list[StageWork]:
+        """Return what the storage has of a stage, the newest first, also what this machine has stored or passed."""
+        if self._storage is None:
+            return []
+        return stored_work(self._storage, self._storage.versions(self.name(stage_name)))
+
     def fetch(
         self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion], digests: Collection[str]
     ) -> None:

@@ -13,6 +13,8 @@ from suphx_pipelines.runs.run_lock import LOCK_FILE
 from suphx_platform.tracking.same_settings import check_same_settings
 
 RECIPE_FILE = "recipe.toml"
+NO_RECORDS = "none given"
+"""In the place of the digest of records."""
 
 
 def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records: str) -> None:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_json, environment
-from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.engine.stage import R, Stage
+from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_platform.storage.stored_versions import ORIGIN
 
 ORIGIN_FOLDER, PROVENANCE_FILE = ORIGIN, "provenance.json"
@@ -46,6 +49,21 @@ def provenance(run_id: str, records: Mapping[str, str]) -> dict[str, Any]:
         "num_record_files": len(records),
         "records": dict(records) if len(records) <= _MAX_FILES else None,
     }
+
+
+def find_equal_run(runs: Path, recipe: R, stages: Sequence[Stage[R]], records: str | None) -> str | None:
+    """Return the id of a run of this recipe and the ``records`` of this digest; None if there is none.
+
+    It may have another id than a run that begins now: a version of the program that adds a key to recipes derives
+    others from them.
+    """
+    for path in sorted(runs.glob(f"{recipe.name}-*/{ORIGIN_FOLDER}/{PROVENANCE_FILE}")):
+        folder = path.parents[1]
+        with suppress(ValueError, OSError):
+            check_named_run(folder, recipe, stages, records or NO_RECORDS)
+            if read_json(path).get("records_digest") == records:
+                return folder.name
+    return None
 
 
 def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:

@@ -36,12 +36,13 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
 from suphx_pipelines.engine.stage_work import FILES
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
-from suphx_pipelines.runs.named_run import RECIPE_FILE, check_named_run
+from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_id import derived_run_id
 from suphx_pipelines.runs.run_lock import locked
 from suphx_pipelines.runs.run_origin import (
     ORIGIN_FOLDER,
     PROVENANCE_FILE,
+    find_equal_run,
     origin_tags,
     provenance,
     write_origin,
@@ -139,12 +140,11 @@ class Runner(Generic[R]):
         self._find_verdict = find_verdict
         self._get_ready = get_ready
         self._record_files = {} if records is None else self._digest_records(records)
-        records_digest = digest_json(self._record_files) if self._record_files else None
-        self._records_digest = records_digest or "none given"
+        self._records_digest = digest_json(self._record_files) if self._record_files else None
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
         self._is_named = run_id is not None
-        self.run_id = run_id or derived_run_id(recipe, records_digest)
+        self.run_id = run_id or derived_run_id(recipe, self._records_digest)
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
         self._on_code_change = on_code_change
@@ -162,17 +162,28 @@ class Runner(Generic[R]):
         with self._console.activity("opening the MLflow store"):
             wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
         if self._is_named:
-            check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
+            check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
+        elif not self.folder.exists():
+            self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
             planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
-            self._plan = planner.plan(self._stages)
+            plan = partial(planner.plan, self._stages)  # writes nothing, so it may be tried again
+            self._plan = wait_for_services(plan, self._max_wait_hours, self._console)
             if self._on_code_change == "stop":
                 check_plan(self._plan, self.run_id, self._console)
             self._check_stages()
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
+
+    def _tell_of_equal_run(self) -> None:
+        equal = find_equal_run(self._runs, self._recipe, self._stages, self._records_digest)
+        if equal is not None:
+            self._console.warn(
+                f"run {equal} has the same settings and records, and its id from another version of Suphx: to continue "
+                f"it instead of starting {self.run_id}, stop this command and repeat it with --run-id {equal}"
+            )
 
     def _check_stages(self) -> None:
         """Let the stages say what they miss that have no result in this run, the storage or another run."""
@@ -316,9 +327,19 @@ class Runner(Generic[R]):
             storage_figures=self._storage.figures,
         )
         started = time.monotonic()
+        self._check_outside(stage)
         metrics = stage.run(context)
         seconds = round(time.monotonic() - started, 3)
         return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
+
+    def _check_outside(self, stage: Stage[R]) -> None:
+        """Raise ValueError if files outside of the run are no longer those that its plan was made with."""
+        for path in () if stage.outside_files is None else stage.outside_files(self._recipe):
+            if path in self._outside and digest_file(path) != self._outside[path]:
+                raise ValueError(
+                    f"{path} has changed since this command began, and {stage.name} reads it: wait until what writes "
+                    "it has ended, or name a copy in the recipe, and repeat the command"
+                )
 
     def _settings(self, stage: Stage[R]) -> dict[str, Any]:
         """Return the inputs of a stage without its code and the stages that it needs."""
@@ -327,10 +348,12 @@ class Runner(Generic[R]):
             "recipe": {key: look_up(self._identity, key) for key in stage.recipe_keys},
         }
         if stage.reads_records:
-            settings["records"] = self._records_digest
+            settings["records"] = self._records_digest or NO_RECORDS
         is_played = not (stage.reads_records and self._records is not None)  # with records, by no agent
         if stage.outside_files is not None and is_played:
             settings |= self._outside_digests(stage.outside_files)
+        if stage.reads_newest is not None and stage.reads_newest(self._recipe):
+            settings[FILES] = None  # those of the run's own result, if it has one (stage_plan.py)
         return settings
 
     def _outside_digests(self, find: Callable[[R], Sequence[Path]]) -> dict[str, Any]:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from suphx.growing_pause import GrowingPause
 from suphx_platform.console.console import Console
+
+T = TypeVar("T")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 """Seconds between two attempts."""
 
 
-def wait_for_services(reach: Callable[[], object], max_hours: float, console: Console) -> None:
-    """Call ``reach`` until it raises no OSError; raise the last one after ``max_hours``.
+def wait_for_services(reach: Callable[[], T], max_hours: float, console: Console) -> T:
+    """Call ``reach`` until it raises no OSError, and return what it returns; raise the last one after ``max_hours``.
 
     A PermissionError (wrong keys or password) is raised at once: waiting does not help.
     """
     began, pause, has_failed = time.monotonic(), GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE), False
     while True:
         try:
-            reach()
+            found = reach()
         except PermissionError:
             raise
         except OSError as error:
@@ -32,6 +35,6 @@ def wait_for_services(reach: Callable[[], object], max_hours: float, console: Co
         else:
             if has_failed:
                 console.say(f"all services answer, after {(time.monotonic() - began) / 60:.0f} min")
-            return
+            return found
         has_failed = True
         time.sleep(min(pause.next(), 3600 * max_hours - waited))

@@ -26,7 +26,7 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
-from suphx_platform.tracking.model_registry import PREFIX
+from suphx_platform.tracking.model_registry import PREFIX, VERSION_ADDRESS
 
 SOURCE_FILE = "initial_agent.json"
 FILES: Mapping[str, str] = {
@@ -45,6 +45,7 @@ def initial_agent_stage() -> Stage[Recipe]:
         artifacts=(SOURCE_FILE, *checkpoint_names()),
         files=FILES,
         outside_files=own_nets,
+        reads_newest=is_moving,
         check=check_agent,
     )
 
@@ -52,6 +53,12 @@ def initial_agent_stage() -> Stage[Recipe]:
 def own_nets(recipe: Recipe) -> list[Path]:
     """Return the checkpoints of an agent in a folder, none of one that is elsewhere; ValueError if one is missing."""
     return [] if recipe.initial_agent.startswith((PREFIX, BUCKET)) else find_nets(recipe.initial_agent)
+
+
+def is_moving(recipe: Recipe) -> bool:
+    """Tell whether the agent's address may stand for other nets tomorrow: all but folders and versions of a model."""
+    location = split_address(recipe.initial_agent)[0]
+    return location.startswith((PREFIX, BUCKET)) and VERSION_ADDRESS.fullmatch(location) is None
 
 
 def check_agent(recipe: Recipe) -> None:

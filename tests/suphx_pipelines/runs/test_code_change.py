@@ -354,6 +354,21 @@ def test_a_stored_result_of_this_code_is_used_rather_than_one_of_other_code_that
     assert result.stages["training"].metrics == {"sum": 9}
 
 
+def test_an_attempt_of_this_code_is_continued_although_one_of_other_code_got_further(
+    project: Project, tmp_path: Path
+) -> None:
+    storage = tmp_path / "storage"
+    here = project.interrupt(2, storage=storage)
+    here.rename(tmp_path / "here")
+    project.write(LOSS, "SCALE = 3\n")
+    project.interrupt(1, "redo", storage).rename(tmp_path / "elsewhere")
+    (tmp_path / "here").rename(here)
+    (here / "work.log").unlink()
+    result = project.run("redo", storage)
+    assert result.stages["training"].metrics == {"sum": 9}
+    assert work(result.folder) == {"step 1": 1, "step 2": 1, "report": 1}, "step 0 is that of the other machine"
+
+
 @pytest.mark.parametrize("is_cut_off", [False, True])
 def test_an_older_version_by_the_code_before_is_continued_if_the_newest_is_damaged(
     is_cut_off: bool, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.provenance import digest_file
 from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.runs.run_list import list_runs
@@ -20,8 +22,19 @@ from suphx_pipelines.summary.run_journal import LOG_FILE
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.console.console import Console
+from suphx_platform.storage.manifest import CheckpointVersion
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
-from tests.suphx_pipelines.runs.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
+from tests.suphx_pipelines.runs.small_run import (
+    STAGES,
+    Context,
+    NumbersConfig,
+    PowersConfig,
+    SmallRecipe,
+    make_numbers,
+    small_runner,
+)
 
 PROGRAM = Path(__file__).with_name("small_run.py")
 ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1, "power 3": 1, "total": 1}
@@ -255,6 +268,83 @@ def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
     assert len(set(seeds)) == 3
     assert all(0 <= seed < 2**56 for seed in seeds)
     assert seeds[0] == stage_seed(1, "a")
+
+
+def test_files_that_change_between_the_plan_and_the_stage_that_reads_them_are_told(runs: Path, tmp_path: Path) -> None:
+    nets = tmp_path / "nets"
+    nets.write_text("one")
+
+    def learn(context: Context) -> dict[str, float]:
+        nets.write_text("two")  # as a training does that goes on elsewhere
+        return make_numbers(context)
+
+    def runner() -> Runner[SmallRecipe]:
+        numbers, powers, total = STAGES
+        stages = (replace(numbers, run=learn), replace(powers, outside_files=lambda _: [nets]), total)
+        return Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
+
+    with pytest.raises(ValueError, match=r"nets has changed since this command began, and powers reads it"):
+        runner().run()
+    result = runner().run()
+    assert result.stages["powers"].status == "finished"
+    done = read_json(result.folder / "powers" / "done.json")
+    assert done["inputs"]["files"] == [digest_file(nets)]
+
+
+def test_what_a_run_copied_from_a_moving_address_is_its_own(runs: Path, tmp_path: Path) -> None:
+    alias = tmp_path / "alias"
+
+    def run(recipe: SmallRecipe) -> tuple[list[str], str]:
+        def copy(context: Context) -> dict[str, float]:
+            shutil.copy(alias, context.folder / "copy")
+            return make_numbers(context)
+
+        numbers, powers, total = STAGES
+        stages = (replace(numbers, run=copy, reads_newest=lambda _: True), powers, total)
+        result = Runner(recipe, stages, runs=runs, records=None, console=Console()).run()
+        return [stage.status for stage in result.stages.values()], (result.folder / "numbers" / "copy").read_text()
+
+    alias.write_text("champion 1")
+    assert run(SmallRecipe()) == (["finished"] * 3, "champion 1")
+    alias.write_text("champion 2")
+    assert run(SmallRecipe()) == (["kept"] * 3, "champion 1")
+    assert run(SmallRecipe(name="renamed")) == (["finished"] * 3, "champion 2")
+
+
+def test_a_run_that_an_earlier_version_gave_another_id_is_named(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = tmp_path / "a.mjlog"
+    records.write_text("one")
+    first = small_runner(runs, records=records).run()
+    first.folder.rename(runs / "small-0123456789")
+    told = "run small-0123456789 has the same settings and records, and its id from another version of Suphx"
+    for recipe, given, is_told in (
+        (SmallRecipe(threads=2), records, True),
+        (SmallRecipe(seed=8), records, False),
+        (SmallRecipe(), None, False),
+    ):
+        again = small_runner(runs, recipe, given).run()
+        assert (told in " ".join(capsys.readouterr().err.split())) == is_told
+        shutil.rmtree(again.folder)
+
+
+def test_a_storage_that_goes_away_after_its_first_answer_is_waited_for(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failures = [OSError("the storage does not answer")]
+
+    def versions(self: Storage, name: str) -> list[CheckpointVersion]:
+        if failures:
+            raise failures.pop()
+        return listed(self, name)
+
+    listed = Storage.versions
+    monkeypatch.setattr(Storage, "versions", versions)
+    kept = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), storage=kept, max_wait_hours=1)
+    assert {stage.status for stage in runner.run().stages.values()} == {"finished"}
+    assert "the storage does not answer; trying again for up to 1 h (--wait-hours)" in capsys.readouterr().err
 
 
 def named(runs: Path, recipe: SmallRecipe, records: Path | None = None) -> Runner[SmallRecipe]:
