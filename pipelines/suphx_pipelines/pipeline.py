@@ -144,6 +144,9 @@ def run_recipe(
             f"{recipe.name} is meant for game records: without --records DIR it learns from games that the agent "
             f"{recipe.records.player} plays against itself"
         )
+    if records is not None and not reads_records:
+        console.warn(f"{recipe.name} has no stage that reads game records: --records is ignored")
+        records = None
     runner = Runner(
         recipe,
         stages,
