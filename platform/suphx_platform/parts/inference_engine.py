@@ -230,7 +230,7 @@ def engine_thread(torch_threads: int) -> Executor:
 
 def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
     """Return sampled actions; a yes counts the more, the more probable it was."""
-    scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, 0.5 + np.exp(log_probs) / 2, 0)
+    scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, np.exp(log_probs), 0)
     return PolicyOutputs(
         actions=actions.astype(np.int16),
         scores=scores.astype(np.float32),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,12 @@ class RunFolder:
         save_state(self.state_path, state, progress, self._identity())
 
     def write_start(self) -> None:
-        """Write the nets that matches are against: the first ones, and the weak ones."""
-        for policy_set, is_weak in ((self._play.opponent or self._play.start, False), (self._play.weak, True)):
+        """Write the nets that matches are against: the first ones, and the weak ones.
+
+        Of heads that learn, they are as uncalibrated as the nets that have learned: that is how self-play sampled.
+        """
+        opponent = self._play.opponent or self._uncalibrated(self._play.start)
+        for policy_set, is_weak in ((opponent, False), (self._uncalibrated(self._play.weak), True)):
             self._write(self.path / START_FOLDER, policy_set, 0, is_weak=is_weak)
 
     def write_nets(self, weights: Weights, updates: int) -> None:
@@ -88,11 +92,15 @@ class RunFolder:
             own = {name: torch.from_numpy(np.array(value)) for name, value in weights[net.head_name].items()}
             net.load_state_dict(own)
             nets[head] = net.eval()
+        return self._uncalibrated(replace(self._play.start, nets=tuple(nets)))
+
+    def _uncalibrated(self, policy_set: PolicySet) -> PolicySet:
+        """Return the same nets, those that learn without a calibration."""
         calibrations = [
             Calibration() if head in self._config.head_numbers else calibration
-            for head, calibration in enumerate(self._play.start.calibrations)
+            for head, calibration in enumerate(policy_set.calibrations)
         ]
-        return PolicySet(tuple(nets), tuple(calibrations))
+        return replace(policy_set, calibrations=tuple(calibrations))
 
     def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
         heads = [HEAD_NAMES[head] for head in self._config.head_numbers]
@@ -115,7 +123,8 @@ class RunFolder:
         prediction = self._play.prediction
         kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
         nets = {net.head_name: asdict(net.config) for net in self._play.start.nets}
-        return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
+        start = self._play.start.digest()
+        return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets, "start": start}
 
 
 def keep_folder(keep_probability: float) -> str:

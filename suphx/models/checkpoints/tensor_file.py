@@ -31,7 +31,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: Header) -> Non
     """
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     # One key of metadata: safetensors writes several in random order, and equal nets must give equal files.
-    metadata = {_HEADER_KEY: json.dumps({**header, _DIGEST_KEY: _digest(on_cpu)}, allow_nan=False)}
+    metadata = {_HEADER_KEY: json.dumps({**header, _DIGEST_KEY: tensors_digest(on_cpu)}, allow_nan=False)}
     write_atomically(path, [save(on_cpu, metadata)])
 
 
@@ -83,12 +83,12 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]
         raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
     header = _header(path, metadata[_HEADER_KEY])
     digest = header.pop(_DIGEST_KEY, None)
-    if with_tensors and digest is not None and digest != _digest(tensors):
+    if with_tensors and digest is not None and digest != tensors_digest(tensors):
         raise ValueError(f"{path} is damaged (its tensors have another SHA-256): restore it or train again")
     return tensors, header
 
 
-def _digest(tensors: Mapping[str, Tensor]) -> str:
+def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
     """Return the SHA-256 of names, types, shapes and bytes: games go on from numbers that no other check covers."""
     digest = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):

@@ -21,6 +21,7 @@ from suphx.models.checkpoints.checkpoint import (
     save_checkpoint,
 )
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.checkpoints.tensor_file import tensors_digest
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
@@ -37,6 +38,11 @@ class PolicySet:
         """Return copies of the weights of ``heads`` as plain numpy: head name -> name of a tensor -> values."""
         states = {HEAD_NAMES[head]: self.nets[head].state_dict() for head in heads}
         return {head: {name: t.cpu().numpy().copy() for name, t in state.items()} for head, state in states.items()}
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all weights."""
+        weights = {f"{net.head_name}.{name}": t.cpu() for net in self.nets for name, t in net.state_dict().items()}
+        return tensors_digest(weights)
 
 
 def load_policy_set(folder: Path, encoder: str, *, is_weak: bool = False) -> PolicySet:

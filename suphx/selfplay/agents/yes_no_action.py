@@ -18,12 +18,13 @@ def yes_no_actions(
     """Return the actions int16 [n], 1 = yes and 0 = no, and their scores float32 [n].
 
     ``logits`` [n, 2]; ``uniforms`` [n] in 0 … 1: where in its distribution a sampled action lies (no comes first). The
-    score of a yes is 0.5 … 1, and higher the surer the net is.
+    score of a yes is higher the surer the net is: its probability of yes, but with ``matched``, where it is 0.5 at the
+    threshold.
     """
     yes = _sigmoid((logits[:, 1] - logits[:, 0]) / calibration.temperature)
     if selection == "sampled":
         is_yes = uniforms >= 1 - yes
-        scores = np.where(is_yes, 0.5 + yes / 2, 0)
+        scores = np.where(is_yes, yes, 0)
     else:
         border = calibration.yes_threshold if selection == "matched" else 0.5
         below, above = 0.5 * yes / border, 0.5 + 0.5 * (yes - border) / (1 - border)

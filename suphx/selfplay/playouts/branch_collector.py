@@ -17,6 +17,7 @@ from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.games.head_game import GroupConfig
 from suphx.games.riichi import (
     DISCARD_HEAD,
+    HEAD_NAMES,
     NO_BRANCH,
     RIICHI_HEAD,
     BranchTables,
@@ -60,10 +61,14 @@ class BranchCollector:
         )
 
     def collect(self, nets: Sequence[Net], num_decisions: int) -> dict[int, Branches]:
-        """Play on with ``nets``, one for each head, until at least ``num_decisions`` were played out; return them."""
+        """Play on with ``nets``, one for each head, until at least ``num_decisions`` were played out; return them.
+
+        ValueError if for a long time no decision is worth it, so that this would have no end.
+        """
         trials: list[_Trial] = []
-        count = 0
+        count = in_vain = 0
         while count < num_decisions:
+            before = count
             observed = self._group.observe()
             logits = [nets[part.head](torch.from_numpy(part.planes)).float() for part in observed]
             outputs = [self._answer(part, own) for part, own in zip(observed, logits, strict=True)]
@@ -74,6 +79,13 @@ class BranchCollector:
                     trials.append(self._branch(number, part, logits[number], counted[number], kinds))
                     count += len(trials[-1].choices)
             self._group.step(outputs)
+            in_vain = 0 if count > before else in_vain + 1
+            if in_vain >= _STEPS_IN_VAIN:
+                heads = ", ".join(HEAD_NAMES[head] for head in self._heads)
+                raise ValueError(
+                    f"in {in_vain:,} steps of {self._config.num_tables} games no decision of {heads} was to be played "
+                    "out: use a smaller branches.min_probability, or more heads"
+                )
         return self._play_out(trials, nets)
 
     def _answer(self, part: Observations, logits: Tensor) -> PolicyOutputs:
@@ -81,7 +93,7 @@ class BranchCollector:
         actions, log_probs = actions_at(scaled, torch.from_numpy(part.masks), torch.from_numpy(part.uniforms))
         scores = np.zeros(len(actions), np.float32)
         if part.head != DISCARD_HEAD:
-            scores = 0.5 + 0.5 * torch.softmax(scaled, dim=1)[:, 1].numpy().astype(np.float32)
+            scores = torch.softmax(scaled, dim=1)[:, 1].numpy().astype(np.float32)
         versions = np.zeros(len(actions), np.int32)
         return PolicyOutputs(actions.numpy().astype(np.int16), scores, log_probs.numpy(), versions)
 
@@ -158,4 +170,5 @@ def _fractions(uniforms: F32) -> F32:
 
 
 _HIGH_DIGITS = np.float32(4096)
+_STEPS_IN_VAIN = 2_000
 _FIRST_STEPS = 64  # about as many decisions as a table has in a deal

@@ -16,7 +16,7 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.playouts.branches import Branches
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer
-from suphx.training.playouts.branch_loss import branch_loss
+from suphx.training.playouts.branch_loss import BranchLoss, branch_loss
 from suphx.training.playouts.playout_config import PlayoutConfig
 
 F64 = NDArray[np.float64]
@@ -24,14 +24,19 @@ F64 = NDArray[np.float64]
 
 @dataclass(slots=True)
 class BranchSums:
-    """Sums over decisions that a net had not learned from when they were measured."""
+    """Sums over decisions: of those that a net learned from, and of those that it was measured with before.
+
+    It is measured before a round, with deals of which it has not learned from any decision: the decisions of a deal
+    share its hidden tiles, and many of them look alike.
+    """
 
     count: int = 0
+    """Decisions that were learned from."""
+    loss: float = 0.0
+    measured: int = 0
     gain: float = 0.0
     divergence: float = 0.0
-    loss: float = 0.0
     deals: int = 0
-    """Deals; one that goes on in the next round counts again."""
     deal_gain_square: float = 0.0
     """The sum over deals of g * g, with g the gains of all decisions of a deal together."""
     deal_gain_count: float = 0.0
@@ -39,17 +44,18 @@ class BranchSums:
     deal_count_square: float = 0.0
     """The sum over deals of n * n."""
 
-    def add(self, divergences: Tensor, loss: float) -> None:
-        """Count a batch, without its gains: a deal has decisions in several batches. Arguments as in ``BranchLoss``."""
-        self.count += len(divergences)
-        self.divergence += float(divergences.sum())
-        self.loss += loss * len(divergences)
+    def add_step(self, loss: float, count: int) -> None:
+        """Count a step: the mean loss of ``count`` decisions."""
+        self.count += count
+        self.loss += loss * count
 
-    def add_gains(self, gains: F64, deals: I64) -> None:
-        """Count the gains, points float64 [n], of all decisions of a round, and their deals int64 [n]."""
+    def add_measured(self, gains: F64, divergences: F64, deals: I64) -> None:
+        """Count what was measured with decisions of whole deals: float64 [n] as in ``BranchLoss``; deals int64 [n]."""
         _, owners = np.unique(deals, return_inverse=True)
         sums, counts = np.bincount(owners, weights=gains), np.bincount(owners).astype(np.float64)
+        self.measured += len(gains)
         self.gain += float(gains.sum())
+        self.divergence += float(divergences.sum())
         self.deals += len(sums)
         self.deal_gain_square += float(sums @ sums)
         self.deal_gain_count += float(sums @ counts)
@@ -68,14 +74,14 @@ class BranchSums:
         """
         if self.deals < 2:
             return {}
-        gain = self.gain / self.count
+        gain = self.gain / self.measured
         spread = self.deal_gain_square - 2 * gain * self.deal_gain_count + gain * gain * self.deal_count_square
         variance = max(0.0, spread) * self.deals / (self.deals - 1)
         return {
             "decisions": float(self.count),
             "gain": gain,
-            "gain_error": variance**0.5 / self.count,
-            "kl_to_start": self.divergence / self.count,
+            "gain_error": variance**0.5 / self.measured,
+            "kl_to_start": self.divergence / self.measured,
             "loss": self.loss / self.count,
         }
 
@@ -91,35 +97,52 @@ class BranchLearner:
         self.net = copy.deepcopy(net).eval().to(device)
         self.optimizer = new_optimizer(self.net, config.learning_rate, 0.0)
         self.steps = 0
+        self._deals: I64 = np.zeros(0, np.int64)
+        """Those of the last round: the first ones of the next round may be among them."""
 
     def learn(self, branches: Branches, rate_share: float, generator: np.random.Generator, sums: BranchSums) -> None:
-        """Learn from each of the ``branches`` once; ``rate_share`` of the learning rate; measure before learning.
+        """Measure with the ``branches``, then learn from each once, with ``rate_share`` of the learning rate.
 
         Raises DivergedError if a loss or a gradient is not finite; the net is then as before that step.
         """
         if self._config.permute_points:
             branches = branches.permuted(generator)
-        count = max(1, round(len(branches) / self._config.batch_size))
-        gains = np.zeros(len(branches))
-        for part in np.array_split(generator.permutation(len(branches)), count):
+        start_logits = self._measure(branches, sums)
+        for part in np.array_split(generator.permutation(len(branches)), self._num_batches(branches)):
             if part.size:
                 rows = np.sort(part)
-                gains[rows] = self._step(branches.take(rows), rate_share, sums)
-        sums.add_gains(gains, branches.deals)
+                loss = self._step(branches.take(rows), start_logits[torch.from_numpy(rows)], rate_share)
+                sums.add_step(loss, len(rows))
+        self._deals = np.unique(branches.deals)
 
-    def _step(self, branches: Branches, rate_share: float, sums: BranchSums) -> F64:
-        """Return the gains [n] before the step."""
-        config = self._config
-        rows, masks, choices, points = (
-            torch.from_numpy(column).to(self._device)
-            for column in (branches.planes, branches.masks, branches.choices, branches.points)
+    def _num_batches(self, branches: Branches) -> int:
+        return max(1, round(len(branches) / self._config.batch_size))
+
+    @torch.no_grad()
+    def _measure(self, branches: Branches, sums: BranchSums) -> Tensor:
+        """Measure with the deals that the round before did not have; return the initial net's logits of all rows."""
+        parts = np.array_split(np.arange(len(branches)), self._num_batches(branches))
+        planes = [torch.from_numpy(branches.planes[part]).to(self._device) for part in parts]
+        start_logits = torch.cat([self._start(rows) for rows in planes])
+        loss = self._loss(torch.cat([self.net(rows) for rows in planes]), start_logits, branches)
+        is_new = ~np.isin(branches.deals, self._deals)
+        gains, divergences = (each.double().cpu().numpy()[is_new] for each in (loss.gains, loss.divergences))
+        sums.add_measured(gains, divergences, branches.deals[is_new])
+        return start_logits
+
+    def _loss(self, logits: Tensor, start_logits: Tensor, branches: Branches) -> BranchLoss:
+        masks, choices, points = (
+            torch.from_numpy(column).to(self._device) for column in (branches.masks, branches.choices, branches.points)
         )
-        with torch.no_grad():
-            start_logits = self._start(rows)
-        loss = branch_loss(
-            self.net(rows), start_logits, masks, choices.long(), points.float(),
-            unit=config.reward_unit, kl_coeff=config.kl_coeff,
+        return branch_loss(
+            logits, start_logits, masks, choices.long(), points.float(),
+            unit=self._config.reward_unit, kl_coeff=self._config.kl_coeff,
         )  # fmt: skip
+
+    def _step(self, branches: Branches, start_logits: Tensor, rate_share: float) -> float:
+        """Return the loss before the step."""
+        config = self._config
+        loss = self._loss(self.net(torch.from_numpy(branches.planes).to(self._device)), start_logits, branches)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss.loss)
         norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm)
@@ -129,14 +152,12 @@ class BranchLearner:
                 f"the loss of step {self.steps + 1} is {value:g} with a gradient of norm {float(norm):g}: "
                 "use a smaller playouts.learning_rate"
             )
-        sums.add(loss.divergences, value)
         rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * rising * rate_share
         self.optimizer.step()
         self.steps += 1
-        gains: F64 = loss.gains.double().cpu().numpy()
-        return gains
+        return value
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of all tensors that ``restore`` needs."""
@@ -145,7 +166,8 @@ class BranchLearner:
             for key, value in self.optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer.{key}.{name}"] = value
         return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} | {
-            "steps": torch.tensor(self.steps)
+            "steps": torch.tensor(self.steps),
+            "deals": torch.from_numpy(self._deals.copy()),
         }
 
     def restore(self, state: dict[str, Tensor]) -> None:
@@ -153,6 +175,7 @@ class BranchLearner:
         prefix = "net."
         self.net.load_state_dict({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self.steps = int(state["steps"])
+        self._deals = state["deals"].numpy()
         for name, parameter in self.net.named_parameters():
             own = {}
             for key in ("step", "exp_avg", "exp_avg_sq"):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from suphx.games.riichi import HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
 from suphx.models.computation import DeviceName
 from suphx.selfplay.playouts.branch_config import BranchConfig
 
+DISCARD = HEAD_NAMES[DISCARD_HEAD]
 MAX_COLLECTORS = 16
 """So many have seeds of their own."""
 
@@ -50,6 +51,9 @@ class PlayoutConfig:
     follows, its first match measures the same nets."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available. The games are played on the CPU."""
+    threads: int = 1
+    """Threads of torch for each collector, and for the nets that learn; 0 = as many as torch uses by default. More
+    than 1 needs more cores than collectors."""
     report_every: int = 4
     """Rounds between two points of the curves."""
     save_seconds: float = 60.0
@@ -63,10 +67,12 @@ class PlayoutConfig:
                 raise ValueError(
                     f"heads is {list(self.heads)}: the actions of {head} cannot be played out; use {', '.join(known)}"
                 )
-        least = {"num_decisions": 0, "warmup_steps": 0, "kl_coeff": 0, "save_seconds": 0}
+        least = {"num_decisions": 0, "warmup_steps": 0, "kl_coeff": 0, "threads": 0, "save_seconds": 0}
         for name in (*least, "num_collectors", "round_decisions", "batch_size", "report_every"):
             if getattr(self, name) < least.get(name, 1):
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 1)}")
+        if self.heads == (DISCARD,) and not self.branches.discard_share:
+            raise ValueError("branches.discard_share is 0, so no discard is played out, and heads has only discard")
         if self.num_collectors > MAX_COLLECTORS:
             raise ValueError(f"num_collectors is {self.num_collectors}: use at most {MAX_COLLECTORS}")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
@@ -85,5 +91,5 @@ class PlayoutConfig:
         return tuple(sorted(head_index(head) for head in self.heads))
 
 
-FREE_KEYS = ("device", "report_every", "save_seconds")
+FREE_KEYS = ("device", "threads", "report_every", "save_seconds")
 """What may differ when the stage goes on: it does not change the numbers, up to rounding."""

@@ -29,7 +29,7 @@ from suphx.training.playouts.playout_config import FREE_KEYS, PlayoutConfig
 from suphx.training.playouts.playout_training import PlayoutTraining
 
 STATE_FILE = "playout_state.safetensors"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class PlayoutJob:
         config = {name: value for name, value in asdict(self.config).items() if name not in FREE_KEYS}
         nets = [asdict(net.config) for net in self.start.nets]
         same = {"config": config, "nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
-        return dict(json.loads(json.dumps(same)))
+        return dict(json.loads(json.dumps(same | {"start": self.start.digest()})))
 
 
 class PlayoutRun:

@@ -5,8 +5,9 @@
 ...     training.play_round()
 >>> training.policy_set()
 
-The numbers depend on neither the machine nor its speed: the games of a round are played by the nets of the round before
-the last, and a training that is restored from a state plays the round again that was under way.
+The numbers do not depend on the speed of the machine, and with ``threads`` = 1 not on its cores: the games of a round
+are played by the nets of the round before the last, and a training that is restored from a state plays the round again
+that was under way.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -22,7 +24,7 @@ from torch import Tensor
 
 from suphx.games.riichi import HEAD_NAMES, Encoder, Rules
 from suphx.models.calibration import Calibration
-from suphx.models.device import find_device
+from suphx.models.device import find_device, torch_threads
 from suphx.models.inference.packed_net import PackedNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet
@@ -52,7 +54,8 @@ class PlayoutTraining:
         self._collectors = [
             BranchCollector(config.branches, heads, encoder, rules, first_seed=first_seed) for first_seed in first_seeds
         ]
-        self._threads = ThreadPoolExecutor(config.num_collectors, "playouts")
+        prepare = partial(torch.set_num_threads, config.threads) if config.threads else None
+        self._threads = ThreadPoolExecutor(config.num_collectors, "playouts", initializer=prepare)
         self._pending: list[Future[dict[int, Branches]]] = []
         self._resume: dict[str, Tensor] = {}
         self.decisions = 0
@@ -84,9 +87,10 @@ class PlayoutTraining:
             self._begin_round()
         rate_share = 1 + min(1.0, share_before) * (self._config.last_rate_share - 1)
         sums = {head: BranchSums() for head in found}
-        for head, branches in found.items():
-            generator = np.random.default_rng([self._seed, self.rounds, head])
-            self._learners[head].learn(branches, rate_share, generator, sums[head])
+        with torch_threads(self._config.threads):
+            for head, branches in found.items():
+                generator = np.random.default_rng([self._seed, self.rounds, head])
+                self._learners[head].learn(branches, rate_share, generator, sums[head])
         self.rounds += 1
         self.seconds += time.monotonic() - started
         return sums

@@ -37,4 +37,4 @@ def test_without_a_threshold_the_score_is_the_probability_after_the_temperature(
 def test_sampled_answers_are_yes_as_often_as_the_probability_says(chance: float) -> None:
     actions, scores = yes_no_actions(logits_of(np.full(len(PLACES), chance)), PLACES, Calibration(), "sampled")
     assert actions.mean() == pytest.approx(chance, abs=0.01)
-    assert np.array_equal(scores > 0.5, actions == 1)
+    np.testing.assert_allclose(scores, np.where(actions == 1, chance, 0), rtol=1e-5)

@@ -19,6 +19,7 @@ from suphx.models.inference.packed_net import PackedNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
+from suphx.selfplay.playouts import branch_collector
 from suphx.selfplay.playouts.branch_collector import BranchCollector
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches
@@ -54,6 +55,14 @@ def test_decisions_come_with_the_points_of_their_actions() -> None:
     for head in (CHOW_HEAD, PONG_HEAD):
         assert found[head].masks.shape[1] == 0
         assert set(found[head].choices.ravel().tolist()) == {0, 1}
+
+
+def test_games_in_which_nothing_is_worth_a_try_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(branch_collector, "_STEPS_IN_VAIN", 50)
+    config = BranchConfig(num_tables=8, num_walls=1, discard_share=0.0)
+    collector = BranchCollector(config, (DISCARD_HEAD,), MINI, tenhou(), first_seed=500)
+    with pytest.raises(ValueError, match=r"in 50 steps of 8 games no decision of discard was to be played out: use a"):
+        collector.collect(NETS, 1)
 
 
 def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:

@@ -81,9 +81,8 @@ def test_a_sampled_yes_counts_more_the_more_probable_it_is() -> None:
     (reply,) = new_engine(heads=(DISCARD_HEAD, RIICHI_HEAD)).evaluate([observations(200, RIICHI_HEAD)])
     is_yes = reply.actions == 1
     assert 0 < is_yes.sum() < 200
-    assert (reply.scores[is_yes] > 0.5).all()
     assert not reply.scores[~is_yes].any()
-    np.testing.assert_allclose(reply.scores[is_yes], 0.5 + np.exp(reply.log_probs[is_yes]) / 2, rtol=1e-5)
+    np.testing.assert_allclose(reply.scores[is_yes], np.exp(reply.log_probs[is_yes]), rtol=1e-5)
 
 
 def test_other_heads_answer_without_sampling() -> None:
@@ -168,7 +167,7 @@ def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
     np.testing.assert_array_equal(discard.versions, UNLEARNED_VERSION)
     np.testing.assert_array_equal(riichi.versions, 7)
     assert 1400 < riichi.actions.sum() < 1600
-    np.testing.assert_array_equal(riichi.scores > 0.5, riichi.actions == 1)
+    np.testing.assert_array_equal(riichi.scores > 0, riichi.actions == 1)
 
 
 def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from suphx.training.playouts.branch_learner import BranchSums
 
 
 def sums_of(gains: np.ndarray, deals: np.ndarray) -> BranchSums:
     sums = BranchSums()
-    sums.add(torch.zeros(len(gains)), 0.0)
-    sums.add_gains(gains, deals)
+    sums.add_step(0.0, len(gains))
+    sums.add_measured(gains, np.zeros(len(gains)), deals)
     return sums
 
 

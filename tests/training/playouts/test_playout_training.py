@@ -17,6 +17,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
+from suphx.selfplay.playouts.branch_collector import BranchCollector
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches
 from suphx.training.loop.loss_watch import DivergedError
@@ -149,6 +150,70 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
     assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())
 
 
+def branches_of(learner: BranchLearner, deals: list[int], seed: int = 0) -> Branches:
+    """Calls in which yes is worth more or less than no, by chance."""
+    rng, count = np.random.default_rng(seed), len(deals)
+    rows = rng.integers(0, 256, (count, learner.net.observation_bytes), np.uint8)
+    choices = np.tile(np.array([[1, 0]], np.int16), (count, 1))
+    points = rng.normal(0, 4000, (count, 2)).astype(np.float32)
+    return Branches(rows, np.zeros((count, 0), np.uint8), choices, points, np.array(deals))
+
+
+def learned(learner: BranchLearner, branches: Branches) -> BranchSums:
+    sums = BranchSums()
+    learner.learn(branches, 1.0, np.random.default_rng(0), sums)
+    return sums
+
+
+def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
+    config = replace(CONFIG, batch_size=8, warmup_steps=0)
+    learner = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
+    first = branches_of(learner, [5] * 20 + [6] * 20)
+    sums = learned(learner, first)
+    assert (sums.count, sums.measured, sums.deals, sums.gain) == (40, 40, 2, 0.0), "before the first of five steps"
+    assert sums.loss != 0
+    second = branches_of(learner, [6] * 10 + [7] * 10 + [8] * 10, seed=1)
+    probabilities = [
+        torch.softmax(net(torch.from_numpy(second.planes)), dim=1) for net in (learner.net, START.nets[CHOW_HEAD])
+    ]
+    difference = (probabilities[0] - probabilities[1]).detach().double().numpy()[:, ::-1] * second.points
+    sums = learned(learner, second)
+    assert (sums.count, sums.measured, sums.deals) == (30, 20, 2), "the deal 6 goes on"
+    assert sums.gain == pytest.approx(difference[10:].sum(), rel=1e-4)
+    restored = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
+    restored.restore(learner.state())
+    assert learned(restored, branches_of(learner, [8, 9])).measured == 1
+
+
+def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: set[int] = set()
+    collect, learn = BranchCollector.collect, BranchLearner.learn
+
+    def counted_collect(self: BranchCollector, *arguments: Any) -> Any:
+        found.add(torch.get_num_threads())
+        return collect(self, *arguments)
+
+    def counted_learn(self: BranchLearner, *arguments: Any) -> None:
+        found.add(torch.get_num_threads())
+        learn(self, *arguments)
+
+    monkeypatch.setattr(BranchCollector, "collect", counted_collect)
+    monkeypatch.setattr(BranchLearner, "learn", counted_learn)
+    for threads in (1, 3):
+        found.clear()
+        with PlayoutTraining(replace(CONFIG, threads=threads), START, MINI, tenhou(), seed=1) as training:
+            training.play_round()
+        assert found == {threads}
+
+
+def test_a_state_that_began_with_other_nets_is_refused(tmp_path: Path) -> None:
+    with PlayoutRun(job(), tmp_path) as run:
+        run.advance()
+    other = replace(job(), start=random_policy_set("mini", SMALL, 6))
+    with PlayoutRun(other, tmp_path) as run, pytest.raises(ValueError, match="belongs to a training with other"):
+        run.resume()
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
@@ -159,6 +224,8 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
         ({"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
         ({"learning_rate": 1.0}, "learning_rate is 1.0: use a number between"),
         ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use a share"),
+        ({"heads": ("discard",), "branches": BranchConfig(discard_share=0.0)}, "branches.discard_share is 0, so no"),
+        ({"threads": -1}, "threads is -1: use at least 0"),
         ({"reward_unit": 0.0}, "reward_unit is 0.0: use a positive number"),
     ],
 )

@@ -1,6 +1,6 @@
 """Tables from the view of one seat: scripted players answer for the others, and the seat's planes go into its row.
 
-These kernels do the work of all environments (suphx/environments). None of them allocates; each writes into the rows
+These kernels do the work of all environments (suphx/environments). Each writes into the rows
 of its caller's arrays, so that hundreds of tables cost no copy.
 """
 

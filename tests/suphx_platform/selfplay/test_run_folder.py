@@ -1,0 +1,45 @@
+"""The folder of a self-play: the nets that matches are against, and to which run a state belongs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
+from suphx.models.calibration import Calibration
+from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx_platform.backend.self_play_match import START_FOLDER
+from suphx_platform.selfplay.run_folder import RunFolder
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
+from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play
+
+CALIBRATED = Calibration(temperature=2.0, yes_threshold=0.3)
+
+
+@pytest.mark.parametrize("heads", [("discard",), ("discard", "riichi")])
+def test_the_nets_of_the_start_play_in_matches_as_self_play_sampled_them(
+    heads: tuple[str, ...], tmp_path: Path
+) -> None:
+    play = new_play()
+    calibrated = (CALIBRATED,) * len(play.start.nets)
+    play = replace(play, start=replace(play.start, calibrations=calibrated), weak=play.start)
+    RunFolder(tmp_path, replace(CONFIG, heads=heads), play).write_start()
+    found = load_policy_set(tmp_path / START_FOLDER, "mini").calibrations
+    assert found[DISCARD_HEAD] == Calibration()
+    assert found[RIICHI_HEAD] == (Calibration() if "riichi" in heads else CALIBRATED)
+
+
+def test_a_named_opponent_plays_as_it_is(tmp_path: Path) -> None:
+    play = new_play()
+    opponent = replace(play.start, calibrations=(CALIBRATED,) * len(play.start.nets))
+    RunFolder(tmp_path, CONFIG, replace(play, opponent=opponent)).write_start()
+    assert set(load_policy_set(tmp_path / START_FOLDER, "mini").calibrations) == {CALIBRATED}
+
+
+def test_a_state_is_not_continued_from_other_nets(tmp_path: Path) -> None:
+    new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
+    other = replace(new_play(), start=small_policy_set(9))
+    with pytest.raises(ValueError, match="other settings"):
+        RunFolder(tmp_path, CONFIG, other).load_state()
