@@ -41,5 +41,5 @@ def test_a_named_opponent_plays_as_it_is(tmp_path: Path) -> None:
 def test_a_state_is_not_continued_from_other_nets(tmp_path: Path) -> None:
     new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
     other = replace(new_play(), start=small_policy_set(9))
-    with pytest.raises(ValueError, match="other settings"):
+    with pytest.raises(ValueError, match=r"belongs to another run \(weights of the start was"):
         RunFolder(tmp_path, CONFIG, other).load_state()
