@@ -79,7 +79,7 @@ class RunEntry:
 
     def metrics(self) -> dict[str, dict[str, float]]:
         """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages."""
-        found = {path.parent.relative_to(self.folder).as_posix(): path for path in self.folder.rglob(DONE)}
+        found = {path.parent.relative_to(self.folder).as_posix(): path for path in _done_files(self.folder)}
         order = [*(name for name in self.stages if name in found), *(name for name in found if name not in self.stages)]
         return {name: dict(read_json(found[name])["metrics"]) for name in order}
 
@@ -139,7 +139,7 @@ def read_run(folder: Path) -> RunEntry:
 def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
     """Return a run of a version that wrote no ``run.json``, or a tournament."""
     path = folder / RECIPE_FILE
-    done = sorted(folder.rglob(DONE), key=lambda each: each.stat().st_mtime)
+    done = sorted(_done_files(folder), key=lambda each: each.stat().st_mtime)
     stages = {
         each.parent.relative_to(folder).as_posix(): StageSummary(
             status="finished", seconds=float(read_json(each)["seconds"])
@@ -156,6 +156,13 @@ def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
         seconds=sum(stage.seconds for stage in stages.values()),
         stages=stages,
     )
+
+
+def _done_files(folder: Path) -> Iterator[Path]:
+    """Yield the files of finished stages, without the copies in work folders, such as ``.uploads``."""
+    for path in folder.rglob(DONE):
+        if not any(part.startswith(".") for part in path.parent.relative_to(folder).parts):
+            yield path
 
 
 def _run_folders(runs: Path) -> Iterator[Path]:

@@ -137,6 +137,8 @@ def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{checkpoint_name(discard)}")]
     folders += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
     for folder in sorted(set(folders)):
+        if _is_hidden(folder, runs):
+            continue
         if not has_nets(folder) or folder.name == INITIAL:  # of a stage that has not learned them all yet; of others
             continue
         name = folder.relative_to(runs).as_posix()
@@ -147,8 +149,15 @@ def other_nets_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` with nets of other games, by the file that the registry names."""
     for mark in filter(None, (entry.net_file for entry in GAMES.values())):
         for path in sorted(runs.glob(f"*/*/{mark}")):
+            if _is_hidden(path, runs):
+                continue
             name = path.parent.relative_to(runs).as_posix()
             yield FoundCheckpoint(name, str(path.parent), path.stat().st_mtime)
+
+
+def _is_hidden(path: Path, runs: Path) -> bool:
+    """Tell whether a path below the folder of runs is of work files, such as ``.reinforcement.replaced``."""
+    return any(part.startswith(".") for part in path.relative_to(runs).parts)
 
 
 def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:

@@ -36,6 +36,14 @@ def test_a_run_without_a_summary_is_read_from_its_stages(stages: tuple[str, ...]
     assert entry.metrics() == {name: {"games": 3.0} for name in stages}
 
 
+@pytest.mark.parametrize("has_summary", [True, False])
+def test_copies_in_work_folders_are_no_stages(has_summary: bool, tmp_path: Path) -> None:
+    metrics = {"evaluation": {"games": 3.0}, "evaluation/.uploads/0": {"games": 2.0}, ".records.replaced": {}}
+    entry = read_run(write_run(tmp_path / ".hidden", "laptop-1", metrics=metrics, has_summary=has_summary))
+    assert entry.metrics() == {"evaluation": {"games": 3.0}}
+    assert has_summary or list(entry.stages) == ["evaluation"]
+
+
 def test_the_report_is_the_page_that_links_to_the_others(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "laptop-1")
     assert read_run(folder).report is None

@@ -14,6 +14,7 @@ from suphx_platform.agents.agent_source import (
     FoundCheckpoint,
     checkpoints_of_runs,
     fetch_stored,
+    other_nets_of_runs,
     stored_checkpoints,
 )
 from suphx_platform.storage.storage import Storage
@@ -70,6 +71,25 @@ def test_the_newest_checkpoints_of_runs_come_first_and_half_learned_ones_not_at_
     assert [load_agent(each.address).name for each in found] == [str(new), str(old)]
     assert names(AgentSource(TrackingStore(runs)).newest(str(runs), 1)) == ["new-1/supervised"]
     assert names(list(checkpoints_of_runs(tmp_path / "nowhere"))) == []
+
+
+def test_folders_that_a_stage_has_put_aside_are_no_agents(runs: Path) -> None:
+    save_random(runs / "laptop-1" / "reinforcement")
+    save_random(runs / "laptop-1" / ".reinforcement.replaced")  # as another machine's state took its place
+    save_random(runs / "laptop-1" / "agent_comparison" / ".deep.partial")
+    by_head(runs / "laptop-1" / ".supervised.replaced")
+    assert names(AgentSource(TrackingStore(runs)).newest(str(runs), 5)) == ["laptop-1/reinforcement"]
+    hidden = runs.with_name(".hidden") / "runs"
+    save_random(hidden / "laptop-1" / "reinforcement")
+    assert names(list(checkpoints_of_runs(hidden))) == ["laptop-1/reinforcement"]  # only what is below counts
+
+
+def test_nets_of_other_games_that_a_stage_has_put_aside_are_no_agents(runs: Path) -> None:
+    for stage in ("learning", ".learning.replaced"):
+        folder = runs / "doudizhu-1" / stage
+        folder.mkdir(parents=True)
+        (folder / "landlord.safetensors").touch()
+    assert names(list(other_nets_of_runs(runs))) == ["doudizhu-1/learning"]
 
 
 def stored(storage: Storage, tmp_path: Path) -> None:
