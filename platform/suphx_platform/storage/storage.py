@@ -117,7 +117,7 @@ class Storage(StoredVersions):
             return None
 
     def delete(self, name: str) -> None:
-        """Remove all versions of ``name``, also those that are pinned; names below it stay."""
+        """Remove all versions of ``name``, also pinned ones and what interrupted saves left; names below it stay."""
         super().delete(name)
         self._lease.forget(name)
 
@@ -145,12 +145,12 @@ class Storage(StoredVersions):
         return None
 
     def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, list[Part]]:
-        """Upload ``files`` of ``folder`` below ``place``; what was sent is removed if one of them cannot be."""
+        """Upload ``files`` of ``folder`` below ``place``; what was sent is removed after an error or Ctrl-C."""
         try:
             with ThreadPoolExecutor(self.config.threads) as pool:
                 uploads = pool.map(lambda file: self._store.upload(f"{place}/{file}", folder / file), files)
                 return dict(zip(files, uploads, strict=True))
-        except OSError:
+        except BaseException:
             with suppress(OSError):  # as when the storage is away: a later save removes it
                 self._store.delete([f"{place}/{file}" for file in files])
             raise

@@ -93,12 +93,19 @@ class StoredVersions:
         self._store.delete([_mark_key(path, _OUTLIVED)])
 
     def delete(self, name: str) -> None:
-        """Remove all versions of ``name``, also those that are pinned; names below it stay."""
+        """Remove all versions of ``name``, also pinned ones and what interrupted saves left; names below it stay.
+
+        Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
+        """
         for marks in (_PINNED, _OUTLIVED):
             self._store.delete(self._store.keys(f"{name}/{marks}/"))
-        paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
-        keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
+        keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
         self._store.delete(sorted(keys, key=_is_content))
+        try:
+            self._store.delete_unfinished(f"{name}/", lambda key: bool(_version_of(key, name)))
+        except OSError as error:
+            address = f"{self.config.address}/{name}"
+            _logger.warning("%s is deleted, but uploads that were cut off may be left: %s", address, error)
 
     def delete_under_way(self, name: str) -> None:
         """Remove the files of work on ``name`` that were no versions yet."""
@@ -163,9 +170,8 @@ class StoredVersions:
         newest = versions[-1].path
 
         def is_left(key: str) -> bool:
-            version = key.removeprefix(f"{name}/").partition("/")[0]
-            is_version = _VERSION.fullmatch(version) is not None
-            return is_version and f"{name}/{version}" <= newest and not key.startswith(owned)
+            version = _version_of(key, name)
+            return bool(version) and f"{name}/{version}" <= newest and not key.startswith(owned)
 
         starts = tuple(start for version in dropped for start in _starts(version))
         old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
@@ -189,6 +195,12 @@ def kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) 
                 stretches.setdefault(version.number // config.keep_every, version)
         kept += [version for stretch, version in stretches.items() if stretch > 0]
     return kept
+
+
+def _version_of(key: str, name: str) -> str:
+    """Return the version of ``name`` that an object belongs to, finished or not; empty if to none."""
+    part = key.removeprefix(f"{name}/").partition("/")[0]
+    return part if _VERSION.fullmatch(part) else ""
 
 
 def _mark_key(path: str, marks: str) -> str:

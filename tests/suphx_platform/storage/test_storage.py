@@ -205,8 +205,8 @@ def test_a_save_stays_beside_damaged_versions_with_higher_numbers(config: Storag
 class FullAfterOne:
     """A store that takes one file, and no more."""
 
-    def __init__(self, store: ObjectStore) -> None:
-        self._store, self._num_taken = store, 0
+    def __init__(self, store: ObjectStore, error: BaseException) -> None:
+        self._store, self._error, self._num_taken = store, error, 0
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
@@ -214,14 +214,15 @@ class FullAfterOne:
     def upload(self, key: str, path: Path) -> object:
         self._num_taken += 1
         if self._num_taken > 1:
-            raise OSError("the disk is full")
+            raise self._error
         return self._store.upload(key, path)
 
 
-def test_a_save_that_fails_leaves_nothing_behind(config: StorageConfig, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [OSError("the disk is full"), KeyboardInterrupt("Ctrl-C")], ids=["full", "stopped"])
+def test_a_save_that_fails_leaves_nothing_behind(error: BaseException, config: StorageConfig, tmp_path: Path) -> None:
     storage = Storage(replace(config, threads=1))
-    sound, storage._store = storage._store, FullAfterOne(storage._store)  # type: ignore[assignment]
-    with pytest.raises(OSError, match="the disk is full"):
+    sound, storage._store = storage._store, FullAfterOne(storage._store, error)  # type: ignore[assignment]
+    with pytest.raises(type(error), match=str(error)):
         storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
     assert [key for key in sound.keys(f"{NAME}/") if "/.writers/" not in key] == []
 
@@ -322,6 +323,58 @@ def test_a_deleted_name_has_no_versions_and_names_below_it_stay(storage: Storage
     assert storage.versions(NAME) == []
     assert storage.read(version, "state") is None
     assert storage.versions(f"{NAME}/discard") == [below]
+
+
+def test_a_deleted_name_has_no_files_of_saves_that_were_interrupted(storage: Storage, tmp_path: Path) -> None:
+    folder, writer = fill(tmp_path / "a", "mine"), "0" * 32
+    version = storage.save(NAME, folder, number=1)
+    storage.pin(version.path, "a model")
+    storage.save(f"{NAME}/best", folder, number=1)
+    kept = set(storage._store.keys(f"{NAME}/best/"))
+    for key in (f"{NAME}/workers/checkpoint/state", f"{NAME}/best/{9:012}.001/{writer}/state", f"{NAME}/notes"):
+        write(storage, key, b"of others", tmp_path)
+        kept.add(key)
+    for path in (f"{NAME}/{9:012}.001", version.path):  # of a killed process, and of one that lost a race
+        write(storage, f"{path}/{writer}/state", b"its writer was killed", tmp_path)
+    storage.delete(NAME)
+    assert set(storage._store.keys(f"{NAME}/")) == kept
+
+
+def test_a_deleted_name_has_no_half_written_files(tmp_path: Path) -> None:
+    left, stays = (
+        tmp_path / "s" / name / f"{1:012}.001" / ("0" * 32) / f".state.{'1' * 32}.partial"
+        for name in (NAME, f"{NAME}/best")
+    )
+    for path in (left, stays):
+        path.parent.mkdir(parents=True)
+        path.touch()
+    Storage(StorageConfig(address=str(tmp_path / "s"))).delete(NAME)
+    assert not left.parents[1].exists()
+    assert stays.exists()
+
+
+class KeepsUploads:
+    """A bucket that may not be asked which uploads were never finished."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def delete_unfinished(self, *arguments: object) -> None:
+        raise PermissionError("the server says AccessDenied")
+
+
+def test_a_name_is_deleted_although_uploads_cannot_be_listed(
+    config: StorageConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = Storage(config)
+    storage.save(NAME, fill(tmp_path / "a", "mine"), number=1)
+    sound, storage._store = storage._store, KeepsUploads(storage._store)  # type: ignore[assignment]
+    storage.delete(NAME)
+    assert sound.keys(f"{NAME}/") == []
+    assert "is deleted, but uploads that were cut off may be left: the server says AccessDenied" in caplog.text
 
 
 def test_after_the_last_number_of_an_attempt_there_is_no_other(storage: Storage, tmp_path: Path) -> None:

@@ -115,6 +115,9 @@ def test_a_writer_killed_in_the_middle_of_an_upload_leaves_the_versions_before(
     second = Storage(config).save(NAME, small, number=2)
     assert [version.path for version in storage.versions(NAME)] == [first.path, second.path]
     assert uploads() == [], "parts of a dead writer are still stored"
+    client.create_multipart_upload(Bucket=BUCKET, Key=f"{prefix}/{NAME}/{3:012}.001/{'0' * 32}/state")
+    Storage(config).delete(NAME)
+    assert uploads() == [], "parts of a dead writer are still stored after the deletion"
 
 
 @pytest.fixture
