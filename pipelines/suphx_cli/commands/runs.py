@@ -319,13 +319,15 @@ def _different(entries: Sequence[RunEntry]) -> list[RunEntry]:
 
 
 def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:
-    """Delete metrics in the folder's MLflow store, not on a server; return the runs that had any, and a sentence."""
+    """Delete metrics in the folder's own MLflow store, no other; return the runs that had any, and a sentence."""
     from suphx_platform.tracking.client.mlflow_call import TrackingError
     from suphx_platform.tracking.mlflow_store import MlflowStore
 
     store = MlflowStore(runs)
     if store.is_server:
         return [], f"Figures on the MLflow server {store.uri} are kept."
+    if store.is_elsewhere:
+        return [], f"Figures in the MLflow store {store.uri}, which MLFLOW_TRACKING_URI names, are kept."
     if not store.is_there:
         return [], ""
     try:

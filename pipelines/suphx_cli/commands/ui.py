@@ -20,7 +20,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="show runs, figures and models in MLflow",
         description="Start the MLflow UI on 127.0.0.1, print its link, and serve it until Ctrl-C. "
-        "If MLFLOW_TRACKING_URI is set, print the link to that server and exit.",
+        "If MLFLOW_TRACKING_URI names a server (http:// or https://), print the link to it and exit.",
     )
     parser.add_argument("run_id", nargs="?", metavar="RUN_ID", help="the run to open (default: the list of runs)")
     parser.add_argument("--port", type=port, default=5000, metavar="N", help="port on 127.0.0.1 (default: 5000)")
@@ -29,14 +29,18 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Serve until Ctrl-C; ValueError if there is no store or no such run, or if the port is in use."""
+    """Serve until Ctrl-C; ValueError if there is no store or no such run, or if the port is in use.
+
+    Also if MLFLOW_TRACKING_URI names a store that is no server, which ``mlflow ui`` shows.
+    """
     from suphx_pipelines.runs.abandoned_run import end_abandoned
     from suphx_platform.tracking.tracking import TrackingStore
-    from suphx_platform.tracking.tracking_ui import page_address, serve_ui, wait_for_ui
+    from suphx_platform.tracking.tracking_ui import check_own, page_address, serve_ui, wait_for_ui
 
     store = TrackingStore(args.runs)
     if store.is_server:
         return {"url": page_address(store, store.uri, args.run_id)}
+    check_own(store)
     _check_free(args.port)
     with serve_ui(args.runs, args.port) as process:
         address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)

@@ -1,7 +1,7 @@
 """The runs of MLflow: its client, the experiment, and calls that find, start, end and delete runs at once.
 
 A folder of runs has one store: a sqlite database and a folder of artifacts beside it. If MLFLOW_TRACKING_URI is set,
-all folders use that server instead.
+all folders use the server, or the store in files, that it names instead.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PAGE = 1000  # runs of one answer
 class MlflowStore:
     """The MLflow store of a folder of runs: ``mlflow.db`` and ``artifacts/``, both created at the first start.
 
-    If MLFLOW_TRACKING_URI is set, it is the store of that server instead. Each call waits for MLflow's answer.
+    If MLFLOW_TRACKING_URI is set, it is the store that it names instead. Each call waits for MLflow's answer.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,13 +71,18 @@ class MlflowStore:
 
     @property
     def is_there(self) -> bool:
-        """Whether the store exists; a server's is taken to."""
-        return self.is_server or (self.folder / "mlflow.db").is_file()
+        """Whether the store exists; one that MLFLOW_TRACKING_URI names is taken to."""
+        return self.is_elsewhere or (self.folder / "mlflow.db").is_file()
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether MLFLOW_TRACKING_URI names the store: a server, or a store elsewhere."""
+        return bool(self._server)
 
     @property
     def is_server(self) -> bool:
-        """Whether a server has the runs."""
-        return bool(self._server)
+        """Whether a server has the runs, which then serves pages at its address."""
+        return self._server.lower().startswith(("http://", "https://"))
 
     def call(self, patience: Patience = USUAL) -> AbstractContextManager[None]:
         """Return a context for calls of the client: TrackingError if MLflow does not answer in time."""

@@ -32,11 +32,10 @@ _PAGES = "?workflowType=machine_learning"
 def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """Run MLflow's user interface over the store of ``folder`` on 127.0.0.1 while the block runs.
 
-    Raises ValueError if the folder has no store, or if a server has the runs: it has its own interface.
+    Raises ValueError if the folder has no store, or if MLFLOW_TRACKING_URI names another one.
     """
     store = MlflowStore(folder)
-    if store.is_server:
-        raise ValueError(f"{SERVER} is set to {store.uri}: open that address, or unset it to see the runs of {folder}")
+    check_own(store)
     if not store.is_there:
         raise ValueError(f"{folder} has no mlflow.db: choose your folder of runs with --runs, or run a recipe first")
     options = ["--backend-store-uri", store.uri, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
@@ -60,6 +59,19 @@ def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
             os.killpg(process.pid, signal.SIGTERM)  # its worker processes too
         process.wait()
         printer.join()
+
+
+def check_own(store: MlflowStore) -> None:
+    """Raise ValueError if MLFLOW_TRACKING_URI names the store, so that it is not the folder's own."""
+    if store.is_server:
+        raise ValueError(
+            f"{SERVER} is set to {store.uri}: open that address, or unset it to see the runs of {store.folder}"
+        )
+    if store.is_elsewhere:
+        raise ValueError(
+            f"{SERVER} is set to {store.uri}, which is no server (http:// or https://): unset it and use `suphx ui "
+            f"--runs DIR`, or show that store with `mlflow ui --backend-store-uri {store.uri}`"
+        )
 
 
 def _print_errors(lines: IO[bytes]) -> None:
@@ -89,7 +101,7 @@ def wait_for_ui(process: subprocess.Popen[bytes], port: int) -> None:
 def known_address(store: TrackingStore, key: str) -> str:
     """Return the address of the page of a run that was started; empty if no server has it, or none has answered yet."""
     run_id = store.run_ids.get(key)
-    if run_id is None or not store.uri.startswith("http"):
+    if run_id is None or not store.is_server:
         return ""
     return f"{_runs_address(store, store.uri)}/{run_id}{_PAGES}"
 

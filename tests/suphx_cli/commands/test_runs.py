@@ -148,6 +148,16 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
     assert TrackingStore(runs).names() == ["laptop-2"]
 
 
+def test_figures_in_another_store_are_kept(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", other)
+    (line,) = lines(runs, capsys, "delete", "laptop-2", "--yes")
+    assert line.endswith(f"Figures in the MLflow store {other}, which MLFLOW_TRACKING_URI names, are kept.")
+    assert not (tmp_path / "other.db").exists()
+
+
 def test_a_run_that_is_named_twice_is_deleted_once(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = answer(runs, capsys, "delete", "laptop-1", "laptop-1/", str(runs / "laptop-1"), "--yes")
     assert result["deleted"] == ["laptop-1"]

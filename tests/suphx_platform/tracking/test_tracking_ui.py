@@ -39,6 +39,23 @@ def test_a_server_has_its_own_interface(runs: Path, monkeypatch: pytest.MonkeyPa
         pass
 
 
+@pytest.mark.parametrize("address", ["sqlite:///other.db", "file:./mlruns", "mlruns", "postgresql://host/runs"])
+def test_a_store_that_is_no_server_has_no_link(
+    address: str, runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    assert cli.main(["ui", "--runs", str(runs), "--port", str(free_port())]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines()[-1].endswith(
+        f"MLFLOW_TRACKING_URI is set to {address}, which is no server (http:// or https://): unset it and use "
+        f"`suphx ui --runs DIR`, or show that store with `mlflow ui --backend-store-uri {address}`"
+    )
+    assert not TrackingStore(runs).is_server
+    assert list(tmp_path.glob("*.db")) == []
+
+
 def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
     store = TrackingStore(runs)
     run = store.start("laptop-1", key="laptop-1").run_id
