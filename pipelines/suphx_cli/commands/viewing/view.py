@@ -89,9 +89,9 @@ def _write(args: argparse.Namespace, console: Console, title: str, values: dict[
 
 
 def _agreement(args: argparse.Namespace, values: dict[str, Any]) -> dict[str, object]:
-    """Return how often the agent agrees, if one was asked."""
+    """Return how often the agent agrees; None for both without an agent."""
     if args.agent is None:
-        return {}
+        return {"decisions": None, "agreement": None}
     decisions, differences = values["num_decisions"], values["num_differences"]
     return {"decisions": decisions, "agreement": 1 - differences / decisions if decisions else None}
 

@@ -51,12 +51,15 @@ def test_the_first_games_of_a_file_are_one_page(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = view(capsys, folder / "games.jsonl")
-    assert result == {"game": "games, 1 to 20", "deals": 20, "page": "games-1-to-20.html"}
+    not_measured = {"decisions": None, "agreement": None}
+    assert result == {"game": "games, 1 to 20", "deals": 20, **not_measured, "page": "games-1-to-20.html"}
     data = data_of(tmp_path / "games-1-to-20.html")
     assert (data["seat"], data["game"]["game"], data["game"]["agent"]) == (0, "doudizhu", None)
     assert "tiles" not in data["words"]["en"]
     assert cli.main(["view", str(folder / "games.jsonl")]) == 0
-    assert "has more than 20 games: the page has the first ones; --game N shows another" in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert "has more than 20 games: the page has the first ones; --game N shows another" in err
+    assert "agreement" not in out
 
 
 @pytest.mark.parametrize(("record", "wanted", "number"), [("games.jsonl", "3", 3), ("game.txt", "1", 1)])

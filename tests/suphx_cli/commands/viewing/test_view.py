@@ -39,7 +39,8 @@ def test_a_record_becomes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[s
     record, page = tmp_path / f"game.{form}", tmp_path / "page.html"
     record.write_text(write_mjlog(game()) if form == "mjlog" else write_mjai(game()), encoding="utf-8")
     result = view(capsys, str(record), "--out", str(page), "--player", "クレオ")
-    assert result == {"game": "game", "deals": len(game().kyokus), "page": str(page)}
+    not_measured = {"decisions": None, "agreement": None}
+    assert result == {"game": "game", "deals": len(game().kyokus), **not_measured, "page": str(page)}
     data = data_of(page)
     assert data["seat"] == 2
     shown = data["game"]
