@@ -9,6 +9,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx_cli.arguments.output_path import check_output_folder
 from suphx_cli.arguments.parsing import add_runs, examples, positive
 from suphx_cli.commands.viewing.record_agent import (
     add_cost,
@@ -66,9 +67,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Write the review; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
+    """Write the review; ValueError for a missing record, an unknown agent or player, or a record against the rules.
+
+    Also for a folder that cannot be written, before the agent is loaded and asked.
+    """
     check_record_agent(args.record, args.agent)
     check_cost(args)
+    check_output_folder(args.out)
     with console.activity("importing"):
         from suphx.evaluation.review import agreement_table, cost_summary, review_game
         from suphx.games.riichi import Quarantine, iter_records

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.games.registry import candidate_games, game_of_records
+from suphx_cli.arguments.output_path import check_output_file, check_output_folder
 from suphx_cli.arguments.parsing import add_runs, examples
 from suphx_cli.commands.viewing.record_agent import add_cost, check_record
 from suphx_cli.commands.viewing.riichi_view import riichi_page
@@ -62,8 +63,15 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
+    """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules.
+
+    Also for a place where the page cannot be written, before the agent is loaded and asked.
+    """
     check_record(args.record)
+    if args.out is None:
+        check_output_folder(Path())
+    else:
+        check_output_file(args.out)
     game = game_of_records(args.record)
     if game in candidate_games():
         with console.activity("importing"):
@@ -82,6 +90,7 @@ def _write(args: argparse.Namespace, console: Console, title: str, values: dict[
 
     path: Path = args.out or Path(re.sub(r"[^\w.-]+", "-", title) + ".html")
     with console.activity("writing the page"):
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [viewer_page(values, title=title, seat=seat).encode()])
     if not args.no_browser and not console.is_json and sys.stderr.isatty():
         _open(path, console)

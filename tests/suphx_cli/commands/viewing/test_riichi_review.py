@@ -122,6 +122,17 @@ def test_what_cannot_be_reviewed_is_one_line(
     assert not (tmp_path / "review").exists()
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_records_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("empty").mkdir()
+    assert cli.main(["review", "empty", "--agent", "ukeire", "--out", "file/review"]) == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "nothing can be written into the folder file/review (a file is in its place): choose another" in told
+
+
 def test_costs_of_differences_are_in_the_files_and_on_the_pages(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,6 +95,36 @@ def test_an_agent_is_compared_with_the_players(tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (".", "--out is ., which is a folder: name a file in it"),
+        ("file/page.html", "nothing can be written into the folder file (a file is in its place): choose another with"),
+        ("file/deep/page.html", "nothing can be written into the folder file/deep (a file is in its place): choose"),
+    ],
+)
+def test_a_place_that_cannot_get_the_page_is_refused_before_the_record_is_read(
+    out: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("broken.mjlog").write_text("<mjloggm><INIT/></mjloggm>", encoding="utf-8")
+    assert cli.main(["view", "broken.mjlog", "--agent", "ukeire", "--out", out]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "broken.mjlog"}
+
+
+def test_the_folder_of_the_page_is_made_with_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("game.mjlog").write_text(write_mjlog(game()), encoding="utf-8")
+    assert cli.main(["view", "game.mjlog", "--player", "Eve", "--out", "new/deep/page.html"]) == 1
+    assert not Path("new").exists()
+    view(capsys, "game.mjlog", "--out", "new/deep/page.html")
+    assert [path.name for path in Path("new/deep").iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["no.mjlog"], "no.mjlog does not exist: give a record file or a folder of records"),
