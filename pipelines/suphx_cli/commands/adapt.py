@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, AdaptationReport
     from suphx_platform.console.console import Console
-    from suphx_platform.tracking.tracking import Tracker
+    from suphx_platform.tracking.tracking import Tracker, TrackingStore
+
+_HANDS = "hands.json"
+"""Artifact with the results of every hand."""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -119,7 +122,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             f"--reward-predictor {args.reward_predictor}: no such file: name a reward_predictor.safetensors"
         )
     with console.activity("importing"):
-        from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, run_experiment
+        from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, run_experiment
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console)
@@ -134,35 +137,55 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     )
     started = time.perf_counter()
     with ExitStack() as stack:
-        tracker = _tracked(experiment, args.runs, stack) if args.runs else None
+        key = experiment_key(experiment) if args.runs else ""
+        tracker = _tracked(experiment, args.runs, key, stack) if args.runs else None
         with console.progress("hands", args.hands) as progress:
             report = run_experiment(experiment, file=args.results, resume=progress.resume, progress=progress.advance)
         console.say(report.verdict())
         values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
         if tracker is not None:
-            _track(report, tracker)
-            values["run_id"] = tracker.run_id
+            _track(report, tracker, args.runs / key)
+            values["run_id"] = _run_id(tracker)
     return values
 
 
-def _tracked(experiment: AdaptationExperiment, runs: Path, stack: ExitStack) -> Tracker:
-    """Return the MLflow run of the experiment, which ends when the stack does."""
+def _tracked(experiment: AdaptationExperiment, runs: Path, key: str, stack: ExitStack) -> Tracker:
+    """Return the MLflow run of the experiment, which ends when the stack does; the same command continues it."""
     from suphx_platform.tracking.tracking import TrackingStore
 
     store = TrackingStore(runs)
     params = {**asdict(experiment), **asdict(experiment.config)}
-    tracker = store.start("adapt", key=f"adapt-{time.time_ns()}", params=params)
+    del params["workers"]  # another command may use more of them
+    tracker = store.start("adapt", key=key, params=params)
+    stack.callback(_remove_sent, store, key)
     stack.callback(store.close)
     return stack.enter_context(tracker)
 
 
-def _track(report: AdaptationReport, tracker: Tracker) -> None:
-    """Write figures and every hand to MLflow."""
-    import json
-    import tempfile
+def _remove_sent(store: TrackingStore, key: str) -> None:
+    """Remove the file of every hand, unless it waits for MLflow."""
+    if not store.has_left(key):
+        (store.folder / key / _HANDS).unlink(missing_ok=True)
+        with suppress(OSError):  # there was none, or somebody has put files there
+            (store.folder / key).rmdir()
 
+
+def _run_id(tracker: Tracker) -> str | None:
+    """Return MLflow's id of the run; None if MLflow does not answer now."""
     from suphx_platform.tracking.client.mlflow_call import TrackingError
 
+    with suppress(TrackingError):  # said by close
+        return tracker.run_id
+    return None
+
+
+def _track(report: AdaptationReport, tracker: Tracker, folder: Path) -> None:
+    """Write figures and every hand to MLflow; the file of the hands stays in ``folder`` until it is sent."""
+    import json
+
+    from suphx.atomic_file import write_atomically
+
+    tracker.set_tags({"suphx.workers": str(report.experiment.workers)})
     tracker.log_metrics(
         {
             "win_rate_adapted_over_base": report.win_rate,
@@ -172,9 +195,7 @@ def _track(report: AdaptationReport, tracker: Tracker) -> None:
             "seconds_per_hand": float((report.results.rollout_seconds + report.results.update_seconds).mean()),
         }
     )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "hands.json"
-        path.write_text(json.dumps({name: column.tolist() for name, column in asdict(report.results).items()}))
-        tracker.log_artifact(path)
-        with suppress(TrackingError):  # said by close
-            tracker.flush()  # the file is gone after this
+    columns = {name: column.tolist() for name, column in asdict(report.results).items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / _HANDS, [json.dumps(columns).encode()])
+    tracker.log_artifact(folder / _HANDS)

@@ -6,6 +6,7 @@ Hands are independent of each other: each process tries its share of them, a few
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -35,6 +36,7 @@ from suphx.worker_interrupt import end_at_interrupt, starting_workers
 from suphx_platform.agents.adaptation_results import KeptResults
 from suphx_platform.agents.agent_loading import load_net_agent
 
+_KEY_DIGITS = 16
 _HANDS_AT_A_TIME = 2
 _DRAWN_AT_A_TIME = 200
 """Hands come from games of their own for so many, so that the first ones are the same however many are wanted."""
@@ -170,6 +172,15 @@ def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
     files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     return values | {"sha256": digests}
+
+
+def experiment_key(experiment: AdaptationExperiment) -> str:
+    """Return a name that is the same for the same settings and nets, whoever tries the hands: ``adapt-1f2e…``.
+
+    ValueError for an agent without nets.
+    """
+    values = _identity(experiment) | {"num_hands": experiment.num_hands}
+    return f"adapt-{hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:_KEY_DIGITS]}"
 
 
 def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:

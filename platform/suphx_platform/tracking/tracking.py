@@ -159,14 +159,18 @@ class TrackingStore(MlflowStore):
         try:
             self.reach()
         except TrackingError:
-            if not self._queue(key).is_dir():
+            if not self.has_left(key):
                 raise
             return False
         return True
 
+    def has_left(self, key: str) -> bool:
+        """Tell whether the run with this key has messages that MLflow has not got, or has refused."""
+        return self._queue(key).is_dir()
+
     def send_left(self, key: str) -> None:
         """Send what a killed process has left for the run with this ``key``, as far as MLflow takes it."""
-        if self._queue(key).is_dir():
+        if self.has_left(key):
             Outbox(self._queue(key), send=self._calls.send).close()
 
     def _queue(self, key: str) -> Path:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
@@ -17,11 +17,15 @@ from suphx.models.checkpoints.reward_checkpoint import RewardHeader, save_reward
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set, save_policy_set
+from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_cli import cli
-from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, make_report
+from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report
 from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.tracking import TrackingStore, begin
+from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
@@ -92,6 +96,57 @@ def test_a_stopped_experiment_goes_on_from_its_file(agent: Path, one_process: Ex
         expected = {name: pytest.approx(value) for name, value in one_process.values[key].items()}
         assert values[key] == expected
     assert adapt(agent, "--workers", "1", "--results", str(file), "--hands", "2")["hands"] == 2  # all from the file
+
+
+def small_experiment(agent: Path) -> AdaptationExperiment:
+    """Return the experiment of ``adapt``."""
+    config = AdaptationConfig(num_rollouts=16, learning_rate=0.01)
+    return AdaptationExperiment(agent=str(agent), num_hands=3, num_tests=20, config=config)
+
+
+def test_the_same_command_continues_its_run_and_sends_what_waits(agent: Path, tmp_path: Path) -> None:
+    runs, key = tmp_path / "runs", experiment_key(small_experiment(agent))
+
+    def away(messages: object) -> None:
+        raise TrackingError("MLflow is away")
+
+    with closing(Outbox(runs / key / ".mlflow-queue", send=away)) as outbox:
+        begin(outbox, "adapt", key=key, tags=None, params={"seed": 0})
+        outbox.put({"do": "tags", "key": key, "tags": {"left": "by the first"}})
+    ids = [adapt(agent, "--workers", workers, "--runs", str(runs))["run_id"] for workers in ("1", "2")]
+    assert ids[0] == ids[1]
+    run = TrackingStore(runs).find(key)
+    assert run is not None
+    assert (run.info.run_id, run.info.status, run.data.params["seed"]) == (ids[0], "FINISHED", "0")
+    assert (run.data.tags["left"], run.data.tags["suphx.workers"]) == ("by the first", "2")
+    assert not (runs / key).exists()
+
+
+def test_every_hand_is_sent_by_the_same_command_when_files_are_taken_again(agent: Path, tmp_path: Path) -> None:
+    runs, file = tmp_path / "runs", tmp_path / "results.jsonl"
+    command = ("--workers", "1", "--runs", str(runs), "--results", str(file))
+    TrackingStore(runs).experiment_id()
+    artifacts = runs / "artifacts"
+    artifacts.touch()  # in the place of the folder
+    run_id = adapt(agent, *command)["run_id"]
+    (folder,) = runs.glob("adapt-*")
+    assert (folder / "hands.json").is_file()
+    artifacts.unlink()
+    assert adapt(agent, *command)["run_id"] == run_id
+    assert len(json.loads((artifacts / run_id / "artifacts" / "hands.json").read_text())["adapted_points"]) == 3
+    assert not folder.exists()
+
+
+def test_other_settings_and_other_nets_are_other_runs(agent: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "agent"
+    shutil.copytree(agent, copy)
+    experiment = small_experiment(copy)
+    keys = {experiment_key(each) for each in (experiment, replace(experiment, workers=4))}
+    assert len(keys) == 1
+    keys |= {experiment_key(each) for each in (replace(experiment, seed=1), replace(experiment, num_hands=4))}
+    nets = random_policy_set(find_encoder("mini").name, SMALL, 1)
+    save_policy_set(copy, nets, find_encoder("mini").name, rules_version="tenhou", step=0, extra={})
+    assert len(keys | {experiment_key(experiment)}) == 4
 
 
 def test_results_of_other_nets_under_the_same_name_are_refused(
