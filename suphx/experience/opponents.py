@@ -31,6 +31,11 @@ class OpponentConfig:
         if not 1 <= self.num_older <= 64:
             raise ValueError(f"num_older is {self.num_older}: use 1 to 64")
 
+    @property
+    def num_older_that_play(self) -> int:
+        """How many older versions sit at tables."""
+        return self.num_older if self.older else 0
+
     def borders(self) -> NDArray[np.float64]:
         """Return for each policy number (observation.py) the number in 0 … 1 where its part ends; ascending up to 1."""
         shares = np.zeros(FIRST_OLDER + self.num_older)

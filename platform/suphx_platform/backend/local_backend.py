@@ -40,7 +40,8 @@ class LocalBackend:
         is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
         index = 0 if state is None else state.next_simulator - is_same
         self._next_simulator = index + 1
-        engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
+        weak, num_older = play.weak if opponents.weak else None, opponents.num_older_that_play
+        engine = InferenceEngine(config.engine, play.start, weak, heads=heads, num_older=num_older)
         self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
         self._simulator = SelfPlaySimulator(config.simulator, new_context(config, play, index), self._local)
         self._learning = ThreadPoolExecutor(1, thread_name_prefix="learner") if config.overlap else None

@@ -38,10 +38,15 @@ class FetchingEngine:
         self._server: Any = ray.get_actor(server_name)
         self._name = name
         policy_sets: list[PolicySet] = ray.get(ray.get(self._server.policy_sets.remote()))
-        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
         start, weak, *_ = policy_sets
+        opponents = config.simulator.opponents
         self.engine: InferenceEngine = InferenceEngine(
-            config.engine, start, weak, heads=heads, num_older=num_older, thread=thread
+            config.engine,
+            start,
+            weak if opponents.weak else None,
+            heads=config.head_numbers,
+            num_older=opponents.num_older_that_play,
+            thread=thread,
         )
         self._has_weights: bool = False
         self.fetch()
@@ -54,7 +59,8 @@ class FetchingEngine:
         )
         if update is not None:
             latest, older = update
-            self.engine.load(with_weights(latest), [with_weights(version) for version in older])
+            played = older if self.engine.has_older else []  # only what somebody plays is fetched
+            self.engine.load(with_weights(latest), [with_weights(version) for version in played])
             self._has_weights = True
         return self.engine.version
 

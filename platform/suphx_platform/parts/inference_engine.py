@@ -62,24 +62,27 @@ class InferenceEngine:
         self,
         config: InferenceEngineConfig,
         policy_set: PolicySet,
-        weak: PolicySet,
+        weak: PolicySet | None,
         *,
         heads: Sequence[int],
-        num_older: int = 1,
+        num_older: int = 0,
         thread: Executor | None = None,
     ) -> None:
-        """``heads``: those that learn; ``num_older``: older versions that can be asked for; ``thread``: where to
-        compute (None: in the caller's), as torch keeps memory for every thread that ever computed.
+        """``weak``: None if nobody plays it; ``heads``: those that learn; ``num_older``: older versions that can be
+        asked for, each with nets of its own; ``thread``: where to compute (None: in the caller's), as torch keeps
+        memory for every thread that ever computed.
         """
         self._thread = thread
         self.counts = EngineCounts()
         self._config = config
         self._device = find_device(config.device)
         self._heads = frozenset(heads)
-        self._policy_set, self._weak = policy_set, weak
+        self._policy_set, self._weak = policy_set, weak or policy_set
         self._nets = {(head, LATEST): self._make(net) for head, net in enumerate(policy_set.nets)}
-        self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.nets)}
-        self._versions = {LATEST: 0, WEAK: UNLEARNED_VERSION}
+        self._versions = {LATEST: 0}
+        if weak is not None:
+            self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.nets)}
+            self._versions[WEAK] = UNLEARNED_VERSION
         for policy in range(FIRST_OLDER, FIRST_OLDER + num_older):
             self._versions[policy] = 0
             for head in range(len(policy_set.nets)):
@@ -92,6 +95,11 @@ class InferenceEngine:
     def version(self) -> int:
         """The policy version that answers as the latest."""
         return self._versions[LATEST]
+
+    @property
+    def has_older(self) -> bool:
+        """Tell whether older versions can be asked for."""
+        return any(policy >= FIRST_OLDER for policy in self._versions)
 
     def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
         """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few.

@@ -124,7 +124,13 @@ class RunFolder:
         kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
         nets = {net.head_name: asdict(net.config) for net in self._play.start.nets}
         start = self._play.start.digest()
-        return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets, "weights of the start": start}
+        return {
+            **kept,
+            "seed": self._play.seed,
+            "encoder": self._play.encoder,
+            "nets": nets,
+            "weights of the start": start,
+        }
 
 
 def keep_folder(keep_probability: float) -> str:

@@ -156,6 +156,20 @@ def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() 
     assert max(groups) > 1, "the first one waits until there are 92 rows, which are those of all, or 10 s"
 
 
+def test_only_policies_that_are_played_have_nets(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[PolicyNet] = []
+    make = InferenceEngine._make
+    monkeypatch.setattr(InferenceEngine, "_make", lambda self, net: made.append(net) or make(self, net))
+    heads = (DISCARD_HEAD,)
+    alone = InferenceEngine(EXACT, POLICY_SET, None, heads=heads)
+    assert (len(made), alone.has_older) == (len(HEAD_NAMES), False)
+    alone.load(PolicyVersion(3, weights(3)), older=[PolicyVersion(1, weights(1))])
+    assert alone.version == 3
+    made.clear()
+    others = InferenceEngine(EXACT, POLICY_SET, WEAK_POLICY_SET, heads=heads, num_older=2)
+    assert (len(made), others.has_older) == (2 * len(HEAD_NAMES) + 2, True)
+
+
 def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
     engine = new_engine(InferenceEngineConfig(nets="null"))
     engine.load(PolicyVersion(7, weights(7)))
