@@ -4,6 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,7 +160,12 @@ def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() 
 def test_only_policies_that_are_played_have_nets(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[PolicyNet] = []
     make = InferenceEngine._make
-    monkeypatch.setattr(InferenceEngine, "_make", lambda self, net: made.append(net) or make(self, net))
+
+    def counted(self: InferenceEngine, net: PolicyNet) -> Any:
+        made.append(net)
+        return make(self, net)
+
+    monkeypatch.setattr(InferenceEngine, "_make", counted)
     heads = (DISCARD_HEAD,)
     alone = InferenceEngine(EXACT, POLICY_SET, None, heads=heads)
     assert (len(made), alone.has_older) == (len(HEAD_NAMES), False)
