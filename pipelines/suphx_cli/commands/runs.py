@@ -203,13 +203,14 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
     if len(entries) < 2:
         raise ValueError("one run cannot be compared: name two or more different runs")
     settings = _side_by_side([entry.settings() for entry in entries], keeps_equal=False)
-    metrics = _side_by_side([_flat(entry.metrics()) for entry in entries], keeps_equal=True)
+    measured = [entry.metrics() for entry in entries]
     names = [entry.run_id for entry in entries]
     if console.is_json:
+        metrics = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
         return {"runs": names, "settings": settings, "metrics": metrics}
-    shown = metrics if console.verbosity == "verbose" else {
-        key: values for key, values in metrics.items() if headlines({key.rpartition(".")[2]: 0.0})
-    }  # fmt: skip
+    if console.verbosity != "verbose":
+        measured = [{name: headlines(figures) for name, figures in stages.items()} for stages in measured]
+    shown = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
     facts: dict[str, list[object]] = {
         "state": [entry.state for entry in entries],
         "seconds": [entry.seconds for entry in entries],

@@ -24,8 +24,10 @@ from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary, 
 REPORT_FOLDER = "report"
 _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
-    "deal_in_rate", "stable_rank", "margin_to_", "games", "hanchans", "updates",
+    "deal_in_rate", "stable_rank", "margin_to_", "games", "hanchans", "decks", "updates",
 )  # fmt: skip
+_MEANS, _ENDS = ("share", "points"), ("_low", "_high")
+"""Figures of a match of two sides, which have an interval: other shares say nothing of how good a result is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +88,13 @@ class RunEntry:
 
 def headlines(metrics: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics of a stage for its line in a list: results and amounts, such as games and updates."""
-    return {name: value for name, value in metrics.items() if name.startswith(_HEADLINES)}
+    return {name: value for name, value in metrics.items() if name.startswith(_HEADLINES) or _is_mean(name, metrics)}
+
+
+def _is_mean(name: str, metrics: Mapping[str, float]) -> bool:
+    """Tell whether a metric is a share of games won or points, or an end of the interval of one."""
+    mean = name.removesuffix(_ENDS[0]).removesuffix(_ENDS[1])
+    return mean.endswith(_MEANS) and {mean, *(f"{mean}{end}" for end in _ENDS)} <= metrics.keys()
 
 
 def list_runs(runs: Path) -> list[RunEntry]:

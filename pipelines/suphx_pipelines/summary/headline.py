@@ -28,17 +28,23 @@ _SHOWN = (
     "*/updates",
     "*/hanchans",
     "*/decisions",
+    "*/decks",
     "*/start_difference*",
     "*/start_points_per_kyoku*",
     "*/start_sampled_difference*",
     "*/weak_difference*",
     *(f"*/{name}_difference*" for name in SCRIPTED_AGENTS),
+    "match/*_share*",
+    "match/*_points*",
     "decision/difference*",
+    "decision/share*",
+    "decision/points*",
     "decision/is_won",
     "promotion/promoted",
     "leaderboard/rating/*",
 )
-"""Patterns of ``<stage>/<metric>``. What else a stage measures is on its own page."""
+"""Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
+is on its own page."""
 
 
 def headline(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:

@@ -81,3 +81,5 @@ def test_a_missing_folder_of_runs_is_an_error(tmp_path: Path) -> None:
 def test_headlines_are_the_figures_that_say_how_good_a_result_is() -> None:
     figures = {"accuracy": 0.7, "observations_per_second": 3.0, "paired_difference_low": -0.3, "waiting_share": 0.1}
     assert headlines(figures) == {"accuracy": 0.7, "paired_difference_low": -0.3}
+    match = {f"{name}{end}": 0.5 for name in ("rule_share", "points") for end in ("", "_low", "_high")} | {"decks": 9.0}
+    assert headlines(match | {"stopped_share": 0.1, "win_points": 3.0}) == match

@@ -22,6 +22,15 @@ def test_figures_of_strength_are_headlines_and_technical_ones_are_not() -> None:
     assert headline("report", {"bytes": 9.0}) == {}
 
 
+def test_the_shares_and_points_of_a_match_of_two_sides_are_headlines_with_their_intervals() -> None:
+    ends = ("", "_low", "_high")
+    match = {f"{name}{end}": 0.5 for name in ("rule_share", "rule_points") for end in ends}
+    assert headline("match", match | {"rule_wp_first": 0.6}) == {f"match/{name}": 0.5 for name in match}
+    decision = {f"{name}{end}": 0.5 for name in ("share", "points") for end in ends} | {"decks": 90.0, "is_won": 1.0}
+    technical = {"decision_decks": 400.0, "always_valid/share_low": 0.4, "log_likelihood_ratio": 3.0}
+    assert headline("decision", decision | technical) == {f"decision/{name}": each for name, each in decision.items()}
+
+
 def test_the_figures_of_a_verdict_have_the_same_names_whatever_was_measured() -> None:
     verdict = Verdict(outcome="better", sentence="", difference=-0.1, low=-0.2, high=-0.05, hanchans=400)
     assert verdict_figures(verdict) == {
