@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
-from suphx_pipelines.tournament.pool.tournament_pool import read_pool
+from suphx_pipelines.tournament.pool.tournament_pool import Entrant, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
 
@@ -38,14 +38,17 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     """Play the games on ``walls`` (numbers from 1 on) of the tournament in the folder ``run`` again.
 
     Their records are written to the folder ``records``. ValueError if the run has no games, lacks one of the walls or
-    was played by other rules, FileNotFoundError if its nets are no longer there.
+    was played by other rules, FileNotFoundError if the nets of one who plays in them are no longer there.
     """
-    games, pool = finished_games(run, riichi_code(), console), read_pool(run / _POOL)
+    games = finished_games(run, riichi_code(), console)
     chosen = {wall: games[wall - 1] for wall in chosen_walls(run, walls, len(games), "wall")}
-    names = {entrant.digest: entrant.name for entrant in pool.entrants}
+    seated = {digest for played in chosen.values() for game in played for digest in game.seats}
+    entrants = [entrant for entrant in read_pool(run / _POOL).entrants if entrant.digest in seated]
+    check_nets(entrants, run / _POOL)
+    names = {entrant.digest: entrant.name for entrant in entrants}
     with console.progress("hanchans", sum(map(len, chosen.values()))) as progress:
         found = replay_walls(
-            [Player(entrant.digest, entrant.address_in(run / _POOL), entrant.name) for entrant in pool.entrants],
+            [Player(entrant.digest, entrant.address_in(run / _POOL), entrant.name) for entrant in entrants],
             chosen,
             has_draw_lanes=read_json(run / LEADERBOARD / GAMES_NAME)["draw_lanes"],
             runner=GameRunner(load=load_any_agent, records=records, progress=progress.advance),
@@ -55,6 +58,14 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
         for wall, played in chosen.items()
         for game, places in zip(played, found[wall], strict=True)
     ]
+
+
+def check_nets(entrants: Iterable[Entrant], pool: Path) -> None:
+    """Raise FileNotFoundError if the nets of one of the ``entrants`` are not in the folder ``pool`` any more."""
+    for entrant in entrants:
+        nets = entrant.nets_in(pool)
+        if entrant.has_nets and not nets.is_dir():
+            raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
 
 
 def finished_games(run: Path, code: GameCode, console: Console) -> list[list[RatedGame]]:

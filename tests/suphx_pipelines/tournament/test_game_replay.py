@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import pytest
 from suphx.games.riichi import Quarantine, parse_all, places_of_scores
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json, write_json
-from tests.suphx_pipelines.tournament.small_tournament import play
+from suphx_pipelines.recipe.tournament_recipe import PoolConfig
+from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 
@@ -48,6 +50,25 @@ def test_a_game_that_ends_differently_is_an_error(tournament: Path, capsys: pyte
     assert [game["is_same"] for game in result["games"]] == [False, True, True, True]
     assert "was played with another version of the game's code: places may differ" in error
     assert "1 of 4 games ended differently: the nets or the code have changed" in error
+
+
+def test_only_the_nets_of_those_who_play_are_needed(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    save_random(runs / "b-1" / "reinforcement", 2)
+    tournament = runs / str(play(runs, replace(SMALL, pool=PoolConfig(newest=2)))["run_id"])
+    entrants = {agent["digest"]: agent for agent in read_json(tournament / "pool" / "pool.json")["entrants"]}
+    stored = read_json(tournament / "leaderboard" / "games.json")
+    digest = next(digest for digest, entrant in entrants.items() if entrant["address"].startswith("agents/"))
+    own = [agent["digest"] for agent in stored["agents"]].index(digest)
+    walls = sorted({wall for wall, _, _ in stored["games"]})
+    with_nets = {walls.index(wall) + 1 for wall, seats, _ in stored["games"] if own in seats}
+    without = next(number for number in range(1, len(walls) + 1) if number not in with_nets)
+    nets = tournament / "pool" / entrants[digest]["address"]
+    nets.rename(tournament / "elsewhere")
+    result, _ = replay(capsys, tournament, "--wall", str(without))
+    assert [game["is_same"] for game in result["games"]] == [True] * 4
+    _, error = replay(capsys, tournament, "--wall", str(without), "--wall", str(min(with_nets)), code=1)
+    assert f"the nets of {entrants[digest]['name']} are not in {nets}: copy that folder from the storage" in error
 
 
 def test_what_cannot_be_replayed(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -15,7 +15,13 @@ from suphx.evaluation.workers.game_runner import one_thread
 from suphx.games.candidate_game import KeptGames, SideResults, candidate_game
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.tournament.game_replay import ReplayedGame, check_finished, chosen_walls, finished_games
+from suphx_pipelines.tournament.game_replay import (
+    ReplayedGame,
+    check_finished,
+    check_nets,
+    chosen_walls,
+    finished_games,
+)
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, read_pool
 from suphx_pipelines.tournament.sides.side_pool import game_code
 from suphx_platform.agents.side_agent import load_side_player
@@ -37,7 +43,7 @@ def replay_side_games(run: Path, decks: Sequence[int], records: Path, console: C
     games = finished_games(run, game_code(recipe), console)
     chosen = chosen_walls(run, decks, len(games), "deck")
     entrants = {entrant.digest: entrant for entrant in read_pool(run / _POOL).entrants}
-    _check_nets([entrants[agent] for deck in chosen for agent in games[deck - 1][0].seats], run / _POOL)
+    check_nets([entrants[agent] for deck in chosen for agent in games[deck - 1][0].seats], run / _POOL)
     replayed: dict[int, list[ReplayedGame]] = {}
     with console.progress("decks", len(chosen)) as progress:
         for number, group in groupby(sorted(chosen), key=lambda deck: (deck - 1) // BLOCK_DECKS):
@@ -50,14 +56,6 @@ def replay_side_games(run: Path, decks: Sequence[int], records: Path, console: C
                 write_atomically(records / f"deck-{deck}.jsonl", [f"{line}\n".encode() for line in lines])
                 progress.advance(1)
     return [game for deck in chosen for game in replayed[deck]]
-
-
-def _check_nets(entrants: Iterable[Entrant], pool: Path) -> None:
-    """Raise FileNotFoundError if the nets of one of the ``entrants`` are not here any more."""
-    for entrant in entrants:
-        nets = entrant.nets_in(pool)
-        if entrant.has_nets and not nets.is_dir():
-            raise FileNotFoundError(f"the nets of {entrant.name} are not in {nets}: copy that folder from the storage")
 
 
 class _Block:
