@@ -32,12 +32,13 @@ FILES: Mapping[str, str] = {
     "table.json": (
         "`walls` (tonight), `earlier_hanchans`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
         "is_candidate, is_champion, rating, "
-        "interval [2], hanchans, placements [4 counts], average_placement, stable_rank, stable_rank_interval [2] "
+        "interval [2] or null (fewer than two walls), hanchans, placements [4 counts], average_placement, "
+        "stable_rank, stable_rank_interval [2] "
         "or null, against_champion {difference, interval [2]} or null, forfeits (tonight), and one of the "
         "reasons, digest, style {win_rate, deal_in_rate, riichi_rate, call_rate, average_win_turn} (tonight)}], "
         "strongest first; `pairings` [row][column]: in how many common games of all nights the agent of the row "
         "came before that of the column; `nights` [{run, night, ratings {digest: [rating, low, high]}}], as "
-        "published each night"
+        "published each night; null: no interval"
     ),
     "live.html": "the leaderboard while games come in; it reloads itself until the last game",
     "mlflow/live.html": "the same page without links to other files, which MLflow gets",

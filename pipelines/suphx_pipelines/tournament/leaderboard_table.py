@@ -119,7 +119,7 @@ def rating_keys(entrant: Entrant, rating: Rating) -> dict[str, Any]:
         "name": entrant.name,
         "digest": entrant.digest,
         "rating": rating.rating,
-        "interval": [rating.interval.low, rating.interval.high],
+        "interval": None if rating.interval is None else [rating.interval.low, rating.interval.high],
     }
 
 
@@ -135,8 +135,11 @@ def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | N
 
 
 def _rank_interval(games: Sequence[RatedGame], agent: str) -> list[float] | None:
-    """Return the interval of the stable rank; None where it is infinite."""
+    """Return the interval of the stable rank; None where it is infinite, and with fewer than two walls."""
     own = [game for game in games if agent in game.seats]
-    interval = stable_rank_interval(placements_of(own, agent), [game.wall for game in own])
+    walls = [game.wall for game in own]
+    if len(set(walls)) < 2:
+        return None
+    interval = stable_rank_interval(placements_of(own, agent), walls)
     ends = [interval.low, interval.high]
     return ends if np.isfinite(ends).all() else None

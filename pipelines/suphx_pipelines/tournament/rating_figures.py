@@ -31,10 +31,10 @@ def ratings_figure(table: Mapping[str, Any], names: Sequence[str], *, clusters: 
     rows: Sequence[Row] = table["agents"]
     scale = rating_scale(table)
     lines = [
-        Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
-             colour=_PART_COLOURS[_part(row)], note=f"{number(row['rating'])} ({interval(row['interval'], 0)})")
+        Line(name=name, value=row["rating"], low=low, high=high, colour=_PART_COLOURS[_part(row)], note=_note(row))
         for name, row in zip(names, rows, strict=True)
-    ]  # fmt: skip
+        for low, high in (row["interval"] or (None, None),)
+    ]
     note = (
         f"{scale[0].upper() + scale[1:]}. 100 points more than another agent: "
         "comes before it in 64 of 100 games. "
@@ -42,6 +42,11 @@ def ratings_figure(table: Mapping[str, Any], names: Sequence[str], *, clusters: 
     )
     picture = interval_chart(lines, "Ratings of the agents", axis_title="rating")
     return Figure(picture, "Ratings", note, _rating_legend(rows))
+
+
+def _note(row: Row) -> str:
+    """Return a rating with its interval, if there is one."""
+    return f"{number(row['rating'])} ({interval(row['interval'], 0)})" if row["interval"] else number(row["rating"])
 
 
 def nights_section(table: Mapping[str, Any], names: Sequence[str], *, has_links: bool) -> str:
@@ -72,7 +77,7 @@ def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]
         known = [(index, night["ratings"][row["digest"]]) for index, night in enumerate(table["nights"], 1)
                  if row["digest"] in night["ratings"]]  # fmt: skip
         points = [(float(index), rating) for index, (rating, _, _) in known]
-        bounds = [(low, high) for _, (_, low, high) in known]
+        bounds = [(rating, rating) if low is None else (low, high) for _, (rating, low, high) in known]
         curves.append(Curve(name=name, points=points, intervals=bounds, colour=colour, has_dots=True))
     return curves
 

@@ -267,5 +267,6 @@ def _csv(rows: Sequence[Row]) -> str:
     writer = csv.DictWriter(text, names, extrasaction="ignore")
     writer.writeheader()
     for row in rows:
-        writer.writerow({**row, "low": row["interval"][0], "high": row["interval"][1]})
+        low, high = row["interval"] or (None, None)
+        writer.writerow({**row, "low": low, "high": high})
     return text.getvalue()

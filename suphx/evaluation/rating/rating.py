@@ -20,6 +20,8 @@ ANCHOR_RATING = 1000.0
 POINTS = 400 / math.log(10)
 """Of one unit of strength."""
 NUM_SAMPLES = 200
+_LEAST_WALLS = 2
+"""Of an agent with an interval: one wall says nothing of how much results scatter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,8 @@ class Rating:
     """The strength of an agent; larger is better."""
 
     rating: float
-    interval: Interval
-    """95 %: what other walls would have given."""
+    interval: Interval | None
+    """95 %: what other walls would have given; None with fewer than two walls. Without width for the anchor."""
     games: int
     """Number of games that the rating is computed from."""
 
@@ -64,7 +66,8 @@ def rate_agents(
     for number, agent in enumerate(table.agents):
         found = percentile_interval(samples[:, number], expanded_level(LEVEL, int(num_walls[number])))
         low, high = min(found.low, strengths[number]), max(found.high, strengths[number])
-        interval = Interval(points_of(low), points_of(high))
+        has_interval = number == fixed or num_walls[number] >= _LEAST_WALLS
+        interval = Interval(points_of(low), points_of(high)) if has_interval else None
         ratings[agent] = Rating(points_of(strengths[number]), interval, int(num_games[number]))
     return ratings
 

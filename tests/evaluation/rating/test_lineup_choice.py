@@ -9,6 +9,7 @@ from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import POINTS, rate_agents
 from suphx.evaluation.rating.tournament import ROUNDS
 from suphx.evaluation.stable_rank import F64
+from tests.evaluation.rating.rating_interval import interval_of
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike, play_wall
 
 
@@ -41,7 +42,7 @@ def test_twenty_agents_are_rated_within_ten_thousand_hanchans() -> None:
     ratings = rate_agents(games, anchor=ANCHOR)
     ranking = sorted(names, key=lambda name: -ratings[name].rating)
     assert ranking[0] == names[-1]
-    widths = {name: ratings[name].interval.high - ratings[name].interval.low for name in names}
+    widths = {name: interval_of(ratings[name]).high - interval_of(ratings[name]).low for name in names}
     assert max(widths.values()) < 80
     alike = uncertainty_of_the_second(play_all_alike(names, strengths, 2500))
     assert uncertainty_of_the_second(games) < 0.7 * alike, "with games for all alike: twice as many are needed"

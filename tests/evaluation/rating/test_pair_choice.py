@@ -13,6 +13,7 @@ from suphx.evaluation.rating.pair_choice import choose_pairs
 from suphx.evaluation.rating.plackett_luce import Derivatives, covariance_of, differences_of, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, rate_agents
+from tests.evaluation.rating.rating_interval import interval_of
 
 ANCHOR = "rule"
 NAMES = [ANCHOR, *(f"net-{number:02}" for number in range(1, 8))]
@@ -60,7 +61,7 @@ def test_the_strength_of_two_agents_is_the_logarithm_of_their_wins() -> None:
     ratings = rate_agents(games, anchor=ANCHOR)
     assert ratings[ANCHOR].rating == ANCHOR_RATING
     assert ratings["net"].rating == pytest.approx(ANCHOR_RATING + POINTS * math.log(750 / 250), abs=0.1)
-    assert ratings["net"].interval.low < ratings["net"].rating < ratings["net"].interval.high
+    assert interval_of(ratings["net"]).low < ratings["net"].rating < interval_of(ratings["net"]).high
     assert ratings["net"].games == 1000
 
 

@@ -11,6 +11,7 @@ from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.rating.tournament import Player, TournamentSetup, play_tournament
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED, load_measured_agent
+from tests.evaluation.rating.rating_interval import interval_of
 from tests.evaluation.rating.synthetic_games import ANCHOR
 
 NAMES = sorted([ANCHOR, "tsumogiri", *CHANGED])
@@ -37,11 +38,11 @@ def test_three_nights_move_no_rating_of_the_first_by_more_than_its_interval() ->
     assert early.keys() == late.keys() == set(NAMES)
     left = 0
     for name, rating in early.items():
-        width = rating.interval.high - rating.interval.low
+        width = interval_of(rating).high - interval_of(rating).low
         assert abs(late[name].rating - rating.rating) <= width
-        left += not rating.interval.low <= late[name].rating <= rating.interval.high
+        left += not interval_of(rating).low <= late[name].rating <= interval_of(rating).high
         if name != ANCHOR:
-            assert late[name].interval.high - late[name].interval.low < width
+            assert interval_of(late[name]).high - interval_of(late[name]).low < width
     assert left <= 1, "1.6 of 100 leave their interval by chance"
     assert late["tsumogiri"].rating == min(rating.rating for rating in late.values())
     mixed = games.copy()

@@ -10,6 +10,7 @@ from suphx.evaluation.rating.plackett_luce import PRIOR_DEVIATION, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, Rating, rate_agents
 from suphx.evaluation.stable_rank import F64
+from tests.evaluation.rating.rating_interval import interval_of
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike
 
 NAMES = agent_names(6)
@@ -42,12 +43,20 @@ def test_the_same_games_in_any_order_give_the_same_digits() -> None:
 def test_the_anchor_has_always_the_same_rating_and_the_others_are_found() -> None:
     ratings = rate_agents(GAMES, anchor=ANCHOR)
     fixed = ratings[ANCHOR]
-    assert fixed.rating == fixed.interval.low == fixed.interval.high == ANCHOR_RATING
+    assert fixed.rating == interval_of(fixed).low == interval_of(fixed).high == ANCHOR_RATING
     for name, strength in zip(NAMES[1:], STRENGTHS[1:], strict=True):
-        interval = ratings[name].interval
+        interval = interval_of(ratings[name])
         assert interval.low < ANCHOR_RATING + POINTS * strength < interval.high
         assert interval.high - interval.low < 150
     assert sum(rating.games for rating in ratings.values()) == 4 * len(GAMES)
+
+
+def test_one_wall_gives_no_interval_except_to_the_anchor() -> None:
+    strangers = [RatedGame(2**20, (ANCHOR, *NAMES[1:3], "new"), (1, 2, 3, 4))]
+    ratings = rate_agents(GAMES[:40] + strangers, anchor=ANCHOR)
+    assert ratings["new"].interval is None
+    assert all(rating.interval is not None for name, rating in ratings.items() if name != "new")
+    assert interval_of(rate_agents(strangers, anchor=ANCHOR)[ANCHOR]).low == ANCHOR_RATING
 
 
 def test_without_the_anchor_the_mean_is_fixed() -> None:
@@ -66,10 +75,10 @@ def test_three_times_the_games_move_no_rating_by_more_than_its_interval() -> Non
         games = play_all_alike(agent_names(8), strengths, 600, seed=seed)
         early, late = rate_agents(games[:800], anchor=ANCHOR), rate_agents(games, anchor=ANCHOR)
         for name, rating in early.items():
-            width = rating.interval.high - rating.interval.low
+            width = interval_of(rating).high - interval_of(rating).low
             assert abs(late[name].rating - rating.rating) <= width
-            assert late[name].interval.high - late[name].interval.low <= width
-            left.append(not rating.interval.low <= late[name].rating <= rating.interval.high)
+            assert interval_of(late[name]).high - interval_of(late[name]).low <= width
+            left.append(not interval_of(rating).low <= late[name].rating <= interval_of(rating).high)
     assert np.mean(left) < 0.1
 
 
@@ -78,7 +87,7 @@ def test_intervals_hold_the_truth_in_about_95_of_100_cases() -> None:
     for seed in range(60):
         ratings = rate_agents(play_all_alike(NAMES, STRENGTHS, 60, seed), anchor=ANCHOR, seed=seed)
         for name, strength in zip(NAMES[1:], STRENGTHS[1:], strict=True):
-            interval = ratings[name].interval
+            interval = interval_of(ratings[name])
             inside += interval.low <= ANCHOR_RATING + POINTS * strength <= interval.high
     assert 0.92 <= inside / 300 <= 0.98
 
@@ -93,7 +102,7 @@ def test_intervals_are_wide_where_walls_decide_the_games() -> None:
                 games.append(RatedGame(wall, seats, (1, 2, 3, 4) if wins else (4, 2, 3, 1)))
         return rate_agents(games, anchor=ANCHOR)["a"]
 
-    lucky, steady = rated(True).interval, rated(False).interval
+    lucky, steady = interval_of(rated(True)), interval_of(rated(False))
     assert lucky.high - lucky.low > 2 * (steady.high - steady.low)
 
 

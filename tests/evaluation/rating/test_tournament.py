@@ -19,6 +19,7 @@ from suphx.evaluation.rating.tournament import (
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
+from tests.evaluation.rating.rating_interval import interval_of
 
 PLAYERS = [
     Player("ukeire", "ukeire", "ukeire"),
@@ -64,8 +65,8 @@ def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: lis
     assert difference.mean < -0.5
     assert head_to_head(games, "random", "ukeire").mean == -difference.mean
     ratings = rate_agents(games, anchor="ukeire")
-    worse = max(ratings["tsumogiri"].interval.high, ratings["random"].interval.high)
-    assert all(ratings[name].interval.low > worse for name in ("ukeire", "second", "third"))
+    worse = max(interval_of(ratings["tsumogiri"]).high, interval_of(ratings["random"]).high)
+    assert all(interval_of(ratings[name]).low > worse for name in ("ukeire", "second", "third"))
     for name in ("second", "third"):
         assert abs(ratings[name].rating - 1000) < 150, "they are the same agent"
     assert len(placements_of(games, "random")) == ratings["random"].games

@@ -1,4 +1,4 @@
-"""The sentence of a promotion, when the seatings do not agree."""
+"""The sentence of a promotion, when the seatings do not agree, and the leaderboard of a first wall."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from typing import Any
 
 import pytest
 
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx_pipelines.tournament import leaderboard_page
+from suphx_pipelines.tournament.leaderboard_table import Leaderboard
+from suphx_pipelines.tournament.pool.tournament_history import EarlierNights
+from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool
 from suphx_pipelines.tournament.tournament_report import contrary_seatings, reason
 
 Ends = list[float]
@@ -54,3 +59,26 @@ def test_seatings_that_agree_or_show_nothing_are_not_named() -> None:
 def test_the_measure_that_decides_says_what_is_worse(decides: str, seatings: list[str]) -> None:
     by_placement, by_points = match([0.1, 0.2], [-3.0, 3.0]), match([-0.1, 0.1], [-9.0, -1.0])
     assert contrary_seatings(decision(decides, _22=by_placement, _31=by_points)) == seatings
+
+
+@pytest.mark.parametrize("walls", [1, 9])
+def test_one_wall_shows_no_interval(walls: int) -> None:
+    agents = ("ukeire", "a", "b", "c")
+    entrants = tuple(Entrant(name=name, address=name, digest=name) for name in agents)
+    board = Leaderboard(
+        pool=Pool(entrants=entrants, champion=None, version=None, left_out={}),
+        earlier=EarlierNights([], []),
+        anchor="ukeire",
+        night="1",
+        run_id="a-1",
+        games=[RatedGame(wall, (*agents[turn:], *agents[:turn]), (1, 2, 3, 4))
+               for wall in range(walls) for turn in range(4)],
+    )  # fmt: skip
+    table = board.table()
+    rows = {row["name"]: row for row in table["agents"]}
+    assert rows["ukeire"]["interval"] == [1000.0, 1000.0]
+    for name in agents[1:]:
+        assert (rows[name]["interval"] is None) == (walls == 1)
+        assert (rows[name]["stable_rank_interval"] is None) == (walls == 1)
+    shown = "".join(text for _, text in leaderboard_page.sections(table))
+    assert "None" not in shown + "".join(map(bytes.decode, leaderboard_page.pictures(table).values()))

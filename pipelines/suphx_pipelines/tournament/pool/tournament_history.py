@@ -27,7 +27,7 @@ LEADERBOARD = "leaderboard"
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
 _RATING_PARTS = 3
-"""A rating and both ends of its interval."""
+"""A rating and both ends of its interval, which are null where there is none."""
 _logger = logging.getLogger(__name__)
 
 
@@ -96,7 +96,7 @@ class EarlierNights:
 
 def night_of(run_id: str, night: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the ratings of a night as plain values; ``rows`` are the agents of its table."""
-    ratings = {row["digest"]: [row["rating"], *row["interval"]] for row in rows}
+    ratings = {row["digest"]: [row["rating"], *(row["interval"] or (None, None))] for row in rows}
     return {"run": run_id, "night": night, "ratings": ratings}
 
 
@@ -115,8 +115,13 @@ def read_history(path: Path, code: GameCode) -> EarlierNights:
 
 def _checked_night(night: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ratings of a night; an error of values if they are not as ``night_of`` makes them."""
-    ratings = {str(digest): [float(part) for part in rating] for digest, rating in night["ratings"].items()}
-    if any(len(rating) != _RATING_PARTS for rating in ratings.values()):
+    ratings = {
+        str(digest): [None if part is None else float(part) for part in rating]
+        for digest, rating in night["ratings"].items()
+    }
+    if any(
+        len(each) != _RATING_PARTS or each.count(None) not in (0, 2) or each[0] is None for each in ratings.values()
+    ):
         raise ValueError("a rating is not a number with its interval")
     return {"run": str(night["run"]), "night": str(night["night"]), "ratings": ratings}
 

@@ -45,7 +45,7 @@ FILES: Mapping[str, str] = {
     ),
     "table.json": (
         "`decks` (tonight), `earlier_games`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
-        "digest, rating, interval [2], is_candidate, is_champion, games, sides "
+        "digest, rating, interval [2] or null (fewer than two decks), is_candidate, is_champion, games, sides "
         "{side: {wp (all nights), adp (tonight)}}}], strongest first; `pairings` and `nights` as for riichi"
     ),
     "live.html": "the leaderboard while games come in; it reloads itself until the last game",

@@ -86,7 +86,8 @@ def verdict(table: Mapping[str, Any], decision: Mapping[str, Any], promotion: Ma
 
 
 def _rated(row: Mapping[str, Any]) -> str:
-    return f"{row['name']} with {number(row['rating'])} (95 % interval {interval(row['interval'], 0)})"
+    bounds = f"95 % interval {interval(row['interval'], 0)}" if row["interval"] else "one deck, no interval"
+    return f"{row['name']} with {number(row['rating'])} ({bounds})"
 
 
 def _csv(table: Mapping[str, Any]) -> str:
@@ -97,5 +98,6 @@ def _csv(table: Mapping[str, Any]) -> str:
     writer.writeheader()
     for row in table["agents"]:
         figures = {f"{key}_{side}": row["sides"][side][key] for side in sides for key in ("wp", "adp")}
-        writer.writerow({**row, **figures, "low": row["interval"][0], "high": row["interval"][1]})
+        low, high = row["interval"] or (None, None)
+        writer.writerow({**row, **figures, "low": low, "high": high})
     return text.getvalue()
