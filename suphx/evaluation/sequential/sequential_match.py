@@ -19,7 +19,6 @@ from suphx.evaluation.sequential.sequential_config import SequentialConfig, chec
 from suphx.evaluation.sequential.sequential_test import LOOK_EVERY
 from suphx.evaluation.workers.forfeits import Forfeit, Forfeits
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 
 FRESH_FOLDER = "fresh"
@@ -135,7 +134,7 @@ def play_sequential_match(
         new_walls = replace(setup, seed=(setup.seed + _FRESH_SEEDS) % MAX_WALL_SEED)
         beside = replace(
             runner,
-            kept=None if runner.kept is None else KeptResults(runner.kept.folder / FRESH_FOLDER),
+            kept=None if runner.kept is None else runner.kept.part(FRESH_FOLDER),
             records=None if runner.records is None else runner.records / FRESH_FOLDER,
         )
         fresh = play_seatings(new_walls, fresh_hanchans, config.seating, points=config.points, runner=beside).matches

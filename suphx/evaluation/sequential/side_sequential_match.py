@@ -18,7 +18,6 @@ from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
 from suphx.evaluation.sequential.side_watch import SideOutcome, SideWatch
 from suphx.evaluation.side_match import SideReport, side_report
 from suphx.evaluation.workers.deck_block import DeckBlock
-from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.evaluation.workers.play_plan import Summary
 from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
 from suphx.games.candidate_game import SideResults, candidate_game
@@ -97,7 +96,7 @@ def play_sequential_side_match(
     outcome = watch.outcome()
     fresh = None
     if outcome.decision == "better":
-        kept = None if runner.kept is None else KeptResults(runner.kept.folder / FRESH_FOLDER)
+        kept = None if runner.kept is None else runner.kept.part(FRESH_FOLDER)
         new = dict(replace(runner, kept=kept).play(plan, _blocks(setup.first_fresh_deal, fresh_decks)))
         fresh = side_report(sides, [_results(new[index]) for index in sorted(new)])
     return SideSequentialReport(config=config, outcome=outcome, fresh=fresh)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,23 @@ GAMES_FOLDER = "games"
 
 @dataclass(frozen=True, slots=True)
 class KeptResults:
-    """A JSON file for each task. The caller makes sure that the folder belongs to the same agents, walls and rules."""
+    """A JSON file for each task. The caller makes sure that the folder belongs to the same agents, walls and rules.
+
+    Only one process writes into the folder.
+    """
 
     folder: Path
+    _count: list[int] = field(default_factory=lambda: [0], repr=False, compare=False)
+    """One number: how many results were written."""
+
+    def part(self, name: str) -> KeptResults:
+        """Return the results in the folder ``name`` of the folder; what is written there counts here, too."""
+        return KeptResults(self.folder / name, self._count)
+
+    @property
+    def num_written(self) -> int:
+        """How many results were written by this object and its parts; unlike ``len`` it reads no folder."""
+        return self._count[0]
 
     def read(self, key: str) -> dict[str, Any] | None:
         """Return what was written under ``key``; None if nothing was. ValueError if the file is damaged."""
@@ -38,6 +52,7 @@ class KeptResults:
         """Keep the result, whole or not at all. OSError if the disk refuses."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_atomically(self._path(key), [json.dumps(result, separators=(",", ":")).encode()])
+        self._count[0] += 1
 
     def __len__(self) -> int:
         """Return how many results there are, those in folders of the folder included."""

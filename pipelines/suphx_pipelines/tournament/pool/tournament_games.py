@@ -31,7 +31,7 @@ def stage_workers(
     """Yield who plays, where finished games are kept, and what to call with those: it shows and stores them."""
     recipe = context.recipe
     kept = KeptResults(context.folder / GAMES_FOLDER)
-    stored = len(kept)
+    before, stored = len(kept), 0
     with (
         match_workers(recipe.workers, on_ray=recipe.on_ray, say=context.console.say) as workers,
         context.console.progress(unit, number) as progress,
@@ -40,9 +40,9 @@ def stage_workers(
         def advance(games: float) -> None:
             nonlocal stored
             progress.advance(games)
-            if len(kept) > stored:
-                stored = len(kept)
-                context.keep(stored)
+            if kept.num_written > stored:
+                stored = kept.num_written
+                context.keep(before + stored)
 
         yield workers, kept, advance
 
