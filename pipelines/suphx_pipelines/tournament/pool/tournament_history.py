@@ -134,36 +134,37 @@ def is_night_of(name: str, run: str) -> bool:
 def earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig, code: GameCode) -> EarlierNights:
     """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
-    The order does not depend on where they were found. Nights that were played with another version of the game's code
-    count, and are told; those by other rules do not count. Raises OSError if the storage does not answer.
+    The order does not depend on where they were found; a night that is damaged in ``runs`` is read from the storage.
+    Nights that were played with another version of the game's code count, and are told; those by other rules do not
+    count. Raises OSError if the storage does not answer.
     """
     games: set[RatedGame] = set()
     nights: list[dict[str, Any]] = []
     others: list[str] = []
     strangers: list[str] = []
 
-    def read(run: str, path: Path) -> None:
+    def read(run: str, path: Path) -> bool:
+        """Take a night; return False if a file is damaged."""
         try:
             if not is_of_these_rules(path, code):
                 strangers.append(run)
-                return
+                return True
             played, night = read_games(path, code), _night(run, path)
             is_other = not is_of_this_engine(path, code)
         except ValueError as error:
             _logger.info("the games of %s do not count: %s", run, error)
-            return
+            return False
         games.update(played)
         if is_other:
             others.append(run)
         if night is not None:
             nights.append(night)
+        return True
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
-    for run, path in sorted(found.items()):
-        if run != run_id and is_night_of(name, run):
-            read(run, path)
+    known = {run for run, path in sorted(found.items()) if run != run_id and is_night_of(name, run) and read(run, path)}
     for stored in _stored_runs(name, storage):
-        if stored not in found and stored != run_id:
+        if stored not in known and stored != run_id:
             with TemporaryDirectory(prefix="suphx-games-") as space:
                 # The folder may also have the records of all games.
                 Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space), files=(GAMES_NAME, TABLE_NAME))

@@ -58,3 +58,23 @@ def test_games_of_a_tournament_whose_name_is_longer_do_not_count(place: str, tmp
             Storage(storage).save(f"{run}/leaderboard", folder, number=1)
     found = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, riichi_code())
     assert [game.wall for game in found.games] == [1]
+
+
+@pytest.mark.parametrize("damaged", ["games.json", "table.json"])
+def test_a_night_that_is_damaged_here_is_read_from_the_storage(damaged: str, tmp_path: Path) -> None:
+    storage = StorageConfig(address=str(tmp_path / "storage"))
+    folder = tmp_path / "runs" / "nightly-0123456789" / "leaderboard"
+    folder.mkdir(parents=True)
+    games = games_json([RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, riichi_code())
+    write_json(folder / "games.json", {"night": "1", "draw_lanes": True, **games})
+    write_json(folder / "table.json", {"agents": [{"digest": "a", "rating": 1000.0, "interval": None}]})
+    Storage(storage).save("nightly-0123456789/leaderboard", folder, number=1)
+
+    def found(storage: StorageConfig) -> tuple[int, int]:
+        earlier = earlier_nights("nightly", "nightly-000000000a", tmp_path / "runs", storage, riichi_code())
+        return len(earlier.games), len(earlier.nights)
+
+    assert found(storage) == (1, 1)
+    (folder / damaged).write_text("{", encoding="utf-8")
+    assert found(StorageConfig()) == (0, 0)
+    assert found(storage) == (1, 1)
