@@ -161,7 +161,7 @@ def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdic
     sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
     test, match = decision["test"], decision["match"]
     if test is None:
-        return Verdict(outcome="better" if promotion["promoted"] else "none", sentence=sentence)
+        return Verdict(outcome="none", sentence=sentence)  # the first champion has beaten nobody
     if match is not None:
         found = match["paired_difference"]
         low, high = found["interval"]

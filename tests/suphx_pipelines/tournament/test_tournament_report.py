@@ -1,4 +1,4 @@
-"""The sentence of a promotion, when the seatings do not agree, and the leaderboard of a first wall."""
+"""The sentences of promotions and verdicts, and the leaderboard of a first wall."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from suphx_pipelines.tournament import leaderboard_page
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool
-from suphx_pipelines.tournament.tournament_report import contrary_seatings, reason
+from suphx_pipelines.tournament.sides import side_decision_page
+from suphx_pipelines.tournament.tournament_report import contrary_seatings, reason, verdict
 
 Ends = list[float]
 
@@ -82,3 +83,11 @@ def test_one_wall_shows_no_interval(walls: int) -> None:
         assert (rows[name]["stable_rank_interval"] is None) == (walls == 1)
     shown = "".join(text for _, text in leaderboard_page.sections(table))
     assert "None" not in shown + "".join(map(bytes.decode, leaderboard_page.pictures(table).values()))
+
+
+def test_a_first_champion_that_beat_nobody_is_not_called_better() -> None:
+    first = {"candidate": "a-1/reinforcement", "opponent": None, "is_won": True, "test": None, "match": None}
+    promotion = {"promoted": True, "reason": "new champion: a-1/reinforcement is the first that played"}
+    for found in (verdict(first, promotion), side_decision_page.verdict(first, promotion)):
+        assert found.outcome == "none"
+        assert found.sentence == "New champion: a-1/reinforcement is the first that played."

@@ -68,7 +68,7 @@ def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdic
     sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
     test = decision["test"]
     if test is None:
-        return Verdict(outcome="better" if promotion["promoted"] else "none", sentence=sentence)
+        return Verdict(outcome="none", sentence=sentence)  # the first champion has beaten nobody
     is_worse = test["always_valid_interval"][1] < 0.5
     return Verdict(outcome="better" if decision["is_won"] else "worse" if is_worse else "undecided", sentence=sentence)
 
