@@ -5,6 +5,8 @@ and dora) after a draw with k tiles left. The luck of a draw is this worth minus
 undrawn then; the luck of a dealt hand is its worth minus the mean over all hands. Both are zero on average for any
 player, so a result minus a constant times the luck has the same expectation, and scatters less. Of two
 halves of the games, V and the constants of each come from the other: no game has a part in what its draws are worth.
+The adjusted mean is only almost unbiased: the constants are fitted to the luck of the other half, whose V comes from
+this one, so that a game has a small part in its own constants. More games make that part smaller.
 """
 
 from __future__ import annotations
