@@ -49,7 +49,7 @@ def run(context: Context) -> dict[str, float]:
             load=load_any_agent,
             progress=progress,
         )
-    opinions = shown_opinions(load_agent(str(strongest.nets_in(pool_folder))), log, context.console)
+    opinions = shown_opinions(load_agent(strongest.net_agent_in(pool_folder)), log, context.console)
     values = viewer_game(log, replace(opinions, name=strongest.name))
     title = f"{context.recipe.name}, {context.recipe.night}: a game"
     page = viewer_page(values, title=title, seat=game.seats.index(strongest.digest))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 from suphx.evaluation.rating.tournament import SEATS
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.nets.policy_heads import HEAD_NAMES
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, find_checkpoint, split_address
+from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
@@ -67,7 +67,7 @@ class Entrant:
     address: str
     """For ``load_agent``, as seen from the stage's folder where the nets are copied there."""
     digest: str
-    """Of the nets; the address where there are none."""
+    """Of the nets that play, the early ones of ``:weak``; the address where there are none."""
     is_candidate: bool = False
     """One of the newest checkpoints: may become the champion."""
     stored: tuple[str, ...] = ()
@@ -86,6 +86,11 @@ class Entrant:
     def nets_in(self, folder: Path) -> Path:
         """Return the folder of copied nets."""
         return folder / split_address(split_wrapper(self.address)[1])[0]
+
+    def net_agent_in(self, folder: Path) -> str:
+        """Return the address of the agent of the copied nets, whatever wraps it and however it selects actions."""
+        _, words = split_address(split_wrapper(self.address)[1])
+        return f"{self.nets_in(folder)}{f':{WEAK}' if WEAK in words else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,15 +279,17 @@ def _enter(source: AgentSource, folder: Path, number: int, name: str, address: s
         shutil.rmtree(space, ignore_errors=True)
         fetched = f"{COPIES}{number}"
     told = ",".join(sorted(words))
-    files = [copy / file for file in checkpoint_names()]
     entrant = Entrant(
         name=name,
         address=f"{wrapper}{fetched}{told and ':'}{told}",
-        digest=wrapper + digest_of_files(files) + told if is_net else address,
+        digest=address,
         is_candidate=is_candidate,
         stored=tuple(source.stored.get(nets, ())),
     )
     load_any_agent(entrant.address_in(folder))
+    files = [copy / file for file in checkpoint_names(is_weak=WEAK in words)]
+    if is_net:
+        entrant = replace(entrant, digest=wrapper + digest_of_files(files) + ",".join(sorted(words - {WEAK})))
     if is_candidate and any(load_header(file).net.num_oracle_planes for file in files):
         raise ValueError("it sees what is hidden from players")
     return entrant

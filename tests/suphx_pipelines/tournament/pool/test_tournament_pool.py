@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
@@ -61,6 +62,31 @@ def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) ->
     elsewhere = (tmp_path / "pool").rename(tmp_path / "elsewhere")  # as another machine has it from the storage
     for entrant in pool.entrants:
         load_any_agent(entrant.address_in(elsewhere))
+
+
+def save_with_early(folder: Path, seed: int, early_seed: int) -> Path:
+    """Save nets with early ones beside them."""
+    early = save_random(folder.with_name(f"{folder.name}-early"), early_seed)
+    for full, weak in zip(checkpoint_names(), checkpoint_names(is_weak=True), strict=True):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(early / full, folder / weak)
+    return save_random(folder, seed)
+
+
+def test_early_nets_are_identified_by_themselves(runs: Path, tmp_path: Path) -> None:
+    first, second, third = (
+        save_with_early(tmp_path / f"nets-{number}", *seeds) for number, seeds in enumerate([(1, 2), (1, 3), (4, 2)])
+    )
+    agents = (*SCRIPTED_AGENTS, f"{first}:weak", f"{second}:weak", f"{third}:weak", f"{third}-early:sampled")
+    folder = tmp_path / "pool"
+    pool = settle(folder, runs, PoolConfig(agents=agents, newest=0))
+    assert [entrant.name for entrant in pool.entrants[3:]] == [agents[3], agents[4], agents[6]]
+    assert pool.left_out == {f"{third}:weak": f"the same nets as {first}:weak"}
+    sampled = pool.entrants[5]
+    assert sampled.digest == f"{pool.entrants[3].digest}sampled"
+    assert sampled.net_agent_in(folder) == str(folder / "agents" / "5")
+    wrapped = replace(pool.entrants[3], address="adapt-8:agents/3:sampled,weak")
+    assert wrapped.net_agent_in(folder) == f"{folder / 'agents' / '3'}:weak"
 
 
 def test_of_a_candidate_that_does_not_play_nothing_stays(runs: Path, tmp_path: Path) -> None:
