@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from suphx_pipelines.summary.verdict import Verdict
 
 LOG_FILE = "run.log"
+_REFRESH_SECONDS = 120.0
+"""So much of the time spent is lost, at most, when the process is killed."""
 _FINISHED: tuple[StageState, ...] = ("finished", "kept", "reused")
 
 FindVerdict = Callable[[Mapping[str, Mapping[str, float]]], "Verdict"]
@@ -44,9 +47,23 @@ class RunJournal:
     ...     journal.end_stage("records", "finished", [])
     """
 
-    def __init__(self, folder: Path, run_id: str, recipe: str, stages: Sequence[str], console: Console) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run_id: str,
+        recipe: str,
+        stages: Sequence[str],
+        console: Console,
+        *,
+        refresh_seconds: float = _REFRESH_SECONDS,
+    ) -> None:
+        """``refresh_seconds``: how often the summary is written while a stage works, with the time spent so far."""
         self._folder = folder
         self._console = console
+        self._refresh_seconds = refresh_seconds
+        self._lock = threading.Lock()
+        self._running: tuple[StageSummary, float] | None = None
+        """The stage that works, and when it would have begun if it had worked all its time without a pause."""
         self._started_at = time.monotonic()
         before = RunSummary.read(folder)
         self._seconds_before = before.seconds if before else 0.0
@@ -78,7 +95,8 @@ class RunJournal:
             facts = {**environment(), "machine": self.summary.machine}
             self._console.detail(", ".join(f"{name} {value}" for name, value in facts.items()))
             try:
-                yield
+                with self._refreshed():
+                    yield
             except KeyboardInterrupt:
                 self._end("interrupted")
                 raise
@@ -95,13 +113,14 @@ class RunJournal:
     def stage(self, name: str) -> Iterator[None]:
         """Count the time of the block for the stage."""
         summary = self.summary.stages[name]
-        before, started = summary.seconds, time.monotonic()
+        self._running = summary, time.monotonic() - summary.seconds
         summary.status, summary.warnings = "running", []
         self._write()
         try:
             yield
         finally:
-            summary.seconds = round(before + time.monotonic() - started, 3)
+            self._count()
+            self._running = None
 
     def end_stage(self, name: str, status: StageState, warnings: Sequence[str]) -> None:
         """Note how a stage was finished, and what is wrong with its result."""
@@ -134,6 +153,33 @@ class RunJournal:
             self._console.detail(f"failed: {error}")
         self._write()
 
+    @contextmanager
+    def _refreshed(self) -> Iterator[None]:
+        """Write the summary now and then while the block runs, so that a killed run keeps the time spent on it."""
+        is_over = threading.Event()
+
+        def refresh() -> None:
+            while not is_over.wait(self._refresh_seconds):
+                with suppress(OSError):  # such as a full disk: the next write of the run itself says so
+                    self._write()
+
+        thread = threading.Thread(target=refresh, name="run.json", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+    def _count(self) -> None:
+        """Note the time spent until now, on the run and on the stage that works."""
+        now, running = time.monotonic(), self._running
+        self.summary.seconds = round(self._seconds_before + now - self._started_at, 3)
+        if running is not None:
+            stage, begun = running
+            stage.seconds = round(now - begun, 3)
+
     def _write(self) -> None:
-        self.summary.seconds = round(self._seconds_before + time.monotonic() - self._started_at, 3)
-        self.summary.write(self._folder)
+        with self._lock:
+            self._count()
+            self.summary.write(self._folder)

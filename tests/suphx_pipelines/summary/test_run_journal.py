@@ -1,0 +1,53 @@
+"""What a run leaves about itself while it works."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from suphx_pipelines.summary.run_journal import RunJournal
+from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_platform.console.console import Console
+
+PATIENCE_SECONDS = 30
+
+
+def new_journal(folder: Path) -> RunJournal:
+    return RunJournal(folder, "laptop-1", "laptop", ["records", "report"], Console(), refresh_seconds=0.01)
+
+
+def stored(folder: Path) -> RunSummary:
+    summary = RunSummary.read(folder)
+    assert summary is not None
+    return summary
+
+
+def test_the_time_spent_is_stored_while_a_stage_works(tmp_path: Path) -> None:
+    with new_journal(tmp_path).kept():
+        pass
+    before = stored(tmp_path).seconds
+    journal = new_journal(tmp_path)
+    with journal.kept(), journal.stage("records"):
+        first = stored(tmp_path).seconds
+        end = time.monotonic() + PATIENCE_SECONDS
+        while stored(tmp_path).stages["records"].seconds < 0.02 and time.monotonic() < end:
+            time.sleep(0.01)
+        killed = stored(tmp_path)
+        assert (killed.state, killed.stages["records"].status) == ("running", "running")
+        assert killed.stages["records"].seconds >= 0.02
+        assert killed.seconds > first >= before
+    ended = stored(tmp_path)
+    assert ended.state == "finished"
+    assert ended.stages["records"].seconds >= killed.stages["records"].seconds
+    assert ended.stages["report"].seconds == 0
+
+
+def test_a_disk_that_refuses_now_and_then_does_not_end_the_run(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    journal = new_journal(folder)
+    with journal.kept():
+        away = folder.rename(tmp_path / "away")
+        time.sleep(0.05)
+        away.rename(folder)
+    assert stored(folder).state == "finished"
