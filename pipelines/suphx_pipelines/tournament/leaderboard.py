@@ -65,7 +65,7 @@ def run(context: Context) -> dict[str, float]:
     setup = TournamentSetup(
         players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
         anchor=board.anchor_digest,
-        seed=wall_seed(context),
+        seed=wall_seed(context, board.earlier.games),
         earlier=board.earlier.games,
         has_draw_lanes=recipe.draw_lanes,
     )

@@ -1,7 +1,7 @@
 """A tournament: pool -> leaderboard -> decision -> promotion -> sample_game -> report.
 
 The leaderboard rates everybody by the games of all nights and picks the candidate: the newest checkpoint with the best
-rating. The decision is a match of that one alone, on walls that nobody has played, so that picking the best of many
+rating. The decision is a match of that one alone, on walls of no leaderboard, so that picking the best of many
 cannot make it look better. The promotion makes it the champion if it has won, and at most one a night
 (model_registry.py).
 """

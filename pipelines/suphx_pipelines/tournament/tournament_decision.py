@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from suphx.evaluation.match_setup import MatchSetup
+from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_match import FRESH_FOLDER, SequentialReport, play_sequential_match
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records, remove_after
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.live_decision import LiveDecision
+from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
-from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
-from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, deciding_pair, read_pool
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games, read_history
+from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, Entrant, deciding_pair, read_pool
 
 _FRESH_KEYS = ("fresh_match", "other_seatings")
 """Of the test's report: matches on new walls, which are kept under keys of their own."""
@@ -85,7 +87,8 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
 
     records = context.folder / RECORDS_FOLDER
     address = candidate.address_in(context.upstream["pool"])
-    setup = MatchSetup(address, opponent, seed=wall_seed(context), has_draw_lanes=context.recipe.draw_lanes)
+    seed = wall_seed(context, _leaderboard_games(context))
+    setup = MatchSetup(address, opponent, seed=seed, has_draw_lanes=context.recipe.draw_lanes)
     with stage_runner(context, config.hanchans) as runner:
 
         def advance(games: float) -> None:
@@ -104,6 +107,12 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
     for folder in (records, records / FRESH_FOLDER):
         index_records(folder)
     return report
+
+
+def _leaderboard_games(context: Context) -> list[RatedGame]:
+    """Return the games of the leaderboards of all nights: those picked the candidate."""
+    earlier = read_history(context.upstream["pool"] / HISTORY_NAME, riichi_code())
+    return [*earlier.games, *read_games(context.upstream["leaderboard"] / GAMES_NAME, riichi_code())]
 
 
 def _figures(report: SequentialReport) -> dict[str, float]:

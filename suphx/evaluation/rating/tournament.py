@@ -1,4 +1,4 @@
-"""Games for the ratings of many agents: rounds of four different agents, on walls that nobody has played.
+"""Games for the ratings of many agents: rounds of four different agents, on the walls of one seed.
 
 Each lineup plays its wall four times with rotated seats, so that the luck of seats and walls counts less. Who plays is
 chosen round by round from all games so far (lineup_choice.py), those of earlier nights included.

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.play_plan import Workers
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED, WALLS_PER_SEED, wall_seeds
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.match_workers import match_workers
+
+
+def all_walls(seed: int) -> range:
+    """Return all walls of riichi that a seed has."""
+    return wall_seeds(seed, WALLS_PER_SEED)
 
 
 @contextmanager
@@ -47,7 +53,19 @@ def stage_workers(
         yield workers, kept, advance
 
 
-def wall_seed(context: StageContext[Any]) -> int:
-    """Return a seed of walls that changes with the night: nobody shall learn the walls of a tournament."""
+def wall_seed(
+    context: StageContext[Any], played: Iterable[RatedGame] = (), walls_of: Callable[[int], range] = all_walls
+) -> int:
+    """Return a seed of walls that changes with the night: nobody shall learn the walls of a tournament.
+
+    Where its walls are among those of the games ``played``, it is the next seed without one of them. ``walls_of``: all
+    walls of a seed.
+    """
     digest = hashlib.sha256(f"{context.seed}/{context.recipe.night}".encode()).digest()
-    return int.from_bytes(digest[:8]) % MAX_WALL_SEED
+    seed, known = int.from_bytes(digest[:8]) % MAX_WALL_SEED, {game.wall for game in played}
+    for _ in range(MAX_WALL_SEED):
+        walls = walls_of(seed)
+        if not any(wall in walls for wall in known):
+            break
+        seed = (seed + 1) % MAX_WALL_SEED
+    return seed

@@ -75,7 +75,7 @@ def run(context: SideContext) -> dict[str, float]:
         rules=recipe.rules,
         players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
         anchor=recipe.leaderboard.anchor,
-        first_deal=FIRST_DECK + MAX_SIDE_DECKS * wall_seed(context),
+        first_deal=_decks_of(wall_seed(context, board.earlier.games, _decks_of)).start,
         earlier=board.earlier.games,
     )
     with side_runner(context, GAMES_PER_DECK * num_decks) as runner:
@@ -89,6 +89,12 @@ def run(context: SideContext) -> dict[str, float]:
     rows = table["agents"]
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {"games": len(games), "earlier_games": table["earlier_games"]} | dict(ratings)
+
+
+def _decks_of(seed: int) -> range:
+    """Return all decks that a seed has."""
+    first = FIRST_DECK + MAX_SIDE_DECKS * seed
+    return range(first, first + MAX_SIDE_DECKS)
 
 
 class _LiveBoard:
