@@ -49,13 +49,19 @@ class LiveDecision(LiveMatch[SequentialOutcome]):
         return leaderboard_page.sections(self._table, has_links=has_links)
 
     def _title(self) -> str:
-        if self._config.test.seating != "1v3":
-            return f"The deciding match ({self._config.test.seating}): {self._candidate} against {self._opponent}."
-        return f"The deciding match: {self._candidate} against three {self._opponent}."
+        return match_title(self._config, self._candidate, self._opponent)
 
     def _body(self) -> str:
         games = {"played": self._played, "fresh": self._fresh}
         return match_section(self._config, self._outcome, is_over=self._is_over, **games)
+
+
+def match_title(config: DecisionConfig, candidate: str | None, opponent: str | None) -> str:
+    """Return who plays the match that decides, and in which seating if it is not one against three."""
+    seating = chosen_seatings(config.test.seating)[0]
+    if seating != "1v3":
+        return f"The deciding match ({seating}): {candidate} against {opponent}."
+    return f"The deciding match: {candidate} against three {opponent}."
 
 
 def match_section(

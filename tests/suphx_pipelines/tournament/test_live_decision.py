@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match import I32
+from suphx.evaluation.match_config import SeatingChoice
 from suphx.evaluation.match_setup import CANDIDATE
 from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig
-from suphx_pipelines.tournament.live_decision import match_section
+from suphx_pipelines.tournament.live_decision import match_section, match_title
 
 CONFIG = DecisionConfig(hanchans=400, fresh_hanchans=100, test=SequentialConfig(difference=0.3, error=0.05))
 FIRST, SECOND, THIRD, FOURTH = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
@@ -37,6 +38,14 @@ def shown(outcome: SequentialOutcome | None, *, fresh: float = 0, is_over: bool 
 EVEN = [FIRST, SECOND, THIRD, FOURTH]
 GOOD = ([FIRST, FIRST, SECOND, SECOND], [FIRST, FIRST, FIRST, SECOND])
 BAD = ([THIRD, FOURTH, FOURTH, SECOND], [FOURTH, FOURTH, THIRD, THIRD])
+
+
+@pytest.mark.parametrize("seating", ["all", "1v3"])
+def test_the_title_names_the_seating_that_decides(seating: SeatingChoice) -> None:
+    config = replace(CONFIG, test=replace(CONFIG.test, seating=seating))
+    assert match_title(config, "a", "ukeire") == "The deciding match: a against three ukeire."
+    config = replace(CONFIG, test=replace(CONFIG.test, seating="2v2"))
+    assert match_title(config, "a", "ukeire") == "The deciding match (2v2): a against ukeire."
 
 
 def test_before_the_first_look_nothing_is_estimated() -> None:
