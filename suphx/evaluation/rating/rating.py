@@ -7,7 +7,7 @@ agent with 100 points more than another comes before it in 64 of 100 games. The 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,17 +39,16 @@ def rate_agents(
     games: Iterable[RatedGame],
     *,
     anchor: str,
-    agents: Sequence[str] = (),
     num_samples: int = NUM_SAMPLES,
     seed: int = 0,
 ) -> dict[str, Rating]:
-    """Return the rating of each agent that has played, by digest; ``agents`` are rated without a game, too.
+    """Return the rating of each agent that has played, by digest.
 
     ``anchor`` (a digest) has 1,000 points; if it has not played, the mean of all agents has. The order of ``games``
     changes no digit, and a game that is given twice counts once. A sample draws the walls with replacement, each with
     all its games; one step of Newton's method leads to its ratings. ValueError without games.
     """
-    table = game_table(games, agents)
+    table = game_table(games)
     if not len(table.orders):
         raise ValueError("no game has been played: there is nothing to rate")
     num_agents = len(table.agents)
