@@ -29,7 +29,7 @@ from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.agents.agent_source import BUCKET, AgentSource
+from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.tracking_ui import artifact_pages
 
@@ -116,8 +116,7 @@ def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent or fewer than four."""
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
-    check_newest_from(context, source)
-    _warn_without_newest(context, source)
+    check_newest_from(context, source, lambda location: source.newest(location, 1))
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     if version is None and recipe.decision.opponent:
         load_any_agent(recipe.decision.opponent)  # now, not after all the games
@@ -245,18 +244,21 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
         yield found.name, found.address, True
 
 
-def check_newest_from(context: StageContext[Any], source: AgentSource) -> None:
-    """Raise ValueError or OSError if the place of new checkpoints is wrong."""
-    if context.recipe.pool.newest:
-        try:
-            source.check(newest_from(context))
-        except ValueError as error:
-            raise ValueError(f"pool.newest_from: {error}") from error
+def check_newest_from(
+    context: StageContext[Any], source: AgentSource, newest: Callable[[str], Sequence[FoundCheckpoint]]
+) -> None:
+    """Raise ValueError or OSError if the place of new checkpoints is wrong; warn if one that the recipe names has none.
 
-
-def _warn_without_newest(context: Context, source: AgentSource) -> None:
+    ``newest``: returns the newest checkpoint of the game in a place, if there is one.
+    """
     location, pool = newest_from(context), context.recipe.pool
-    if pool.newest and pool.newest_from and not source.newest(location, 1):
+    if not pool.newest:
+        return
+    try:
+        source.check(location)
+    except ValueError as error:
+        raise ValueError(f"pool.newest_from: {error}") from error
+    if pool.newest_from and not newest(location):
         context.console.warn(f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted")
 
 

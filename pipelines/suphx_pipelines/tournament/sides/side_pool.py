@@ -65,7 +65,8 @@ def run(context: SideContext) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent or fewer than two."""
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
-    check_newest_from(context, source)
+    game = candidate_game(recipe.game)
+    check_newest_from(context, source, lambda place: newest_side_nets(game, place, 1, recipe.storage))
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(_enter, recipe, source)
     entrants, left_out = enter_agents(context, _wanted(context, version), enter, least=MIN_AGENTS)

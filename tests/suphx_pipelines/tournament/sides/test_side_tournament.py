@@ -21,6 +21,7 @@ from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.sides.side_pool import game_code
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 NAME = "doudizhu_tournament"
 RECIPE = shipped_recipes()[NAME]
@@ -103,6 +104,19 @@ def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytes
     capsys.readouterr()
     assert cli.main(command(runs, "2", f'pool.agents=["rule", "{other}"]')) == 1
     assert "learned rules with other moves than those of the recipe" in capsys.readouterr().err
+
+
+def test_a_place_without_nets_of_the_game_is_a_warning(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_random(tmp_path / "others" / "a-1" / "reinforcement")  # of another game
+    place = f"pool.newest_from={tmp_path / 'others'}"
+    assert cli.main(command(runs, "1", place, 'pool.agents=["rule"]')) == 1
+    warning = f"{place.replace('=', ': ')} has no checkpoint with all nets: nobody can be promoted"
+    assert warning in capsys.readouterr().err
+    save_nets(tmp_path / "others" / "b-1" / "learning", seed=1)
+    assert cli.main(command(runs, "2", place, 'pool.agents=["rule"]', "leaderboard.decks=39")) == 1
+    assert "nobody can be promoted" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
