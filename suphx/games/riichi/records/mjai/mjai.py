@@ -73,6 +73,9 @@ _WINDS = "ESWN"
 MAX_LINE_LENGTH = 1024 * 1024
 """Characters of one event; one with what a program thought of it has a few thousand."""
 
+_URA_KEYS = ("ura_markers", "uradora_markers")
+"""Keys of the ura indicators in ``hora``: that of Mortal, and that of the original mjai."""
+
 _MAX_POINTS = 10_000_000
 _NOTEN_PAYMENTS = (0, 1000, 1500, 3000)
 
@@ -276,16 +279,13 @@ class _KyokuReader:
 
     def hora(self, event: JsonObject) -> None:
         """Read a win."""
-        ura = event.get("ura_markers") or []
-        if not isinstance(ura, list):
-            raise ValueError("ura_markers is not a list of tiles")
         seat = _seat(event, "actor")
         win = Win(
             seat=seat,
             loser=_seat(event, "target"),
             tile=self._last,
             deltas=_points(event, "deltas"),
-            ura_indicators=self._ura(ura),
+            ura_indicators=self._ura(_ura_names(event)),
         )
         self.builder.win(win)
 
@@ -431,6 +431,17 @@ def _integer(event: JsonObject, name: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
         raise ValueError(f"{name}={value!r:.40} is not a whole number from {low} to {high}")
     return value
+
+
+def _ura_names(event: JsonObject) -> list[Any]:
+    """Return the names of the ura indicators that a win shows, by either key; none without riichi."""
+    for key in _URA_KEYS:
+        names = event.get(key) or []
+        if not isinstance(names, list):
+            raise ValueError(f"{key} is not a list of tiles")
+        if names:
+            return names
+    return []
 
 
 def _seat(event: JsonObject, name: str) -> int:

@@ -70,6 +70,24 @@ def test_a_plain_dialect_without_reasons_and_final_scores_says_the_same(seed: in
     assert tenpai_of(log) == tenpai_of(game)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_ura_indicators_of_the_original_mjai_are_read(seed: int) -> None:
+    """It calls them ``uradora_markers``, and has the key of a win without riichi not at all."""
+    game = random_game(seed)
+    events = events_of(write_mjai(game))
+    wins = [event for event in events if event["type"] == "hora"]
+    assert any(win["ura_markers"] for win in wins)
+    for win in wins:
+        if ura := win.pop("ura_markers"):
+            win["uradora_markers"] = ura
+    log = parse_mjai(text_of(events), game.id)
+    assert Replayer().replay(log) == []
+    assert write_mjai(log) == write_mjai(game)
+    wins[0]["uradora_markers"] = 7
+    with pytest.raises(RecordError, match="uradora_markers is not a list of tiles"):
+        parse_mjai(text_of(events), game.id)
+
+
 def test_random_games_have_a_draw_in_which_all_four_are_tenpai() -> None:
     """In the dialect without ``tenpais`` nobody is paid then: only the hands tell."""
     assert [1, 1, 1, 1] in tenpai_of(random_game(5))
