@@ -28,6 +28,7 @@ from suphx.games.riichi.records.log.record_error import (
     RecordError,
 )
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
+from suphx.games.riichi.records.mjai.mjai_field import MAX_POINTS, MAX_STICKS, read_integer, read_points
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -75,8 +76,6 @@ MAX_LINE_LENGTH = 1024 * 1024
 
 _URA_KEYS = ("ura_markers", "uradora_markers")
 """Keys of the ura indicators in ``hora``: that of Mortal, and that of the original mjai."""
-
-_MAX_POINTS = 10_000_000
 _NOTEN_PAYMENTS = (0, 1000, 1500, 3000)
 
 JsonObject = dict[str, Any]
@@ -179,15 +178,15 @@ class _GameReader:
         wind = event.get("bakaze")
         if not isinstance(wind, str) or len(wind) != 1 or wind not in _WINDS[:3]:
             raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
-        kyoku = _WINDS.index(wind) * 4 + _integer(event, "kyoku", 1, 4) - 1
+        kyoku = _WINDS.index(wind) * 4 + read_integer(event, "kyoku", 1, 4) - 1
         if "oya" in event and _seat(event, "oya") != kyoku % 4:
             raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
-        honba = _integer(event, "honba", 0, 999)
+        honba = read_integer(event, "honba", 0, MAX_STICKS)
         self.position = f"kyoku {kyoku} honba {honba}"
-        scores = _points(event, "scores") if "scores" in event else self._scores
+        scores = read_points(event, "scores") if "scores" in event else self._scores
         if self._log.kyokus and scores != self._scores:
             raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._scores}")
-        kyotaku = _integer(event, "kyotaku", 0, 999)
+        kyotaku = read_integer(event, "kyotaku", 0, MAX_STICKS)
         self._kyoku = _KyokuReader(kyoku, honba, kyotaku, scores, event)
 
     def _finish_kyoku(self) -> None:
@@ -198,15 +197,15 @@ class _GameReader:
         self._scores = builder.scores
         self._kyotaku = builder.kyotaku
         self._kyoku = None
-        if max(map(abs, self._scores)) > _MAX_POINTS:
-            raise ValueError(f"the kyoku ends with {self._scores}: no seat can have over {_MAX_POINTS:,} points")
+        if max(map(abs, self._scores)) > MAX_POINTS:
+            raise ValueError(f"the kyoku ends with {self._scores}: no seat can have over {MAX_POINTS:,} points")
 
     def _end_game(self, event: JsonObject) -> None:
         self._finish_kyoku()
         self._is_ended = True
         scores = list(self._scores)
         if "scores" in event:
-            scores = _points(event, "scores")
+            scores = read_points(event, "scores")
         elif self._kyotaku:
             scores[scores.index(max(scores))] += STICK * self._kyotaku
         self._log.final_scores = (scores[0], scores[1], scores[2], scores[3])
@@ -284,14 +283,14 @@ class _KyokuReader:
             seat=seat,
             loser=_seat(event, "target"),
             tile=self._last,
-            deltas=_points(event, "deltas"),
+            deltas=read_points(event, "deltas"),
             ura_indicators=self._ura(_ura_names(event)),
         )
         self.builder.win(win)
 
     def ryukyoku(self, event: JsonObject) -> None:
         """Read a drawn kyoku."""
-        deltas = _points(event, "deltas")
+        deltas = read_points(event, "deltas")
         result = REASONS.get(str(event.get("reason")))
         if result is None:
             result = self._drawn_result(deltas)
@@ -426,13 +425,6 @@ def _face(name: object) -> int:
     return FACE_OF_NAME[name]
 
 
-def _integer(event: JsonObject, name: str, low: int, high: int) -> int:
-    value = event.get(name)
-    if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name}={value!r:.40} is not a whole number from {low} to {high}")
-    return value
-
-
 def _ura_names(event: JsonObject) -> list[Any]:
     """Return the names of the ura indicators that a win shows, by either key; none without riichi."""
     for key in _URA_KEYS:
@@ -445,11 +437,4 @@ def _ura_names(event: JsonObject) -> list[Any]:
 
 
 def _seat(event: JsonObject, name: str) -> int:
-    return _integer(event, name, 0, 3)
-
-
-def _points(event: JsonObject, name: str) -> list[int]:
-    values = event.get(name)
-    if not isinstance(values, list) or len(values) != 4:
-        raise ValueError(f"{name} is not a list of four numbers")
-    return [_integer({name: value}, name, -_MAX_POINTS, _MAX_POINTS) for value in values]
+    return read_integer(event, name, 0, 3)

@@ -22,14 +22,26 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku, step
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.records.mjai.mjai import EAST_ONLY
+from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, TILE_NAMES
 from suphx.games.riichi.records.mjai.mjai_action import action_of_event, face_of_name
-from suphx.games.riichi.table.action import ANKAN, MINKAN, PASS, RIICHI, TSUMO, TSUMOGIRI, action_name
-from suphx.games.riichi.table.red_five import is_red, red_bit
+from suphx.games.riichi.records.mjai.mjai_call import CALL_SIZES, check_call
+from suphx.games.riichi.records.mjai.mjai_field import MAX_STICKS, read_integer, read_points
+from suphx.games.riichi.records.mjai.seen_tiles import SeenTiles
+from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, PASS, RIICHI, TSUMO, TSUMOGIRI, action_name
+from suphx.games.riichi.table.red_five import is_red, num_red, red_bit
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou, tonpuu
-from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
-from suphx.games.riichi.table.tile import HAKU, RED_IDS, kind_of_face
-from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, RINSHAN
+from suphx.games.riichi.table.table import (
+    ANKAN_MELD,
+    CALL_DISCARD,
+    CLAIM,
+    OWN_TURN,
+    PON_MELD,
+    RIICHI_DISCARD,
+    ROB_KAN,
+    TABLE,
+)
+from suphx.games.riichi.table.tile import HAKU, NUM_KINDS, RED_IDS, is_five, kind_of_face
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN
 from suphx.kernel.record import Records
 
 JsonObject = Mapping[str, Any]
@@ -38,6 +50,10 @@ UNKNOWN_TILE = "?"
 _WINDOWS = (CLAIM, ROB_KAN)
 _OWN = (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD)
 _MOVES = ("dahai", "reach", "chi", "pon", "daiminkan", "ankan", "kakan")
+_CLAIMS = ("chi", "pon", "daiminkan")
+_MAX_MELDS = 4
+_HAND_SIZE = 13
+_NUM_DORA = len(DORA_POSITIONS)
 _ENDS = ("hora", "ryukyoku", "end_kyoku", "end_game")
 
 
@@ -59,6 +75,7 @@ class MjaiTable:
         self._deal: JsonObject | None = None
         self._moves: list[_Move] = []
         self._num_dora = 1
+        self._seen = SeenTiles()
         self._is_running = False
 
     def see(self, event: JsonObject) -> None:
@@ -77,7 +94,7 @@ class MjaiTable:
                 self._draw(_seat(event), event.get("pai"))
             elif name in _MOVES:
                 self._move(_seat(event), event)
-        except (KeyError, TypeError, IndexError) as error:
+        except (KeyError, TypeError, IndexError, OverflowError) as error:
             raise ValueError(f"the event {name!r} is incomplete: {type(error).__name__} {error}") from error
 
     def decision(self) -> Records | None:
@@ -108,36 +125,50 @@ class MjaiTable:
     def _start_kyoku(self, event: JsonObject) -> None:
         if self.seat is None or not self._tables["num_winds"][0]:
             raise ValueError("start_kyoku comes before start_game")
-        if event["bakaze"] not in (*"ESWN",):
-            raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r}: use E, S or W")
+        if event["bakaze"] not in (*"ESW",):
+            raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r:.40}: use E, S or W")
+        kyoku = "ESW".index(event["bakaze"]) * 4 + read_integer(event, "kyoku", 1, 4) - 1
+        dealer = kyoku % 4
+        if "oya" in event and _seat(event, "oya") != dealer:
+            raise ValueError(f"oya is not seat {dealer}, the dealer of this kyoku")
+        own, indicator = _dealt_faces(event, self.seat), face_of_name(event["dora_marker"])
+        self._seen = SeenTiles()
+        self._seen.add([*own, indicator])
         table = self._tables[0]
-        table["kyoku"] = "ESWN".index(event["bakaze"]) * 4 + int(event["kyoku"]) - 1
-        table["honba"], table["kyotaku"] = int(event["honba"]), int(event["kyotaku"])
+        table["kyoku"] = kyoku
+        table["honba"] = read_integer(event, "honba", 0, MAX_STICKS)
+        table["kyotaku"] = read_integer(event, "kyotaku", 0, MAX_STICKS)
         if "scores" in event:
-            table["scores"] = event["scores"]
+            table["scores"] = read_points(event, "scores")
         table["num_kyoku"] += 1
         table["wall_seed"] = zlib.crc32(json.dumps(event, sort_keys=True).encode())  # agents that draw lots use it
         table["wall"] = 0
-        table["wall"][DORA_POSITIONS[0]] = _id(face_of_name(event["dora_marker"]))
-        dealer = int(table["kyoku"]) % 4
-        own = [_id(face_of_name(name)) for name in event["tehais"][self.seat]]
-        table["wall"][_dealt_places(self.seat, dealer)] = own
+        table["wall"][DORA_POSITIONS[0]] = _id(indicator)
+        table["wall"][_dealt_places(self.seat, dealer)] = [_id(face) for face in own]
         self._deal, self._moves, self._num_dora, self._is_running = event, [], 1, True
 
     def _end(self, event: JsonObject) -> None:
         if "scores" in event:  # for arenas whose start_kyoku has none
-            self._tables[0]["scores"] = event["scores"]
+            self._tables[0]["scores"] = read_points(event, "scores")
         self._is_running = False
 
     def _turn_dora(self, event: JsonObject) -> None:
-        self._tables[0]["wall"][DORA_POSITIONS[self._num_dora]] = _id(face_of_name(event["dora_marker"]))
+        if not self._is_running or self._num_dora == _NUM_DORA:
+            raise ValueError(f"a dora indicator is turned over outside a deal, or a sixth one: there are {_NUM_DORA}")
+        indicator = face_of_name(event["dora_marker"])
+        self._seen.add([indicator])
+        self._tables[0]["wall"][DORA_POSITIONS[self._num_dora]] = _id(indicator)
         self._num_dora += 1
         self._tables[0]["num_dora"] = self._num_dora
 
     def _draw(self, seat: int, name: object) -> None:
-        face = HAKU if name == UNKNOWN_TILE else face_of_name(name)
+        is_hidden = name == UNKNOWN_TILE and seat != self.seat
+        face = HAKU if is_hidden else face_of_name(name)
         table = self._tables[0]
-        is_new = self._is_running and (self._deal is not None or bool(self._moves))
+        if not self._is_running or (self._deal is None and not self._moves):
+            raise ValueError(f"seat {seat} draws, but it is not its turn")
+        if seat == self.seat:
+            self._seen.add([face])
         if self._deal is not None:
             table["wall"][DEALT] = _id(face)
             start_kyoku(self._tables[0], self._suits)
@@ -145,27 +176,58 @@ class MjaiTable:
             self._hide(self._tables)
         else:
             is_rinshan = bool(self._moves) and self._moves[-1].action in _KANS
+            if is_rinshan and table["num_kans"] == len(RINSHAN):
+                raise ValueError(f"seat {seat} draws after a fifth kan: there are {len(RINSHAN)} rinshan tiles")
             place = RINSHAN[int(table["num_kans"])] if is_rinshan else int(table["next_draw"])
             table["wall"][place] = _id(face)
             self._play_all()
-        if not is_new or table["phase"] != OWN_TURN or table["actor"] != seat:
+        if table["phase"] != OWN_TURN or table["actor"] != seat:
             raise ValueError(f"seat {seat} draws, but it is not its turn")
 
     def _move(self, seat: int, event: JsonObject) -> None:
-        faces = tuple(face_of_name(name) for name in event.get("consumed", ()))
-        if event["type"] in ("dahai", "kakan"):
-            faces = (face_of_name(event["pai"]),)
         action = action_of_event(event)
-        if event["type"] in ("chi", "pon", "daiminkan"):
-            self._moves.append(_Move(seat, action, faces))
-            if action != MINKAN:
-                self._play_all()
-            return
-        if self._moves:
+        if not self._is_running or self._deal is not None:
+            raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn in this deal")
+        is_claim = event["type"] in _CLAIMS
+        if is_claim:
+            self._check_claim(seat, event)
+        elif self._moves:
             raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn since the last discard")
+        faces = self._played(seat, event)
         self._moves.append(_Move(seat, action, faces))
-        if action == RIICHI:
+        if action == RIICHI or (is_claim and action != MINKAN):
             self._play_all()
+
+    def _check_claim(self, seat: int, event: JsonObject) -> None:
+        """Check that a claim is of the last discard."""
+        name, face = event["type"], face_of_name(event["pai"])
+        last = self._moves[0] if len(self._moves) == 1 and self._moves[0].action <= TSUMOGIRI else None
+        if last is None or last.seat == seat or last.faces[0] != face or event.get("target", last.seat) != last.seat:
+            raise ValueError(f"{name} of seat {seat} claims {TILE_NAMES[face]}, which is not the last discard")
+
+    def _played(self, seat: int, event: JsonObject) -> tuple[int, ...]:
+        """Return the faces that a move takes from the hand of ``seat``, which must have them."""
+        name = event["type"]
+        called = face_of_name(event["pai"]) if name in ("dahai", "kakan", *_CLAIMS) else None
+        faces = tuple(face_of_name(tile) for tile in event.get("consumed", ()))
+        if name in CALL_SIZES and (faces or name != "kakan"):
+            check_call(event, faces, called)
+        if name in ("dahai", "kakan") and called is not None:
+            faces = (called,)
+        if seat != self.seat:
+            self._seen.add(faces)
+        else:
+            self._check_own(event, faces)
+        return faces
+
+    def _check_own(self, event: JsonObject, faces: tuple[int, ...]) -> None:
+        """Check that the hand of ``seat`` has the faces."""
+        table = self._tables[0]
+        for face in faces:
+            if faces.count(face) > _num_held(table, self.seat or 0, face):
+                raise ValueError(f"seat {self.seat} plays {TILE_NAMES[face]}, which is not in its hand")
+        if event["type"] == "dahai" and event.get("tsumogiri") is True and faces[0] != table["drawn"]:
+            raise ValueError(f"seat {self.seat} discards {TILE_NAMES[faces[0]]} as drawn, but did not draw it")
 
     def _play_all(self) -> None:
         """Play the moves that wait, now that it is known what comes next."""
@@ -185,7 +247,8 @@ class MjaiTable:
         if move.seat == self.seat and action == table["drawn"] and not table["legal"][action]:
             action = TSUMOGIRI  # of an arena that does not mark it
         is_possible = table["actor"] == move.seat and table["phase"] in (*_OWN, *_WINDOWS)
-        if not is_possible or (move.seat == self.seat and not table["legal"][action]):
+        is_known = move.seat == self.seat or table["phase"] in _WINDOWS
+        if not is_possible or not (table["legal"][action] if is_known else _is_move_of_other(table, move)):
             raise ValueError(f"seat {move.seat} plays {action_name(action)!r}, which the rules do not allow now")
         if table["phase"] in _OWN:
             self._hold(tables, move)
@@ -215,9 +278,44 @@ class MjaiTable:
 _KANS = (MINKAN, *range(ANKAN, TSUMO))
 
 
+def _is_move_of_other(table: Any, move: _Move) -> bool:
+    """Tell whether a seat whose hand is hidden may make a move of its own turn, as far as its melds tell."""
+    seat, action = move.seat, move.action
+    if action <= TSUMOGIRI:
+        return True
+    melds = table["meld_type"][seat][: int(table["num_melds"][seat])].tolist()
+    if table["phase"] != OWN_TURN:
+        return False
+    if action == RIICHI:
+        return not table["riichi"][seat] and all(meld == ANKAN_MELD for meld in melds)
+    if table["num_kans"] == len(RINSHAN) or table["next_draw"] + table["num_kans"] >= LAST_DRAW:
+        return False
+    if action < KAKAN:
+        return len(melds) < _MAX_MELDS
+    kinds = table["meld_kind"][seat].tolist()
+    return any(meld == PON_MELD and kind == action - KAKAN for meld, kind in zip(melds, kinds, strict=False))
+
+
+def _num_held(table: Any, seat: int, face: int) -> int:
+    """Return how many tiles of a face the hand of ``seat`` has."""
+    kind = kind_of_face(face)
+    reds = int(num_red(table["red"][seat], kind)) if is_five(kind) else 0
+    return reds if face >= NUM_KINDS else int(table["hand"][seat, kind]) - reds
+
+
 def _id(face: int) -> int:
     """Return the id of a tile of a face; which of those that are alike does not matter."""
     return RED_IDS[face - 34] if is_red(face) else 4 * face + 1
+
+
+def _dealt_faces(event: JsonObject, seat: int) -> list[int]:
+    """Return the faces that ``seat`` is dealt; ValueError if they are not 13 tiles."""
+    hands = event["tehais"]
+    if not isinstance(hands, list) or len(hands) != 4 or not isinstance(hands[seat], list):
+        raise ValueError("tehais is not four lists of tiles")
+    if len(hands[seat]) != _HAND_SIZE:
+        raise ValueError(f"seat {seat} is dealt {len(hands[seat])} tiles instead of {_HAND_SIZE}")
+    return [face_of_name(name) for name in hands[seat]]
 
 
 def _dealt_places(seat: int, dealer: int) -> list[int]:

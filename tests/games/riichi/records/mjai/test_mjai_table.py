@@ -167,6 +167,60 @@ def test_what_cannot_happen_is_an_error(events: list[dict[str, Any]], message: s
         seated(*events)
 
 
+def discard(seat: int, tile: str) -> dict[str, Any]:
+    return {"type": "dahai", "actor": seat, "pai": tile, "tsumogiri": False}
+
+
+def claim(kind: str, seat: int, tile: str, *consumed: str) -> dict[str, Any]:
+    return {"type": kind, "actor": seat, "target": 0, "pai": tile, "consumed": list(consumed)}
+
+
+def hand(*tiles: str) -> list[list[str]]:
+    return [tiles_of if seat != 1 else list(tiles) for seat, tiles_of in enumerate(HANDS)]
+
+
+OWN_TURN = [DEAL, DRAWN, discard(0, "N"), {"type": "tsumo", "actor": 1, "pai": "9s"}]
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([DEAL | {"tehais": hand(*["1m"] * 13)}], "tile 1m appears too often: there are 4 of it"),
+        ([DEAL | {"tehais": hand("5mr", "5mr", *["1s", "2s", "3s"] * 3, "E", "S")}], "tile 5mr appears too often"),
+        ([DEAL | {"tehais": hand("1m")}], "seat 1 is dealt 1 tiles instead of 13"),
+        ([DEAL | {"tehais": 7}], "tehais is not four lists of tiles"),
+        *(([DEAL | {"kyoku": kyoku}], "kyoku=.* is not a whole number from 1 to 4") for kyoku in (0, 100, 500, 1.0)),
+        ([DEAL | {"oya": 2}], "oya is not seat 0, the dealer"),
+        *(([DEAL | {"honba": number}], "honba=.* from 0 to 999") for number in (10**6, -1, True)),
+        ([DEAL | {"kyotaku": 10**6}], "kyotaku=1000000 is not a whole number from 0 to 999"),
+        ([DEAL | {"scores": [10**12] * 4}], "scores=1000000000000 is not a whole number"),
+        ([DEAL | {"scores": [25000]}], "scores is not a list of four numbers"),
+        ([DEAL, {"type": "end_kyoku", "scores": [10**12] * 4}], "scores=1000000000000 is not a whole number"),
+        ([DEAL, DRAWN, discard(0, "E"), claim("pon", 2, "E", "E", "E")], "tile E appears too often"),
+        ([DEAL, *[{"type": "dora", "dora_marker": f"{number}s"} for number in "12345"]], "there are 5"),
+        ([DEAL, DRAWN, discard(0, "5sr"), claim("pon", 2, "5sr", "5s", "5sr")], "tile 5sr appears too often"),
+        ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "W")], "pon of S, W, S is impossible"),
+        ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "S", "S", "S", "S")], "consumed of pon has 3 tiles"),
+        ([DEAL, DRAWN, discard(0, "S"), claim("pon", 2, "W", "W", "W")], "W, which is not the last discard"),
+        ([DEAL, DRAWN, claim("pon", 2, "W", "W", "W")], "W, which is not the last discard"),
+        ([DEAL, DRAWN, discard(0, "1s"), claim("chi", 2, "1s", "2s", "3s"), DRAWN], "'chi low', which the rules"),
+        ([DEAL, DRAWN, discard(0, "9p"), claim("chi", 1, "9p", "1s", "8p")], "is no run|impossible"),
+        ([DEAL, DRAWN, discard(0, "W"), claim("pon", 1, "W", "W", "W")], "seat 1 plays W, which is not in its hand"),
+        ([DEAL, discard(0, "W")], "nobody has drawn in this deal"),
+        ([DEAL, DRAWN, {"type": "ankan", "actor": 0, "consumed": ["S", "S", "W", "W"]}], "ankan of S, S, W, W"),
+        ([DEAL, DRAWN, {"type": "ankan", "actor": 0, "consumed": ["1m"] * 4}], "tile 1m appears too often"),
+        ([DEAL, DRAWN, {"type": "kakan", "actor": 0, "pai": "S", "consumed": ["S"] * 3}, DRAWN], "'kakan 2z', which"),
+        ([*OWN_TURN, discard(1, "S")], "seat 1 plays S, which is not in its hand"),
+        ([*OWN_TURN, discard(1, "1m") | {"tsumogiri": True}], "discards 1m as drawn, but did not draw it"),
+        ([*OWN_TURN, {"type": "ankan", "actor": 1, "consumed": ["E"] * 4}], "seat 1 plays E, which is not in its hand"),
+        ([DEAL, DRAWN, discard(0, "N"), DRAWN | {"actor": 1}], "'\\?' is not a tile"),
+    ],
+)  # fmt: skip
+def test_what_no_deal_can_have_is_refused(events: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        seated(*events)
+
+
 def test_the_seat_must_be_known() -> None:
     with pytest.raises(ValueError, match="start_game has no id, so that the seat is not known"):
         MjaiTable().see({"type": "start_game"})
