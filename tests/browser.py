@@ -195,7 +195,9 @@ class Page:
 
     def press(self, key: str) -> None:
         """Press and release a key such as ``"ArrowRight"`` or ``"h"``."""
-        text = {"text": key} if len(key) == 1 else {}
+        text: dict[str, Any] = {"text": key} if len(key) == 1 else {}
+        if key == "Enter":
+            text = {"text": "\r", "windowsVirtualKeyCode": 13}
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 

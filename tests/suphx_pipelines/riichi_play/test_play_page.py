@@ -159,3 +159,32 @@ def test_a_page_whose_server_has_stopped_says_so(tmp_path: Path) -> None:
             page = ClickingPlayer(browser, server.link()).page
         page.wait("!document.querySelector('#notice').hidden")
         assert "connection to the server is lost" in page.text()
+
+
+FOCUSED = "document.activeElement.dataset.action ?? ''"
+FOCUSED_PLACE = "[...document.querySelectorAll('#hand button')].indexOf(document.activeElement)"
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_focus_stays_in_the_hand_when_a_hint_comes_and_after_a_discard(tmp_path: Path) -> None:
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link())
+        page = person.page
+        page.wait("document.querySelector('#hand button:enabled') !== null")
+        for _ in range(3):
+            page.press("ArrowRight")
+        action, tile = page.value(FOCUSED), page.value(FOCUSED_PLACE)
+        assert (action, tile) != ("", -1)
+        page.press("h")
+        page.wait("document.querySelector('.best') !== null")
+        assert (page.value(FOCUSED), page.value(FOCUSED_PLACE)) == (action, tile)
+        page.press("Enter")
+        page.wait("document.querySelectorAll('.seat.own .river .tile').length === 1")
+        for _ in range(20):
+            page.wait(READY)
+            if page.value("document.querySelector('#hand button:enabled') !== null"):
+                break
+            assert page.click(".call.pass")
+            page.value("document.activeElement.blur()")
+        page.wait(f"{FOCUSED_PLACE} === {tile}", 5)

@@ -105,6 +105,25 @@ def test_keys_go_through_the_game(open_game: Open) -> None:
     page.press("ArrowRight")  # belongs to the open dialog
 
 
+def test_the_focus_stays_where_it_is_when_the_page_is_drawn_again(open_game: Open) -> None:
+    page = open_game(random_game(0))
+    focused = "document.activeElement.textContent"
+    for selector in (
+        "#players .player:nth-child(3)",
+        "#deals tbody tr:nth-child(2) button",
+        "#moves li:nth-child(3) button",
+    ):
+        page.value(f"document.querySelector('{selector}').focus()")
+        text = page.value(focused)
+        page.value("document.activeElement.click()")
+        page.press("h")
+        page.press("h")
+        assert page.value(focused) == text, selector
+        assert page.value(f"document.activeElement === document.querySelector('{selector}')")
+    page.press("ArrowDown")
+    assert page.value("document.querySelector('#moves').contains(document.activeElement)")
+
+
 def middle(page: Page, share: float) -> tuple[float, float]:
     """Return a point of the table, ``share`` of its width from the left."""
     box = page.value(

@@ -23,6 +23,7 @@ function toggleHints() {
 
 function onKey(event) {
   const target = event.target;
+  if (event.repeat && event.key === "Enter" && target.matches("#seat button")) event.preventDefault(); // a held key makes one move
   if (view === null || event.ctrlKey || event.altKey || event.metaKey || event.repeat || byId("keys").open || target.matches("select")) return;
   if (event.key === "Enter" && target.matches("button, a")) return;
   if (/^[0-9]$/.test(event.key)) return pressKey(event.key);

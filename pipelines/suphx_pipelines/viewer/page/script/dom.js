@@ -27,8 +27,38 @@ function setAttributes(element, attributes) {
   }
 }
 
+// Replace what is in an element. If the keyboard's focus was in it, what takes that place gets it.
 function fill(element, ...children) {
+  const wanted = focusIn(element);
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  if (wanted !== null) restoreFocus(element, wanted);
+}
+
+const FOCUS_KEYS = ["id", "data-action", "data-place", "data-seat"];
+let lostFocus = null; // the element and the place of a focus that nothing could take yet
+
+function focusKey(element) {
+  const name = FOCUS_KEYS.find((each) => element.hasAttribute(each));
+  return name ? `${name}=${element.getAttribute(name)}` : null;
+}
+
+// Return where in an element the focus is, or was before the last redraw took it away; null if it is elsewhere.
+function focusIn(element) {
+  const focused = document.activeElement;
+  if (focused !== element && element.contains(focused)) {
+    const all = [...element.querySelectorAll("button, a")], key = focusKey(focused);
+    return { key, same: all.filter((each) => focusKey(each) === key).indexOf(focused), index: all.indexOf(focused), byKeyboard: focused.matches(":focus-visible") };
+  }
+  return lostFocus !== null && lostFocus.element === element && focused === document.body ? lostFocus.wanted : null;
+}
+
+// Focus the button with the same key, or else the one at the same place; data-focus="same": only the former.
+function restoreFocus(element, wanted) {
+  const free = [...element.querySelectorAll("button:enabled, a")], same = free.filter((each) => focusKey(each) === wanted.key);
+  const near = element.dataset.focus === "same" ? undefined : free[Math.min(wanted.index, free.length - 1)];
+  const found = (wanted.key === null ? undefined : same[Math.min(wanted.same, same.length - 1)]) ?? near;
+  found?.focus({ preventScroll: true });
+  lostFocus = found || !wanted.byKeyboard ? null : { element, wanted };
 }
 
 // Icons as paths in a square of 24.

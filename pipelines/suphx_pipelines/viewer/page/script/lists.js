@@ -47,7 +47,7 @@ function drawMoves() {
 function drawDeals() {
   const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, columnName(seat))));
   const rows = GAME.deals.map((deal, index) => {
-    const button = el("button", { type: "button", "aria-current": index === place.deal ? "true" : null }, dealName(deal));
+    const button = el("button", { type: "button", "data-place": placeName({ deal: index, step: 0 }), "aria-current": index === place.deal ? "true" : null }, dealName(deal));
     button.addEventListener("click", () => go({ deal: index, step: 0 }));
     return el("tr", {}, el("th", { scope: "row" }, button, el("small", {}, endText(deal))),
       SEATS.map((seat) => el("td", {}, dealCell(deal, seat))));

@@ -14,7 +14,7 @@ function drawResult(deal, step) {
 
 function drawPlayers(state) {
   fill(byId("players"), SEATS.map((seat) => {
-    const button = el("button", { type: "button", class: "player", "aria-pressed": String(seat === place.seat), title: word("view_from", { name: seatName(seat) }) }, playerContent(seat, state));
+    const button = el("button", { type: "button", class: "player", "data-seat": seat, "aria-pressed": String(seat === place.seat), title: word("view_from", { name: seatName(seat) }) }, playerContent(seat, state));
     button.addEventListener("click", () => go({ seat }));
     return button;
   }));
