@@ -188,3 +188,24 @@ def test_the_focus_stays_in_the_hand_when_a_hint_comes_and_after_a_discard(tmp_p
             assert page.click(".call.pass")
             page.value("document.activeElement.blur()")
         page.wait(f"{FOCUSED_PLACE} === {tile}", 5)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_offered_moves_are_told_in_a_live_region(tmp_path: Path) -> None:
+    words = play_words()["en"]["words"]
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link())
+        page = person.page
+        claims = 0
+        while not claims:
+            page.wait(READY)
+            names = page.value("[...document.querySelectorAll('.call b')].map((each) => each.textContent)")
+            told = page.value("document.querySelector('[aria-live=polite]#offer').textContent")
+            assert all(name in told for name in names)
+            if words["pass"] in names:
+                claims += 1
+                assert told.startswith(words["choose_claim"])
+                tile = page.value("document.querySelector('.call .faces .tile').getAttribute('aria-label')")
+                assert tile in told
+            person.click_something()

@@ -15,13 +15,28 @@ function drawAsk() {
   const buttons = calls().map((move, index) => callButton(move, index));
   fill(byId("ask"), el("span", { class: "prompt" }, prompt()), buttons);
   byId("seat").classList.toggle("asked", isAsked());
+  drawOffer();
 }
 
 function prompt() {
   if (!isAsked()) return isDealOver() ? "" : word("wait");
+  return isClaim() && calls().length > 3 ? "" : question(); // the buttons need the space
+}
+
+function question() {
   if (riichi !== null) return word("choose_riichi");
-  if (isClaim()) return calls().length > 3 ? "" : word("choose_claim");
+  if (isClaim()) return word("choose_claim");
   return word(calls().length ? "choose_move" : "choose_discard");
+}
+
+// Tell people who hear the page what they are asked, and which moves there are; only when that changes.
+function drawOffer() {
+  const text = isAsked() ? [question(), ...calls().map(callName)].join("; ") : "";
+  if (byId("offer").textContent !== text) byId("offer").textContent = text;
+}
+
+function callName(move) {
+  return [word(move.move), ...(move.move === "tsumo" ? [] : move.faces.map(tileName))].join(" ");
 }
 
 function keyOf(move, index) {
