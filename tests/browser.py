@@ -5,7 +5,7 @@
 ...     page.wait("document.querySelector('#next')")
 ...     page.click("#next")
 
-It speaks Chromium's DevTools protocol.
+It speaks Chromium's DevTools protocol. An exception that a page does not catch ends the test: ``PageError``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ _PLACE = """(() => {
 })()"""
 
 
+class PageError(Exception):
+    """A script of a page has thrown an exception that it does not catch."""
+
+
 class Browser:
     """A Chromium without a window, with a profile of its own."""
 
@@ -62,21 +66,35 @@ class Browser:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for page in self._pages:
-            page.close()
-        self._process.terminate()
-        self._process.wait(timeout=_SECONDS)
-        self._folder.cleanup()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            for page in self._pages:
+                if kind is None:
+                    page.check()
+                page.close()
+        finally:
+            self._process.terminate()
+            self._process.wait(timeout=_SECONDS)
+            self._folder.cleanup()
 
     def open(
-        self, address: str, *, width: int = 1280, height: int = 800, scheme: str = "light", script: str = ""
+        self,
+        address: str,
+        *,
+        width: int = 1280,
+        height: int = 800,
+        scheme: str = "light",
+        script: str = "",
+        is_foreign: bool = False,
     ) -> Page:
-        """Return a new page at ``address``; ``script`` runs before the page's own ones."""
+        """Return a new page at ``address``; ``script`` runs before the page's own ones.
+
+        ``is_foreign``: a page of another project, whose exceptions do not matter.
+        """
         request = Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
         with urlopen(request, timeout=_SECONDS) as answer:
             target = json.load(answer)
-        page = Page(target["webSocketDebuggerUrl"])
+        page = Page(target["webSocketDebuggerUrl"], is_foreign=is_foreign)
         self._pages.append(page)
         is_phone = width < 600
         page.call(
@@ -122,21 +140,36 @@ class Browser:
 class Page:
     """One tab."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, is_foreign: bool = False) -> None:
         self._stack = ExitStack()
         self._connection = self._stack.enter_context(connect(address, max_size=None))
         self._number = 0
+        self._is_open = True
+        if not is_foreign:
+            self.call("Runtime.enable")  # sends exceptionThrown, also for what was thrown before
+
+    def check(self) -> None:
+        """Raise PageError if the page has thrown an exception since the last call."""
+        if self._is_open:
+            self.value("null")
 
     def close(self) -> None:
         """End the connection."""
+        self._is_open = False
         self._stack.close()
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Call a method of the protocol and return its result; RuntimeError if it fails."""
+        """Call a method of the protocol and return its result; RuntimeError if it fails.
+
+        PageError if the page has thrown an exception.
+        """
         self._number += 1
         self._connection.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
             message = json.loads(self._connection.recv(timeout=_SECONDS))
+            if message.get("method") == "Runtime.exceptionThrown":
+                details = message["params"]["exceptionDetails"]
+                raise PageError(details.get("exception", {}).get("description", details["text"]))
             if message.get("id") == self._number:
                 if "error" in message:
                     raise RuntimeError(f"{method}: {message['error']}")

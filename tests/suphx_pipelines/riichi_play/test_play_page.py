@@ -14,7 +14,7 @@ from suphx_pipelines.riichi_play.play_page import SCRIPTS, SHARED_SCRIPTS, play_
 from suphx_pipelines.viewer.game_view import shared_script
 from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.riichi_view import VIEW
-from tests.browser import Browser
+from tests.browser import Browser, PageError
 from tests.page_contrast import unreadable_texts
 from tests.pictures import screenshot
 from tests.suphx_pipelines.riichi_play.clicking_player import (
@@ -209,3 +209,13 @@ def test_offered_moves_are_told_in_a_live_region(tmp_path: Path) -> None:
                 tile = page.value("document.querySelector('.call .faces .tile').getAttribute('aria-label')")
                 assert tile in told
             person.click_something()
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_an_exception_that_the_page_does_not_catch_ends_a_test(tmp_path: Path) -> None:
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        page = ClickingPlayer(browser, server.link()).page
+        page.value("setTimeout(() => { throw new Error('a fault of the page'); })")
+        with pytest.raises(PageError, match="a fault of the page"):
+            page.wait("false", 5)

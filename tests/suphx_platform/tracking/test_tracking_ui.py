@@ -145,7 +145,7 @@ def test_a_link_in_a_description_opens_the_page_of_an_earlier_run(runs: Path, tm
     port = free_port()
     with serve_ui(runs, port) as process, Browser() as browser:
         wait_for_ui(process, port)
-        page = browser.open(page_address(store, f"http://127.0.0.1:{port}", "nightly-2"))
+        page = browser.open(page_address(store, f"http://127.0.0.1:{port}", "nightly-2"), is_foreign=True)
         page.wait("document.querySelector('a[href*=\"report.html\"]')?.innerText === '2026-11-21'", seconds=240)
         tab = browser.opened(link.partition("?")[0], lambda: page.click('a[href*="report.html"]'))
         source = tab.wait("document.querySelector('iframe[src^=blob]')?.src", seconds=240)

@@ -1,7 +1,12 @@
 // Draws everything that the server has sent.
 
+// Whether the deal has ended, but the view with its result has not come yet.
+function isEndAwaited() {
+  return newest !== null && newest.kind === "end" && view.deal.result === null;
+}
+
 function draw() {
-  if (view === null) return;
+  if (view === null || isEndAwaited()) return;
   drawTable(state);
   fill(byId("now"), newest ? stepText(newest) : dealName(view.deal), stepPicture(newest));
   drawSeatOf();
