@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx.printable_text import printable
 from suphx_cli.arguments.parsing import add_workers, positive
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
         report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=count, read=read)
     _show(console, report.to_json(), _verify_rows(report), report.quarantine)
     for difference in report.first_differences if not console.is_json else ():
-        console.line(f"  {difference.id}, deal {difference.kyoku + 1}, step {difference.step}: {difference.what}")
+        console.line(
+            f"  {printable(difference.id)}, deal {difference.kyoku + 1}, step {difference.step}: {difference.what}"
+        )
     if not report.games:
         raise ValueError(_nothing_read(report.quarantine))
     if report.differences:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from suphx.printable_text import printable
 from suphx_cli.commands.viewing.record_agent import check_cost, check_record_agent, cost_judge, loaded_agent
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def _seat(game: GameLog, player: str | None) -> int:
         return game.names.index(player)
     if player in ("1", "2", "3", "4"):
         return int(player) - 1
-    raise ValueError(f"--player is {player!r}: use one of {', '.join(game.names)}, or a seat from 1 to 4")
+    raise ValueError(
+        f"--player is {player!r}: use one of {', '.join(map(printable, game.names))}, or a seat from 1 to 4"
+    )
 
 
 def _compared(args: argparse.Namespace, game: GameLog, console: Console) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import find_game
+from suphx.printable_text import printable
 
 if TYPE_CHECKING:
     from suphx.games.candidate_game import CandidateGame
@@ -65,7 +66,7 @@ def _seat(game: CandidateGame, records: Sequence[Any], player: str | None) -> in
     for names in (players, game.seat_names, tuple(str(seat + 1) for seat in range(len(game.seat_names)))):
         if player in names:
             return names.index(player)
-    known = ", ".join(dict.fromkeys((*players, *game.seat_names)))
+    known = ", ".join(map(printable, dict.fromkeys((*players, *game.seat_names))))
     raise ValueError(f"--player is {player!r}: use one of {known}, or a seat from 1 to {len(game.seat_names)}")
 
 

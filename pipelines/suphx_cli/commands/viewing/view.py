@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.games.registry import candidate_games, game_of_records
+from suphx.printable_text import printable
 from suphx_cli.arguments.output_path import check_output_file, check_output_folder
 from suphx_cli.arguments.parsing import add_runs, examples
 from suphx_cli.commands.viewing.record_agent import add_cost, check_record
@@ -80,7 +81,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     else:
         title, values, seat = riichi_page(args, console)
     path = _write(args, console, title, values, seat)
-    return {"game": title, "deals": len(values["deals"]), **_agreement(args, values), "page": str(path)}
+    return {"game": printable(title), "deals": len(values["deals"]), **_agreement(args, values), "page": str(path)}
 
 
 def _write(args: argparse.Namespace, console: Console, title: str, values: dict[str, Any], seat: int) -> Path:

@@ -151,3 +151,23 @@ def test_what_cannot_be_shown_is_one_line(
     assert cli.main(["view", *arguments]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
     assert list(tmp_path.glob("*.html")) == []
+
+
+def test_no_name_or_id_of_a_record_controls_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ("Anna\x1b[2J", "Ben", "Cleo", "\x9b31mDora")
+    text = write_mjai(dataclasses.replace(game(), names=names))
+    Path("game.mjai").write_text(text, encoding="utf-8")
+    Path("games.tsv").write_text(f"first\x1b]0;x\x07\tx\t{write_mjlog(game())}\n", encoding="utf-8")
+    lines = text.splitlines()
+    Path("broken.mjai").write_text("\n".join([*lines[:2], lines[2].replace("tsumo", "\x1b[8m")]), encoding="utf-8")
+    shown = ""
+    for arguments in (["view", "game.mjai", "--player", "Eve"], ["view", "games.tsv"], ["view", "broken.mjai"]):
+        cli.main(arguments)
+        out, err = capsys.readouterr()
+        shown += out + err
+    assert "use one of Anna\\x1b[2J, Ben, Cleo, \\x9b31mDora, or a seat" in shown
+    assert "first\\x1b]0;x\\x07" in shown
+    assert [each for each in shown if not (each.isprintable() or each == "\n")] == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.records.log.record_error import DAMAGED, FOREIGN_KINDS, RECORD_REMEDIES
+from suphx.printable_text import printable
 
 MAX_TEXT_LENGTH = 1000
 """Characters that an entry keeps of each of its texts: a damaged record can make any of them long."""
@@ -63,7 +64,7 @@ class Quarantine:
         self.count += 1
         self._kinds[kind] += 1
         if len(self.entries) < self._limit:
-            self.entries.append(QuarantinedRecord(_printable(file), _printable(position), _printable(reason), kind))
+            self.entries.append(QuarantinedRecord(_short(file), _short(position), _short(reason), kind))
 
     def add_entry(self, entry: QuarantinedRecord) -> None:
         """Set aside a record that another process refused."""
@@ -78,7 +79,7 @@ class Quarantine:
         write_atomically(path, [f"{line}\n".encode() for line in lines])
 
 
-def _printable(text: str) -> str:
-    """Return a text that every file and terminal takes: not too long, without the halves of surrogate pairs."""
-    short = text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}…"
-    return short.encode("utf-8", "backslashreplace").decode()
+def _short(text: str) -> str:
+    """Return a text that every file and terminal takes: not too long, without control characters."""
+    shown = printable(text[: MAX_TEXT_LENGTH + 1])
+    return shown if len(shown) <= MAX_TEXT_LENGTH else f"{shown[:MAX_TEXT_LENGTH]}…"

@@ -8,6 +8,7 @@ from suphx.games.riichi.records.archive.archive import parse_record
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.printable_text import printable
 
 
 def find_record(path: Path, wanted: str = "") -> GameLog:
@@ -43,4 +44,4 @@ def _parsed(raw: RawRecord) -> GameLog:
     if isinstance(log, GameLog):
         return log
     place = f"{log.file}, {log.position}" if log.position else log.file
-    raise ValueError(f"{place}: {log.reason}; {log.remedy}")
+    raise ValueError(printable(f"{place}: {log.reason}; {log.remedy}"))

@@ -20,6 +20,7 @@ from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_ac
 from suphx.games.riichi.table.action import LEAVE, PASS
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import KYOKU_END, TABLE
+from suphx.printable_text import printable
 
 
 class Decision(NamedTuple):
@@ -39,7 +40,7 @@ class KyokuWalk:
         self.log = game.kyokus[index]
         self.tables = np.zeros(1, TABLE)
         self.table: Any = self.tables[0]
-        self.place = f"deal {index} of game {game.id}"
+        self.place = f"deal {index} of game {printable(game.id)}"
         self._suits = load_suits()
         apply_rules(self.tables, game.rules)
         for name in ("kyoku", "honba", "kyotaku", "scores", "wall"):

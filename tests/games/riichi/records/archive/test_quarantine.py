@@ -30,6 +30,9 @@ def test_texts_of_any_length_are_not_kept() -> None:
 def test_what_no_terminal_can_show_is_escaped() -> None:
     quarantine = Quarantine()
     quarantine.add("a\udcff.mjlog", "", "'\ud800' is no tile")
+    quarantine.add("\x1b[2J.mjlog", "line\r\n1", "\x9b8m" + "\x1b" * MAX_TEXT_LENGTH)
+    assert (quarantine.entries[1].file, quarantine.entries[1].position) == ("\\x1b[2J.mjlog", "line\\r\\n1")
+    assert quarantine.entries[1].reason == ("\\x9b8m" + "\\x1b" * MAX_TEXT_LENGTH)[:MAX_TEXT_LENGTH] + "…"
     assert (quarantine.entries[0].file, quarantine.entries[0].reason) == ("a\\udcff.mjlog", "'\\ud800' is no tile")
 
 

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+import pytest
+
+from suphx.printable_text import printable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ⓝBen クレオ D & <D>", "ⓝBen クレオ D & <D>"),
+        ("\x1b]0;title\x07\x1b[2J", "\\x1b]0;title\\x07\\x1b[2J"),
+        ("a\r\nb\x9b1m", "a\\r\\nb\\x9b1m"),
+        ("\u202egpj.exe", "\\u202egpj.exe"),
+        ("\udcff", "\\udcff"),
+        ("", ""),
+    ],
+)
+def test_what_controls_a_terminal_is_escaped(text: str, shown: str) -> None:
+    assert printable(text) == shown
+    assert printable(shown) == shown
