@@ -26,6 +26,7 @@ from suphx_pipelines.riichi_play.play_page import play_page
 from suphx_pipelines.riichi_play.play_table import Message, PlayTable
 from suphx_pipelines.riichi_play.play_tables import PlayTables
 from suphx_pipelines.riichi_play.saved_game import finished_page
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -120,7 +121,7 @@ class PlayConnection:
                 self._sit(message)
             else:
                 await self._table.take(message, self._send)
-        except ValueError as error:
+        except AGENT_ERRORS as error:  # a wrong message, or an agent of a new table that cannot be loaded
             self._send({"type": "refused", "reason": str(error)})
 
     def _sit(self, message: ClientMessage) -> None:

@@ -4,7 +4,7 @@
 |---|---|
 | ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, and all of ``GameSession.view`` |
 | ``steps`` | ``number``, ``steps``: what has happened since the last message |
-| ``hint`` | ``number``, and all of ``move_hint`` |
+| ``hint`` | ``number``, and all of ``move_hint``; or ``reason``, why there is none |
 | ``refused`` | ``reason`` |
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 
 from suphx.games.riichi import RefusedMoveError
 from suphx_pipelines.riichi_play.client_message import ClientMessage
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
 
 Message = dict[str, Any]
@@ -104,7 +105,11 @@ class PlayTable:
         if not self.agents.has_hints:
             raise RefusedMoveError("this agent sees hidden tiles: its hints would reveal them")
         tables = self.session.decision(number)
-        return {"type": "hint", "number": number, **await asyncio.to_thread(self.agents.hint, number, tables)}
+        try:
+            hint = await asyncio.to_thread(self.agents.hint, number, tables)
+        except AGENT_ERRORS as error:
+            hint = {"reason": str(error) or type(error).__name__}
+        return {"type": "hint", "number": number, **hint}
 
     def _start(self) -> None:
         self._play = asyncio.create_task(self._play_agents())
@@ -120,7 +125,7 @@ class PlayTable:
                 await asyncio.to_thread(self._game.keep)
             elif self._record is None:
                 self._record = await asyncio.to_thread(self._game.finish)
-        except (ValueError, OSError, RuntimeError) as error:  # an agent fails, or the disk is full
+        except AGENT_ERRORS as error:  # or the disk is full
             self._problem = str(error)
             self._is_shown = False
         if not self._is_shown:

@@ -13,6 +13,8 @@ from suphx.selfplay.agents.opinion import opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
 
 LoadAgent = Callable[[str], Agent]
+AGENT_ERRORS = (ValueError, OSError, RuntimeError)
+"""What an agent that fails may raise: programs end, memory and GPUs run out."""
 
 
 class AgentLoader:
@@ -75,8 +77,8 @@ class SeatedAgents:
     def hint(self, number: int, tables: Records) -> dict[str, Any]:
         """Return what the agent would do at the only table (1,), as ``move_hint`` does.
 
-        ``number``: of the person's move (``GameSession.number``); the agent is asked about each once. ValueError if the
-        agent fails.
+        ``number``: of the person's move (``GameSession.number``); the agent is asked about each once. Raises one of
+        AGENT_ERRORS if the agent fails.
         """
         with self._lock:
             if self._last_hint is None or self._last_hint[0] != number:

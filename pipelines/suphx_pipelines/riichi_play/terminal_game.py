@@ -11,7 +11,7 @@ from rich.text import Text
 
 from suphx.games.riichi import NUM_FACES, face_name
 from suphx_pipelines.riichi_play.play_config import PlayConfig
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
 from suphx_pipelines.riichi_play.terminal_text import TerminalText, numbered, tiles
 
@@ -110,8 +110,8 @@ class TerminalGame:
             return
         try:
             hint = self._agents.hint(number, self._session.decision(number))
-        except ValueError as error:  # the agent is a program that has failed
-            self._show(Text(f"  {error}"))
+        except AGENT_ERRORS as error:  # such as a program that has ended
+            self._line("hint_failed", reason=error)
         else:
             self._show_all(self._text.hint(hint))
 

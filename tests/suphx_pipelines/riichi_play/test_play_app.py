@@ -20,7 +20,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.riichi_play.play_app import PlayApp
 from suphx_pipelines.riichi_play.play_config import PlayConfig
 from suphx_pipelines.riichi_play.play_tables import MAX_TABLES, PlayTables
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
+from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
 from suphx_platform.local_web.local_server import LocalServer
 from tests.suphx_pipelines.riichi_play.page_client import PageClient
@@ -240,6 +240,22 @@ def test_a_hint_is_one_of_the_legal_moves(server: LocalServer) -> None:
         assert hint["agent"] is not None
         page.send(type="hint", number=page.view["number"] - 1)
         assert "an earlier moment" in page.refusal()
+
+
+@pytest.mark.parametrize("error", [ValueError("no hints in this game"), RuntimeError("out of memory"), OSError()])
+def test_a_hint_that_fails_has_its_reason_and_the_game_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(SeatedAgents, "hint", fail)
+    with serving(tmp_path) as server, PageClient(server) as page:
+        number = page.view["number"]
+        page.send(type="hint", number=number)
+        assert page.receive() == {"type": "hint", "number": number, "reason": str(error) or "OSError"}
+        page.play(np.random.default_rng(3))
+        assert page.view["number"] > number
 
 
 def test_no_message_has_hidden_tiles(server: LocalServer) -> None:

@@ -11,6 +11,7 @@ import pytest
 from suphx_pipelines.riichi_play import play_page as page_module
 from suphx_pipelines.riichi_play.play_app import PlayApp
 from suphx_pipelines.riichi_play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
+from suphx_pipelines.riichi_play.seated_agents import SeatedAgents
 from suphx_pipelines.viewer.game_view import shared_script
 from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.riichi_view import VIEW
@@ -219,3 +220,18 @@ def test_an_exception_that_the_page_does_not_catch_ends_a_test(tmp_path: Path) -
         page.value("setTimeout(() => { throw new Error('a fault of the page'); })")
         with pytest.raises(PageError, match="a fault of the page"):
             page.wait("false", 5)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_panel_shows_why_there_is_no_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(SeatedAgents, "hint", fail)
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link())
+        person.page.press("h")
+        person.page.wait("document.querySelector('#hint').textContent === 'There is no hint: out of memory'", 5)
+        assert person.click_something()
+        person.page.wait(READY)

@@ -3,6 +3,11 @@
 let riichi = null; // the offer of a riichi whose discard is being chosen
 let hint = null; // the last answer about this decision
 
+// Whether the hint, if there is one, names this action.
+function isHinted(action) {
+  return hint !== null && hint.reason === undefined && hint.best.includes(action);
+}
+
 function isAsked() {
   return view.moves.length > 0;
 }
@@ -23,7 +28,7 @@ function drawHand() {
 
 function tileButton(face, isDrawn) {
   const action = discardOf(face, isDrawn);
-  const isBest = hint !== null && action !== null && hint.best.includes(action);
+  const isBest = action !== null && isHinted(action);
   const button = el("button", { type: "button", class: `tile-button${isDrawn ? " drawn" : ""}${isBest ? " best" : ""}`, disabled: action === null, "data-action": action,
     "aria-label": word("discard_tile", { tile: tileName(face) }) }, tile(face));
   if (action !== null) button.addEventListener("click", () => discard(action));

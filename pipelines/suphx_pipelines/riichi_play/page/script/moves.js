@@ -44,7 +44,7 @@ function keyOf(move, index) {
 }
 
 function callButton(move, index) {
-  const isBest = hint !== null && hint.best.includes(move.action);
+  const isBest = isHinted(move.action);
   const isWin = move.move === "tsumo" || move.move === "ron";
   const kinds = ["call", isWin ? "win-call" : "", move.move === "pass" ? "pass" : "", isBest ? "best" : "", riichi === move ? "pressed" : ""];
   const button = el("button", { type: "button", class: kinds.join(" "), "data-action": move.action, "aria-pressed": move.move === "riichi" ? String(riichi === move) : null },

@@ -8,6 +8,7 @@ function drawHint() {
   byId("agent-name").textContent = view.agent;
   if (!wantsHints) fill(byId("hint"));
   else if (hint === null) fill(byId("hint"), el("p", { class: "soft" }, word(isAsked() ? "hint_comes" : "hint_later")));
+  else if (hint.reason !== undefined) fill(byId("hint"), el("p", { class: "down" }, word("hint_failed", { reason: hint.reason })));
   else if (hint.agent === null) fill(byId("hint"), el("p", { class: "soft" }, word("no_action")));
   else {
     const isBarred = hint.moves.some((move) => move.p !== null);
