@@ -28,6 +28,7 @@ def shown_meld(table: Any, seat: int, index: int) -> dict[str, Any]:
     """Return a meld as it lies on the table: ``{"faces", "taken": position or None, "is_hidden", "is_added"}``.
 
     The taken tile is where the seat is that it came from. ``is_added``: a kan whose fourth tile was added to a pon.
+    ``is_hidden``: a closed kan, whose first and last tile lie face down; a red five is its second tile.
     """
     meld, lowest = int(table["meld_type"][seat, index]), int(table["meld_kind"][seat, index])
     claimed, num_red = int(table["meld_tile"][seat, index]), int(table["meld_red"][seat, index])
@@ -37,6 +38,7 @@ def shown_meld(table: Any, seat: int, index: int) -> dict[str, Any]:
         five = next(i for i, face in enumerate(faces) if is_five(face))
         faces[five] = NUM_KINDS + faces[five] // 9
     if meld == ANKAN_MELD:
+        faces[:2] = reversed(faces[:2])
         return {"faces": faces, "taken": None, "is_hidden": True, "is_added": False}
     same = [face for face in faces if face == claimed] or [f for f in faces if kind_of_face(f) == kind_of_face(claimed)]
     faces.remove(same[0])

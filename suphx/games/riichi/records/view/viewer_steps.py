@@ -67,7 +67,7 @@ class ViewerSteps:
         seat = int(self._whole["turn"])
         kind, faces = _move_name(self._whole, action)
         if kind in ("ankan", "kakan"):  # the meld shows whether it has a red five
-            melds = (meld["faces"] for meld in after[f"melds{seat}"])
+            melds = (sorted(meld["faces"], reverse=True) for meld in after[f"melds{seat}"])  # a red five first
             faces = next((each for each in melds if [kind_of_face(face) for face in each] == faces), faces)
         self._add(kind, seat, faces, {**after, "turn": seat})
 

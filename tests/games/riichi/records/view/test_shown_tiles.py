@@ -7,6 +7,7 @@ import pytest
 from suphx.games.riichi.records.log.shown_hands import shown_hands
 from suphx.games.riichi.records.view.viewer_decision import viewer_move
 from suphx.games.riichi.records.view.viewer_state import viewer_state
+from suphx.games.riichi.records.view.viewer_steps import ViewerSteps
 from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, NINE_TERMINALS, PON
 from suphx.games.riichi.table.table import (
     EXHAUSTIVE_DRAW,
@@ -14,6 +15,7 @@ from suphx.games.riichi.table.table import (
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
     NAGASHI_MANGAN,
+    OWN_TURN,
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
@@ -49,6 +51,16 @@ def test_nine_terminals_open_the_hand_of_who_declares_them() -> None:
 def test_a_kan_of_the_hand_names_its_red_five() -> None:
     deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m")
     assert viewer_move(deal.table, ANKAN + FIVE_OF_PINZU)["faces"] == parse_faces("0555p")
+
+
+def test_the_red_five_of_a_closed_kan_is_one_of_the_two_tiles_that_lie_face_up() -> None:
+    deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m 1z")
+    steps = ViewerSteps(deal.table, deal.table["red_fives"])
+    deal.act(0, ANKAN + FIVE_OF_PINZU)
+    steps.follow(deal.table, ANKAN + FIVE_OF_PINZU, OWN_TURN)
+    assert [step["faces"] for step in steps.steps if step["kind"] == "ankan"] == [parse_faces("0555p")]
+    (meld,) = viewer_state(deal.table, deal.table["red_fives"])["melds0"]
+    assert meld == {"faces": parse_faces("5055p"), "taken": None, "is_hidden": True, "is_added": False}
 
 
 def test_a_kan_of_plain_tiles_has_no_red_five() -> None:
