@@ -5,7 +5,7 @@
 | ``hand0`` … ``hand3`` | concealed faces by seat, sorted, without the tile just drawn |
 | ``river0`` … | discards by seat: face + 64 · flags (table.py) |
 | ``melds0`` … | melds by seat, as ``shown_meld`` returns them |
-| ``waits0`` … | kinds that complete the hand (as of the seat's last discard) |
+| ``waits0`` … | kinds that complete the hand (as of the seat's last discard); [] from a chi or pon to its discard |
 | ``drawn`` | [seat, face] of the tile just drawn or won with by ron, one pair for each; [] for none |
 | ``turn`` | the seat whose turn it is |
 | ``scores``, ``sticks`` | points by seat, riichi sticks on the table |
@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from suphx.games.riichi.records.log.shown_hands import shown_hands
 from suphx.games.riichi.records.view.shown_tiles import SEATS, hand_faces, shown_meld
-from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN, RIICHI_DISCARD
+from suphx.games.riichi.table.table import CALL_DISCARD, KYOKU_END, OWN_TURN, RIICHI_DISCARD
 from suphx.games.riichi.table.tile import NUM_KINDS, face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW
 
@@ -61,7 +61,8 @@ def _seat_state(table: Any, seat: int, drawn: list[list[int]]) -> State:
     for owner, face in drawn:
         if owner == seat and not _is_ron(table, seat):
             hand.remove(face)
-    length, waits = int(table["river_length"][seat]), int(table["waits"][seat])
+    is_calling = table["phase"] == CALL_DISCARD and table["turn"] == seat  # the hand of its last discard is gone
+    length, waits = int(table["river_length"][seat]), 0 if is_calling else int(table["waits"][seat])
     return {
         f"hand{seat}": hand,
         f"river{seat}": [

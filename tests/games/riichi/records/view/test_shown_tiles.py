@@ -48,6 +48,17 @@ def test_nine_terminals_open_the_hand_of_who_declares_them() -> None:
     assert viewer_state(deal.table, 0)["open"] == [0]
 
 
+def test_no_waits_are_shown_between_a_pon_and_its_discard() -> None:
+    deal = Deal(["123m", "11p55p123s456s789s", "", ""], draws="9m 7z 1p")
+    deal.tsumogiri(2)
+    assert viewer_state(deal.table, 0)["waits1"] == [9, FIVE_OF_PINZU]
+    deal.discard(2, "1p")
+    deal.act(1, PON)
+    assert viewer_state(deal.table, 0)["waits1"] == []
+    deal.discard(1, "5p")
+    assert viewer_state(deal.table, 0)["waits1"] == [FIVE_OF_PINZU]
+
+
 def test_a_kan_of_the_hand_names_its_red_five() -> None:
     deal = Deal(["0555p123m123s678s", "", "", ""], draws="9m")
     assert viewer_move(deal.table, ANKAN + FIVE_OF_PINZU)["faces"] == parse_faces("0555p")
