@@ -170,7 +170,8 @@ def _river(numbers: Iterable[int]) -> Text:
     for number in numbers:
         flags, face = divmod(number, _FLAG_STEP)
         name = face_name(face)
-        shown = f"({name})" if flags & CALLED_FLAG else f"|{name}|" if flags & RIICHI_FLAG else name
+        marked = f"|{name}|" if flags & RIICHI_FLAG else name
+        shown = f"({marked})" if flags & CALLED_FLAG else marked
         style = _SUIT_STYLES[name[-1]] + (" dim" if flags & (TSUMOGIRI_FLAG | CALLED_FLAG) else "")
         line.append(shown, style).append(" ")
     return line

@@ -148,6 +148,7 @@ def test_keys_discard_show_hints_and_cancel(tmp_path: Path) -> None:
         page.wait("document.querySelector('.best') !== null")
         page.press("ArrowLeft")
         assert page.value("document.activeElement.classList.contains('drawn')")
+        assert page.value("document.activeElement.getAttribute('aria-label').endsWith(', just drawn')")
         page.press("d")
         page.wait("document.querySelectorAll('.seat.own .river .tile').length === 1")
 

@@ -14,7 +14,15 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from suphx.games.riichi import GameSession, Quarantine, face_name, iter_records
+from suphx.games.riichi import (
+    CALLED_FLAG,
+    RIICHI_FLAG,
+    TSUMOGIRI_FLAG,
+    GameSession,
+    Quarantine,
+    face_name,
+    iter_records,
+)
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.riichi_play.play_config import PlayConfig
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader
@@ -241,3 +249,13 @@ def test_agents_of_the_same_name_are_told_apart_by_their_winds() -> None:
     assert step.plain == "  net 1 (West) discards 1m"
     assert text.seat_name(view, 1) == "Anna"
     assert TerminalText("ja").seat_name(view, 2) == "net 2（東）"
+
+
+def test_a_riichi_discard_that_was_called_has_both_marks(tmp_path: Path) -> None:
+    game = new_game(tmp_path, 1)
+    view = game.session.view()
+    game.close()
+    flags = (0, RIICHI_FLAG, CALLED_FLAG, RIICHI_FLAG | CALLED_FLAG | TSUMOGIRI_FLAG)
+    view["state"] = {**view["state"], "river1": [64 * each for each in flags]}
+    shown = "\n".join(line.plain for line in TerminalText("en").table(view))
+    assert " 1m |1m| (1m) (|1m|) " in shown

@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi import GameLog, Quarantine, iter_records, recorded_decisions, viewer_game
+from suphx.games.riichi import (
+    CALLED_FLAG,
+    RIICHI_FLAG,
+    TSUMOGIRI_FLAG,
+    GameLog,
+    Quarantine,
+    iter_records,
+    recorded_decisions,
+    viewer_game,
+)
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
 from suphx.selfplay.agents.agent import load_agent
@@ -122,6 +131,32 @@ def test_the_focus_stays_where_it_is_when_the_page_is_drawn_again(open_game: Ope
         assert page.value(f"document.activeElement === document.querySelector('{selector}')")
     page.press("ArrowDown")
     assert page.value("document.querySelector('#moves').contains(document.activeElement)")
+
+
+def test_what_a_picture_of_a_tile_shows_is_also_in_its_name(open_game: Open) -> None:
+    game = random_game(0)
+    values = viewer_game(game)
+    page = open_game(game, values)
+    words = VIEW.words()
+    deal = values["deals"][0]
+    state = dict(deal["start"])
+    for step in deal["steps"]:
+        state.update(step["changes"])
+    page.press("End")
+    for language in LANGUAGES:
+        page.choose("#language", language)
+        own = words[language]["words"]
+        names = page.value(
+            "[...document.querySelectorAll('.river .tile')].map((each) => each.getAttribute('aria-label'))"
+        )
+        for flag, key in ((RIICHI_FLAG, "tile_riichi"), (CALLED_FLAG, "tile_called"), (TSUMOGIRI_FLAG, "tile_cut")):
+            count = sum(bool(number // 64 & flag) for seat in range(4) for number in state[f"river{seat}"])
+            assert sum(own[key] in name.split(", ")[1:] for name in names) == count
+        assert any(key in name for key in (own["tile_cut"], own["tile_called"]) for name in names)
+    page.press("Home")
+    page.press("ArrowRight")
+    drawn = page.value("document.querySelector('.hand .drawn').getAttribute('aria-label')")
+    assert drawn.endswith(", " + words[LANGUAGES[-1]]["words"]["tile_drawn"])
 
 
 def middle(page: Page, share: float) -> tuple[float, float]:

@@ -30,7 +30,7 @@ function tileButton(face, isDrawn) {
   const action = discardOf(face, isDrawn);
   const isBest = action !== null && isHinted(action);
   const button = el("button", { type: "button", class: `tile-button${isDrawn ? " drawn" : ""}${isBest ? " best" : ""}`, disabled: action === null, "data-action": action,
-    "aria-label": word("discard_tile", { tile: tileName(face) }) }, tile(face));
+    "aria-label": isDrawn ? word("discard_drawn", { tile: tileName(face) }) : word("discard_tile", { tile: tileName(face) }) }, tile(face));
   if (action !== null) button.addEventListener("click", () => discard(action));
   return button;
 }

@@ -16,7 +16,7 @@ function drawSeat(state, seat, step) {
   const beside = state.drawn.filter(([owner]) => owner === seat).map(([, face]) => face);
   const melds = state[`melds${seat}`];
   const hand = el("div", { class: "hand" }, tiles(isOpen ? state[`hand${seat}`] : state[`hand${seat}`].map(() => -1)),
-    beside.map((face) => tile(isOpen ? face : -1, "drawn")));
+    beside.map((face) => tile(isOpen ? face : -1, "drawn", state.open.includes(seat) ? [] : [word("tile_drawn")])));
   const newest = step && step.seat === seat && (step.kind === "discard") ? state[`river${seat}`].length - 1 : -1;
   const kinds = ["seat", relative(seat) ? "other" : "own", isOpen ? "open" : "", isTight(melds) ? "tight" : ""];
   const layer = el("div", { class: kinds.join(" ") }, hand, el("div", { class: "melds" }, melds.map(meld)),

@@ -8,10 +8,11 @@ function tileId(face) {
   return `tile-${face >= 34 ? 0 : face % 9 + 1}${face >= 34 ? "mps"[face - 34] : "mpsz"[Math.floor(face / 9)]}`;
 }
 
-function tile(face, kind = "") {
-  const title = svgElement("title", {}, tileName(face));
+// states: what the picture shows beside the face, in words.
+function tile(face, kind = "", states = []) {
+  const name = [tileName(face), ...states].join(", ");
   const use = svgElement("use", { href: `#${tileId(face)}` });
-  return svgElement("svg", { class: `tile ${kind}`, viewBox: "0 0 30 40", role: "img", "aria-label": tileName(face) }, title, use);
+  return svgElement("svg", { class: `tile ${kind}`, viewBox: "0 0 30 40", role: "img", "aria-label": name }, svgElement("title", {}, name), use);
 }
 
 function tiles(faces, kind = "") {
@@ -34,7 +35,8 @@ function meld(shown) {
 function riverTile(number, isLast) {
   const face = number % FLAG_STEP, flags = Math.floor(number / FLAG_STEP);
   const kinds = [flags & RIICHI ? "turned" : "", flags & CALLED ? "called" : "", flags & TSUMOGIRI ? "cut" : "", isLast ? "newest" : ""];
-  return tile(face, kinds.join(" "));
+  const states = [flags & RIICHI ? word("tile_riichi") : "", flags & CALLED ? word("tile_called") : "", flags & TSUMOGIRI ? word("tile_cut") : ""];
+  return tile(face, kinds.join(" "), states.filter((state) => state));
 }
 
 // Rows of six; the third takes the rest.
