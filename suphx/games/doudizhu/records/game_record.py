@@ -14,6 +14,7 @@ they are known.
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,14 +156,23 @@ def write_records(path: Path, records: Iterable[GameRecord]) -> None:
 
 def read_records(path: Path) -> Iterator[GameRecord]:
     """Yield the games of a file of JSON lines; ValueError names the file and the line that is no game."""
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
             try:
-                yield parse_line(line)
+                text = decoded(line.removeprefix(BOM_UTF8) if number == 1 else line)
+                record = parse_line(text) if text.strip() else None
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
+            if record is not None:
+                yield record
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file or a line; ValueError names the byte that is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"this is not text in UTF-8: byte {error.start + 1} is {data[error.start]:#04x}") from error
 
 
 def parse_line(line: str) -> GameRecord:
@@ -175,8 +185,19 @@ def parse_line(line: str) -> GameRecord:
 
 
 def _players(values: Mapping[str, Any]) -> tuple[str, str, str]:
-    landlord, down, up = (str(values[name]) for name in SEAT_NAMES)
+    landlord, down, up = (_player(name, values[name]) for name in SEAT_NAMES)
     return landlord, down, up
+
+
+def _player(seat: str, name: object) -> str:
+    """Return the name of a player; ValueError if it is no text, or one that cannot be written."""
+    try:
+        if isinstance(name, str):
+            name.encode()
+            return name
+    except UnicodeEncodeError:  # halves of surrogate pairs
+        pass
+    raise ValueError(f"the player of {seat} is {name!r:.40}: write a name as text")
 
 
 def _sorted(text: str) -> str:

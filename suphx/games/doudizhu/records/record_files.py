@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
-from suphx.games.doudizhu.records.game_record import GameRecord, read_records
+from suphx.games.doudizhu.records.game_record import GameRecord, decoded, read_records
 from suphx.games.doudizhu.records.text import parse_record
 
 _SUFFIXES = (".jsonl", ".json", ".txt")
@@ -30,11 +31,11 @@ def find_records(path: Path) -> Iterator[GameRecord]:
 
 def _is_json(file: Path) -> bool:
     with file.open("rb") as opened:
-        return opened.read(1024).lstrip().startswith(b"{")
+        return opened.read(1024).removeprefix(BOM_UTF8).lstrip().startswith(b"{")
 
 
 def _read_text(file: Path) -> GameRecord:
     try:
-        return parse_record(file.read_text(encoding="utf-8"))
+        return parse_record(decoded(file.read_bytes().removeprefix(BOM_UTF8)))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error

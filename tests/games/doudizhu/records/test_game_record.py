@@ -18,6 +18,7 @@ from suphx.games.doudizhu import (
     write_records,
 )
 from suphx.games.doudizhu import replay as replayed
+from suphx.games.doudizhu.records.record_files import find_records
 
 
 def played(num_games: int, *, max_moves: int = 200, rules: Rules | None = None) -> Simulator:
@@ -143,3 +144,38 @@ def test_a_text_without_a_hand_is_refused() -> None:
     with pytest.raises(ValueError, match="this text has no line 'bottom'"):
         parse_record(text.replace("bottom:", "bottom"))
     assert isinstance(parse_record(text.replace("T", "10").lower().replace("PASS", "pass")), GameRecord)
+
+
+def test_a_line_that_is_no_text_is_told_with_file_and_line(tmp_path: Path) -> None:
+    simulator, path = played(1), tmp_path / "games.jsonl"
+    line = json.dumps(record_of(simulator.tables[0], simulator.rules).to_json()).encode()
+    path.write_bytes(line + b"\n\n{\xff}\n")
+    with pytest.raises(ValueError, match=r"games\.jsonl, line 3: this is not text in UTF-8: byte 2 is 0xff"):
+        list(read_records(path))
+    path.write_bytes(line + b"\n{")
+    records = find_records(path)
+    assert next(records).winner is not None
+    with pytest.raises(ValueError, match="line 2: "):
+        next(records)
+
+
+def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
+    simulator = played(1)
+    record = record_of(simulator.tables[0], simulator.rules)
+    (tmp_path / "a.jsonl").write_text(json.dumps(record.to_json()) + "\n", encoding="utf-8-sig")
+    (tmp_path / "b.txt").write_text(record_text(record), encoding="utf-8-sig")
+    assert list(find_records(tmp_path)) == [record, record]
+    (tmp_path / "b.txt").write_bytes(b"landlord: \xff")
+    with pytest.raises(ValueError, match=r"b\.txt: this is not text in UTF-8: byte 11 is 0xff"):
+        list(find_records(tmp_path))
+
+
+@pytest.mark.parametrize("name", [7, None, ["Anna"], "\ud800"])
+def test_players_without_a_name_that_can_be_written_are_refused(name: object) -> None:
+    simulator = played(1)
+    record = record_of(simulator.tables[0], simulator.rules, ("Anna", "Ben", "クレオ"))
+    assert GameRecord.from_json(record.to_json()) == record
+    values = record.to_json()
+    values["players"]["landlord_up"] = name
+    with pytest.raises(ValueError, match=r"the player of landlord_up is .*: write a name as text"):
+        GameRecord.from_json(values)
