@@ -6,12 +6,20 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+_JOINERS = "\u200c\u200d"
+
 
 def printable(text: str) -> str:
-    """Return a text without control characters, line breaks, halves of surrogate pairs and unusual spaces.
+    """Return a text without control characters, line breaks, marks of direction and halves of surrogate pairs.
 
-    Each is replaced by its escape in Python, such as ``\\x1b``.
+    Each is replaced by its escape in Python, such as ``\\x1b``. All spaces and joiners stay: names have them.
     """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+    return "".join(each if _is_harmless(each) else each.encode("unicode_escape").decode() for each in text)
+
+
+def _is_harmless(character: str) -> bool:
+    return character.isprintable() or unicodedata.category(character) == "Zs" or character in _JOINERS

@@ -107,8 +107,10 @@ class Browser:
         page.call("Page.navigate", url=address)
         return page
 
-    def opened(self, part: str, press: Callable[[], bool]) -> Page:
+    def opened(self, part: str, press: Callable[[], bool], *, is_foreign: bool = False) -> Page:
         """Return the tab that ``press`` opens, by a part of its address; TimeoutError if there is none in time.
+
+        ``is_foreign``: as for ``open``.
 
         A page that still loads may move below the mouse: it is pressed again after a while.
         """
@@ -117,7 +119,7 @@ class Browser:
             end = time.monotonic() + _SECONDS
             while time.monotonic() < end:
                 if address := self._tab(part):
-                    self._pages.append(Page(address))
+                    self._pages.append(Page(address, is_foreign=is_foreign))
                     return self._pages[-1]
                 time.sleep(0.05)
         raise TimeoutError(f"no tab with {part} in its address after {_PRESSES * _SECONDS:g} s")

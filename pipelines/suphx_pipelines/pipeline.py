@@ -155,6 +155,7 @@ def run_recipe(
         console=console,
         storage=storage,
         run_id=run_id,
+        can_be_named=True,
         find_verdict=partial(find_verdict, recipe),
         get_ready=get_ready,
         on_code_change=on_code_change,

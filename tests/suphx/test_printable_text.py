@@ -13,6 +13,8 @@ from suphx.printable_text import printable
         ("a\r\nb\x9b1m", "a\\r\\nb\\x9b1m"),
         ("\u202egpj.exe", "\\u202egpj.exe"),
         ("\udcff", "\\udcff"),
+        ("山田\u3000太郎\u00a0\u202f👩\u200d💻", "山田\u3000太郎\u00a0\u202f👩\u200d💻"),
+        ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
         ("", ""),
     ],
 )

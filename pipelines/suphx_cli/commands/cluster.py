@@ -315,7 +315,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     source = launcher.source(args.run)
     deletion = launcher.delete(args.run, seconds=args.wait, forces=args.force)
     try:
-        checkpoint = last_checkpoint(args.run, source)
+        checkpoint = last_checkpoint(source)
     except OSError:  # the storage cannot be read from here: `kept` names it
         checkpoint = None
     return deletion.to_json(checkpoint) if console.is_json else deletion.to_text(checkpoint)

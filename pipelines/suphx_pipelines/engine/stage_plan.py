@@ -17,7 +17,7 @@ from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_code import StageCode, changes, stage_code
 from suphx_pipelines.engine.stage_folder import Done, all_finished
 from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.engine.stage_work import CONTINUED, FILES, StageWork, local_work
+from suphx_pipelines.engine.stage_work import CONTINUED, FILES, NEWEST, StageWork, local_work
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import duration_text
 from suphx_platform.storage.manifest import CheckpointVersion
@@ -96,7 +96,8 @@ class StagePlanner:
     ) -> None:
         """``folder``: the run's; ``settings``: the inputs of a stage without its code and the stages that it needs.
 
-        Their entry ``files`` is None if files outside of the run are missing: then it is that of the existing work.
+        Their entry ``files`` is None if files outside of the run are missing, and NEWEST if those that an address
+        names are copied: then it is that of the existing work.
         """
         self._folder = folder
         self._storage = storage
@@ -120,8 +121,9 @@ class StagePlanner:
         code = stage_code(stage.run, stage.modules)
         digests = {name: planned.digest for name, planned in upstream.items()}
         settings = self._settings(stage)
-        if FILES in settings and settings[FILES] is None:
-            settings[FILES] = self._files_before(stage.name) or self._files_now(stage)
+        if FILES in settings and settings[FILES] in (None, NEWEST):
+            is_newest = settings[FILES] == NEWEST
+            settings[FILES] = self._files_before(stage.name) or (self._files_now() if is_newest else None)
         inputs = {**settings, "upstream": digests, **code.inputs()}
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
@@ -157,8 +159,8 @@ class StagePlanner:
         same = next((work for work in stored if work.is_of(name, digest)), None)
         if same is not None or is_same:
             return same or here
-        # An attempt with these inputs that got less far than one with others, here or elsewhere.
-        same = next((work for work in self._storage.all_work(name) if work.is_of(name, digest)), None)
+        if self._on_code_change == "redo":  # then an attempt that got less far than one with other inputs counts
+            same = next((work for work in self._storage.all_work(name) if work.is_of(name, digest)), None)
         return same or (stored[0] if stored else here)
 
     def _files_before(self, name: str) -> object:
@@ -166,10 +168,8 @@ class StagePlanner:
         works = [local_work(self._folder / name), *self._storage.further_work(name, self._folder / name)]
         return next((work.inputs[FILES] for work in works if work and work.inputs.get(FILES)), None)
 
-    def _files_now(self, stage: Stage[Any]) -> object:
-        """Return what stands for files that are not there yet: of this run and this time if they are the newest."""
-        if stage.reads_newest is None:
-            return None
+    def _files_now(self) -> str:
+        """Return what stands for the newest files that an address names: no other run has it, and none later."""
         return f"the newest of {self._folder.name} at {datetime.now(UTC).isoformat()}"
 
     def _find_elsewhere(

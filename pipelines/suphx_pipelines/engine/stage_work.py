@@ -16,6 +16,8 @@ from suphx_platform.storage.storage import Storage
 
 FILES = "files"
 """Entry of the inputs of a stage that reads files outside of the run: their digests."""
+NEWEST = "newest"
+"""In the place of the digests: of files that are those of the time when they are copied."""
 CONTINUED = "continued"
 """Entry of the inputs of a stage that was begun by other code: the digests of the attempts before, the last first."""
 

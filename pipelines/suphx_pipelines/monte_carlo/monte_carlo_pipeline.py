@@ -61,6 +61,7 @@ def run_monte_carlo(
         console=console,
         storage=Storage(recipe.storage) if recipe.storage.address else None,
         run_id=run_id,
+        can_be_named=True,
         find_verdict=lambda metrics: report_stage.verdict(
             read_json(runner.folder / match_stage.STAGE_NAME / match_stage.MATCH_FILE)
         ),

@@ -26,7 +26,7 @@ from suphx_pipelines.riichi_play.play_page import play_page
 from suphx_pipelines.riichi_play.play_table import Message, PlayTable
 from suphx_pipelines.riichi_play.play_tables import PlayTables
 from suphx_pipelines.riichi_play.saved_game import finished_page
-from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, reason_of
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -122,7 +122,7 @@ class PlayConnection:
             else:
                 await self._table.take(message, self._send)
         except AGENT_ERRORS as error:  # a wrong message, or an agent of a new table that cannot be loaded
-            self._send({"type": "refused", "reason": str(error)})
+            self._send({"type": "refused", "reason": reason_of(error)})
 
     def _sit(self, message: ClientMessage) -> None:
         """Go to another table."""

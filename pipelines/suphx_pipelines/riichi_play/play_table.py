@@ -17,7 +17,7 @@ from typing import Any
 
 from suphx.games.riichi import RefusedMoveError
 from suphx_pipelines.riichi_play.client_message import ClientMessage
-from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, reason_of
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
 
 Message = dict[str, Any]
@@ -108,7 +108,7 @@ class PlayTable:
         try:
             hint = await asyncio.to_thread(self.agents.hint, number, tables)
         except AGENT_ERRORS as error:
-            hint = {"reason": str(error) or type(error).__name__}
+            hint = {"reason": reason_of(error)}
         return {"type": "hint", "number": number, **hint}
 
     def _start(self) -> None:
@@ -126,7 +126,7 @@ class PlayTable:
             elif self._record is None:
                 self._record = await asyncio.to_thread(self._game.finish)
         except AGENT_ERRORS as error:  # or the disk is full
-            self._problem = str(error)
+            self._problem = reason_of(error)
             self._is_shown = False
         if not self._is_shown:
             self._show_view()

@@ -13,8 +13,13 @@ from suphx.selfplay.agents.opinion import opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
 
 LoadAgent = Callable[[str], Agent]
-AGENT_ERRORS = (ValueError, OSError, RuntimeError)
+AGENT_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
 """What an agent that fails may raise: programs end, memory and GPUs run out."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something failed: never an empty text."""
+    return str(error) or type(error).__name__
 
 
 class AgentLoader:

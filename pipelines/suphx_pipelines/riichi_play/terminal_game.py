@@ -11,7 +11,7 @@ from rich.text import Text
 
 from suphx.games.riichi import NUM_FACES, face_name
 from suphx_pipelines.riichi_play.play_config import PlayConfig
-from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
 from suphx_pipelines.riichi_play.terminal_text import TerminalText, numbered, tiles
 
@@ -111,7 +111,7 @@ class TerminalGame:
         try:
             hint = self._agents.hint(number, self._session.decision(number))
         except AGENT_ERRORS as error:  # such as a program that has ended
-            self._line("hint_failed", reason=error)
+            self._line("hint_failed", reason=reason_of(error))
         else:
             self._show_all(self._text.hint(hint))
 

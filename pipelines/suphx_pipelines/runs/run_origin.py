@@ -15,7 +15,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import digest_json, environment
+from suphx_pipelines.engine.provenance import digest_json, environment, is_hidden
 from suphx_pipelines.engine.stage import R, Stage
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_platform.storage.stored_versions import ORIGIN
@@ -61,9 +61,17 @@ def find_equal_run(runs: Path, recipe: R, stages: Sequence[Stage[R]], records: s
         folder = path.parents[1]
         with suppress(ValueError, OSError):
             check_named_run(folder, recipe, stages, records or NO_RECORDS)
-            if read_json(path).get("records_digest") == records:
+            if _same_records(read_json(path), records, is_read=any(stage.reads_records for stage in stages)):
                 return folder.name
     return None
+
+
+def _same_records(content: Mapping[str, Any], records: str | None, *, is_read: bool) -> bool:
+    """Tell whether a run was made from records of this digest; earlier versions counted hidden and unread files."""
+    files = content.get("records") or {}
+    shown = {name: digest for name, digest in files.items() if not is_hidden(Path(name))}
+    found = digest_json(shown) if shown else content.get("records_digest")
+    return not is_read or found == records
 
 
 def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:

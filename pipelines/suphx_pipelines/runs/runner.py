@@ -34,7 +34,7 @@ from suphx_pipelines.engine.stage_folder import (
 from suphx_pipelines.engine.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
-from suphx_pipelines.engine.stage_work import FILES
+from suphx_pipelines.engine.stage_work import FILES, NEWEST
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_id import derived_run_id
@@ -117,6 +117,7 @@ class Runner(Generic[R]):
         console: Console,
         storage: Storage | None = None,
         run_id: str | None = None,
+        can_be_named: bool = False,
         find_verdict: FindVerdict | None = None,
         get_ready: Callable[[], None] | None = None,
         on_code_change: CodeChange = "stop",
@@ -125,7 +126,8 @@ class Runner(Generic[R]):
         """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
 
         ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
-        ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when
+        ``run_id``: the run's name, if it is not derived from the recipe and the records; ``can_be_named``: whether the
+        user can give it one. ``get_ready``: called when
         the run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
         ``max_wait_hours``: how long the start waits for MLflow and the storage; 0 = an error if they do not answer.
         """
@@ -143,7 +145,7 @@ class Runner(Generic[R]):
         self._records_digest = digest_json(self._record_files) if self._record_files else None
         self._outside: dict[Path, str] = {}
         """Digests of files outside of the run."""
-        self._is_named = run_id is not None
+        self._is_named, self._can_be_named = run_id is not None, can_be_named
         self.run_id = run_id or derived_run_id(recipe, self._records_digest)
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
@@ -163,7 +165,7 @@ class Runner(Generic[R]):
             wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
-        elif not self.folder.exists():
+        elif self._can_be_named and not self.folder.exists():
             self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
@@ -181,8 +183,9 @@ class Runner(Generic[R]):
         equal = find_equal_run(self._runs, self._recipe, self._stages, self._records_digest)
         if equal is not None:
             self._console.warn(
-                f"run {equal} has the same settings and records, and its id from another version of Suphx: to continue "
-                f"it instead of starting {self.run_id}, stop this command and repeat it with --run-id {equal}"
+                f"run {equal} has the same settings and records; its name was given to it, or is from another version "
+                f"of Suphx. To continue it instead of starting {self.run_id}, stop this command and repeat it with "
+                f"--run-id {equal}"
             )
 
     def _check_stages(self) -> None:
@@ -334,7 +337,12 @@ class Runner(Generic[R]):
 
     def _check_outside(self, stage: Stage[R]) -> None:
         """Raise ValueError if files outside of the run are no longer those that its plan was made with."""
-        for path in () if stage.outside_files is None else stage.outside_files(self._recipe):
+        if not self._reads_outside(stage):
+            return
+        paths: Sequence[Path] = ()
+        with suppress(ValueError, OSError):  # they are missing: the stage says so, if it needs them
+            paths = stage.outside_files(self._recipe) if stage.outside_files else ()
+        for path in paths:
             if path in self._outside and digest_file(path) != self._outside[path]:
                 raise ValueError(
                     f"{path} has changed since this command began, and {stage.name} reads it: wait until what writes "
@@ -349,12 +357,15 @@ class Runner(Generic[R]):
         }
         if stage.reads_records:
             settings["records"] = self._records_digest or NO_RECORDS
-        is_played = not (stage.reads_records and self._records is not None)  # with records, by no agent
-        if stage.outside_files is not None and is_played:
+        if stage.outside_files is not None and self._reads_outside(stage):
             settings |= self._outside_digests(stage.outside_files)
         if stage.reads_newest is not None and stage.reads_newest(self._recipe):
-            settings[FILES] = None  # those of the run's own result, if it has one (stage_plan.py)
+            settings[FILES] = NEWEST
         return settings
+
+    def _reads_outside(self, stage: Stage[R]) -> bool:
+        """Tell whether a stage reads files outside of the run: the user's records need no nets that play others."""
+        return stage.outside_files is not None and not (stage.reads_records and self._records is not None)
 
     def _outside_digests(self, find: Callable[[R], Sequence[Path]]) -> dict[str, Any]:
         """Return the digests of the files that ``find`` returns, None if any is missing; nothing without files."""

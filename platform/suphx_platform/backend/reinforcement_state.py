@@ -26,6 +26,8 @@ from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 
 FORMAT_VERSION = 6
+START_WEIGHTS = "weights of the start"
+"""The setting that states of earlier versions do not have."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +104,7 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
     then = header.get("run", {})
     if not isinstance(then, dict):
         raise damaged(path, TypeError("its settings are not an object"))
-    names = sorted(then.keys() | run.keys())
+    names = sorted((then.keys() | run.keys()) - ({START_WEIGHTS} - then.keys()))
     differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]
     if differences:
         raise ValueError(

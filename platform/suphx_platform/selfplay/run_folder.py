@@ -20,7 +20,7 @@ from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, SelfPlay
-from suphx_platform.backend.reinforcement_state import Progress, load_state, save_state
+from suphx_platform.backend.reinforcement_state import START_WEIGHTS, Progress, load_state, save_state
 from suphx_platform.backend.self_play_match import START_FOLDER
 from suphx_platform.parts.parameter_server import Weights
 from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
@@ -129,7 +129,7 @@ class RunFolder:
             "seed": self._play.seed,
             "encoder": self._play.encoder,
             "nets": nets,
-            "weights of the start": start,
+            START_WEIGHTS: start,
         }
 
 

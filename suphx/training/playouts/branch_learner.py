@@ -175,7 +175,7 @@ class BranchLearner:
         prefix = "net."
         self.net.load_state_dict({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self.steps = int(state["steps"])
-        self._deals = state["deals"].numpy()
+        self._deals = state["deals"].numpy() if "deals" in state else self._deals  # of an earlier version
         for name, parameter in self.net.named_parameters():
             own = {}
             for key in ("step", "exp_avg", "exp_avg_sq"):

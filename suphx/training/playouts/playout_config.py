@@ -52,8 +52,7 @@ class PlayoutConfig:
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available. The games are played on the CPU."""
     threads: int = 1
-    """Threads of torch for each collector, and for the nets that learn; 0 = as many as torch uses by default. More
-    than 1 needs more cores than collectors."""
+    """Threads of torch for the nets that learn; 0 = as many as torch uses by default. Each collector has one."""
     report_every: int = 4
     """Rounds between two points of the curves."""
     save_seconds: float = 60.0

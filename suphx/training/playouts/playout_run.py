@@ -29,7 +29,9 @@ from suphx.training.playouts.playout_config import FREE_KEYS, PlayoutConfig
 from suphx.training.playouts.playout_training import PlayoutTraining
 
 STATE_FILE = "playout_state.safetensors"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 2
+START_DIGEST = "start"
+"""What states of earlier versions do not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class PlayoutJob:
         config = {name: value for name, value in asdict(self.config).items() if name not in FREE_KEYS}
         nets = [asdict(net.config) for net in self.start.nets]
         same = {"config": config, "nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
-        return dict(json.loads(json.dumps(same | {"start": self.start.digest()})))
+        return dict(json.loads(json.dumps(same | {START_DIGEST: self.start.digest()})))
 
 
 class PlayoutRun:
@@ -102,12 +104,15 @@ class PlayoutRun:
         tensors, header = read_tensors(path)
         if header.get("kind") != "playouts" or header.get("format_version") != FORMAT_VERSION:
             raise ValueError(f"{path} is not a state of playouts of format {FORMAT_VERSION}: delete it to start over")
-        if header.get("job") != self._job.identity():
+        then, now = dict(header.get("job") or {}), self._job.identity()
+        if then != {name: value for name, value in now.items() if name in then or name != START_DIGEST}:
             raise ValueError(f"{path} belongs to a training with other settings: restore them, or delete it")
         try:
             self._training.restore(tensors)
             self.history = list(header["history"])
-            self._since_report = {head: BranchSums(**sums) for head, sums in header["since_report"].items()}
+            self._since_report = {
+                head: BranchSums(**{"measured": sums["count"], **sums}) for head, sums in header["since_report"].items()
+            }
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
             raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error

@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from typing import Self
 
 import numpy as np
@@ -54,8 +53,9 @@ class PlayoutTraining:
         self._collectors = [
             BranchCollector(config.branches, heads, encoder, rules, first_seed=first_seed) for first_seed in first_seeds
         ]
-        prepare = partial(torch.set_num_threads, config.threads) if config.threads else None
-        self._threads = ThreadPoolExecutor(config.num_collectors, "playouts", initializer=prepare)
+        self._threads = ThreadPoolExecutor(
+            config.num_collectors, "playouts", initializer=torch.set_num_threads, initargs=(1,)
+        )
         self._pending: list[Future[dict[int, Branches]]] = []
         self._resume: dict[str, Tensor] = {}
         self.decisions = 0

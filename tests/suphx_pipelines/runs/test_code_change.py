@@ -369,6 +369,21 @@ def test_an_attempt_of_this_code_is_continued_although_one_of_other_code_got_fur
     assert work(result.folder) == {"step 1": 1, "step 2": 1, "report": 1}, "step 0 is that of the other machine"
 
 
+def test_after_a_rollback_a_result_of_the_newer_code_is_kept_although_older_attempts_are_stored(
+    project: Project, tmp_path: Path
+) -> None:
+    storage = tmp_path / "storage"
+    project.interrupt(2, storage=storage)
+    project.write(LOSS, "SCALE = 3\n")
+    newer = project.run("keep", storage)
+    project.write(LOSS, FILES[LOSS])
+    with pytest.raises(ValueError, match="training"):
+        project.run(storage=storage)
+    result = project.run("keep", storage)
+    assert statuses(result)[:2] == ["kept", "kept"]
+    assert result.stages["training"].metrics == newer.stages["training"].metrics
+
+
 @pytest.mark.parametrize("is_cut_off", [False, True])
 def test_an_older_version_by_the_code_before_is_continued_if_the_newest_is_damaged(
     is_cut_off: bool, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

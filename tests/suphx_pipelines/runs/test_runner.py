@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.provenance import digest_file
 from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
 from suphx_pipelines.engine.stage_plan import CodeChange
@@ -318,15 +318,45 @@ def test_a_run_that_an_earlier_version_gave_another_id_is_named(
     records.write_text("one")
     first = small_runner(runs, records=records).run()
     first.folder.rename(runs / "small-0123456789")
-    told = "run small-0123456789 has the same settings and records, and its id from another version of Suphx"
-    for recipe, given, is_told in (
-        (SmallRecipe(threads=2), records, True),
-        (SmallRecipe(seed=8), records, False),
-        (SmallRecipe(), None, False),
+    told = "run small-0123456789 has the same settings and records; its name was given to it, or is from"
+    for recipe, given, can_be_named, is_told in (
+        (SmallRecipe(threads=2), records, True, True),
+        (SmallRecipe(threads=2), records, False, False),
+        (SmallRecipe(seed=8), records, True, False),
+        (SmallRecipe(), None, True, False),
     ):
-        again = small_runner(runs, recipe, given).run()
+        again = Runner(recipe, STAGES, runs=runs, records=given, console=Console(), can_be_named=can_be_named).run()
         assert (told in " ".join(capsys.readouterr().err.split())) == is_told
         shutil.rmtree(again.folder)
+
+
+def test_a_run_from_the_time_when_hidden_files_counted_is_named(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = tmp_path / "records"
+    records.mkdir()
+    (records / "a.mjlog").write_text("one")
+    first = small_runner(runs, records=records).run()
+    path = first.folder / "origin" / "provenance.json"
+    origin = read_json(path)
+    origin["records"][".DS_Store"] = "0" * 64
+    write_json(path, {**origin, "records_digest": "1" * 64})
+    first.folder.rename(runs / "small-0123456789")
+    shutil.rmtree(runs / "small-0123456789" / "numbers")  # its result names the old digest too
+    Runner(SmallRecipe(), STAGES, runs=runs, records=records, console=Console(), can_be_named=True).run()
+    assert "repeat it with --run-id small-0123456789" in " ".join(capsys.readouterr().err.split())
+
+
+def test_missing_nets_of_a_player_do_not_matter_where_records_are_given(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.mjlog").write_text("one")
+
+    def player_nets(_: SmallRecipe) -> list[Path]:
+        raise ValueError("the player has no checkpoint")
+
+    numbers, powers, total = STAGES
+    stages = (replace(numbers, outside_files=player_nets), powers, total)
+    runner = Runner(SmallRecipe(), stages, runs=runs, records=tmp_path / "a.mjlog", console=Console())
+    assert {stage.status for stage in runner.run().stages.values()} == {"finished"}
 
 
 def test_a_storage_that_goes_away_after_its_first_answer_is_waited_for(

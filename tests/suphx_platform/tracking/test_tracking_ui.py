@@ -147,7 +147,7 @@ def test_a_link_in_a_description_opens_the_page_of_an_earlier_run(runs: Path, tm
         wait_for_ui(process, port)
         page = browser.open(page_address(store, f"http://127.0.0.1:{port}", "nightly-2"), is_foreign=True)
         page.wait("document.querySelector('a[href*=\"report.html\"]')?.innerText === '2026-11-21'", seconds=240)
-        tab = browser.opened(link.partition("?")[0], lambda: page.click('a[href*="report.html"]'))
+        tab = browser.opened(link.partition("?")[0], lambda: page.click('a[href*="report.html"]'), is_foreign=True)
         source = tab.wait("document.querySelector('iframe[src^=blob]')?.src", seconds=240)
         tab.value(f"fetch({json.dumps(source)}).then((answer) => answer.text()).then((text) => {{ shown = text; }})")
         assert tab.wait("globalThis.shown") == report.read_text()

@@ -186,24 +186,39 @@ def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
 
 
 def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    found: set[int] = set()
+    collectors: set[int] = set()
+    learners: set[int] = set()
     collect, learn = BranchCollector.collect, BranchLearner.learn
 
     def counted_collect(self: BranchCollector, *arguments: Any) -> Any:
-        found.add(torch.get_num_threads())
+        collectors.add(torch.get_num_threads())
         return collect(self, *arguments)
 
     def counted_learn(self: BranchLearner, *arguments: Any) -> None:
-        found.add(torch.get_num_threads())
+        learners.add(torch.get_num_threads())
         learn(self, *arguments)
 
     monkeypatch.setattr(BranchCollector, "collect", counted_collect)
     monkeypatch.setattr(BranchLearner, "learn", counted_learn)
     for threads in (1, 3):
-        found.clear()
+        learners.clear()
         with PlayoutTraining(replace(CONFIG, threads=threads), START, MINI, tenhou(), seed=1) as training:
             training.play_round()
-        assert found == {threads}
+        assert (collectors, learners) == ({1}, {threads})
+
+
+def test_a_state_of_an_earlier_version_is_continued(tmp_path: Path) -> None:
+    """It names no weights of the start and no deals of the last round."""
+    with PlayoutRun(job(), tmp_path) as run:
+        run.advance()
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    del header["job"]["start"]
+    older = {name: tensor for name, tensor in tensors.items() if not name.endswith(".deals") or "games" in name}
+    assert len(older) < len(tensors)
+    write_tensors(tmp_path / STATE_FILE, older, header)
+    with PlayoutRun(job(), tmp_path) as run:
+        run.resume()
+        assert run.decisions
 
 
 def test_a_state_that_began_with_other_nets_is_refused(tmp_path: Path) -> None:

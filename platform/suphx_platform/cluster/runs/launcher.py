@@ -395,8 +395,8 @@ def _kept(run: str, job: Object | None, recipe: Object | None) -> list[str]:
     source = job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
     address = setting(source, "storage.address").rstrip("/") if source is not None else ""
     results = run if source is None else results_id(source)
-    kept = [f"checkpoints and results in {address}/{results}"] if address else []
-    kept.append(f"metrics and reports of {results} in MLflow")
+    kept = [f"checkpoints and results in {address}/{results or ''}".rstrip("/")] if address else []
+    kept.append(f"metrics and reports of {results or 'the tournament'} in MLflow")
     if source is not None and "meta.helm.sh/release-name" in (source["metadata"].get("annotations") or {}):
         kept.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
     return kept

@@ -114,9 +114,8 @@ def tournament_objects(
             "the chart has no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers, or "
             "play it on one machine with suphx tournament"
         )
-    objects = _filled(job, NIGHTLY, (), recipe=recipe, overrides=overrides)
-    objects.job["metadata"]["annotations"][RESULTS_NOTE] = results_id
-    return objects
+    job["metadata"].setdefault("annotations", {})[RESULTS_NOTE] = results_id
+    return _filled(job, NIGHTLY, (), recipe=recipe, overrides=overrides)
 
 
 def _filled(
@@ -223,10 +222,15 @@ def setting(job: Object, key: str) -> str:
     return values[-1] if values else ""
 
 
-def results_id(job: Mapping[str, Any]) -> str:
-    """Return the id of the results of a RayJob in the storage and in MLflow."""
+def results_id(job: Mapping[str, Any]) -> str | None:
+    """Return the id of the results of a RayJob in the storage and in MLflow.
+
+    None if it is not known: of tournaments that an earlier version has launched.
+    """
     metadata = job["metadata"]
-    return str((metadata.get("annotations") or {}).get(RESULTS_NOTE) or metadata["name"])
+    noted = (metadata.get("annotations") or {}).get(RESULTS_NOTE)
+    is_tournament = shlex.split(str(job["spec"].get("entrypoint", "")))[:2] == ["suphx", "tournament"]
+    return str(noted) if noted else None if is_tournament else str(metadata["name"])
 
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:

@@ -12,7 +12,7 @@ from suphx.credentials import is_unclear, without_credentials
 from suphx_platform.cluster.runs.run_manifest import results_id, setting
 from suphx_platform.cluster.runs.run_status import RunStatus
 
-SHOWN = ("updates", "hanchans", "games", "version", "done_share", "hanchans_per_second", "staleness")
+SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
 """Metrics of the newest stage that ``suphx status`` shows."""
 
 
@@ -22,6 +22,8 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
     A server that cannot be reached from this machine is added to the problems.
     """
     run_id = status.run_id if job is None else results_id(job)
+    if run_id is None:
+        return status
     problems = list(status.problems)
     progress: Mapping[str, float] = {}
     checkpoint: str | None = None
@@ -32,7 +34,7 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
         told = "" if is_unclear(address) else f" {without_credentials(address)}"
         problems.append(f"MLflow{told} cannot be read from here ({_first_line(error)})")
     try:
-        checkpoint = last_checkpoint(run_id, job)
+        checkpoint = last_checkpoint(job)
     except OSError as error:
         address = setting(dict(job or {}), "storage.address")
         problems.append(f"the storage {address} cannot be read from here ({_first_line(error)})")
@@ -49,10 +51,11 @@ def _progress(run_id: str) -> dict[str, float]:
     return {name: figures[name] for name in SHOWN if name in figures}
 
 
-def last_checkpoint(run_id: str, job: Mapping[str, Any] | None) -> str | None:
+def last_checkpoint(job: Mapping[str, Any] | None) -> str | None:
     """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
     address = setting(dict(job), "storage.address") if job is not None else ""
-    if job is None or not address:
+    run_id = results_id(job) if job is not None else None
+    if run_id is None or not address:
         return None
     from suphx_platform.storage.storage import Storage
     from suphx_platform.storage.storage_config import StorageConfig

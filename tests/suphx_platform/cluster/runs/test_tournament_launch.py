@@ -165,9 +165,23 @@ def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
     assert results_id(job) == side_tournament != run
     assert is_night_of("doudizhu_tournament", side_tournament)
     cluster.rules = None  # a person's rights, not those of the night's pod
+    assert suphx("stop", run)[0] == 0
+    assert suphx("resume", run)[0] == 0
+    assert results_id(cluster.objects["rayjobs", run]) == side_tournament
     code, result, err = suphx("delete", run, "--yes")
     kept = [f"checkpoints and results in s3://bucket/runs/{side_tournament}"]
     assert (code, result["kept"]) == (0, [*kept, f"metrics and reports of {side_tournament} in MLflow"]), err
+
+
+def test_of_a_tournament_that_an_earlier_version_launched_no_wrong_place_is_named(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
+) -> None:
+    run = suphx("launch", "doudizhu_tournament")[1]["run_id"]
+    del cluster.objects["rayjobs", run]["metadata"]["annotations"]["suphx/results"]
+    cluster.rules = None
+    code, result, err = suphx("delete", run, "--yes")
+    kept = ["checkpoints and results in s3://bucket/runs", "metrics and reports of the tournament in MLflow"]
+    assert (code, result["kept"]) == (0, kept), err
 
 
 def test_a_tournament_that_fails_fails_its_pod_and_is_kept(

@@ -9,8 +9,8 @@ function draw() {
   if (view === null || isEndAwaited()) return;
   drawTable(state);
   fill(byId("now"), newest ? stepText(newest) : dealName(view.deal), stepPicture(newest));
+  drawResult(); // it shows the seat, so that the focus can go there
   drawSeatOf();
-  drawResult();
   drawHint();
   drawPlayers();
   drawDeals();

@@ -45,7 +45,7 @@ function drawResult() {
   panel.hidden = !isEnd && !view.problem;
   byId("seat").hidden = !panel.hidden;
   byId("stage").classList.toggle("ended", isEnd);
-  if (panel.hidden) return;
+  if (panel.hidden) return fill(panel);
   const problem = view.problem ? el("p", { class: "down" }, word("problem", { reason: view.problem })) : null;
   fill(panel, isEnd ? resultContent(view.deal, view.is_over) : null, problem, endButtons());
 }

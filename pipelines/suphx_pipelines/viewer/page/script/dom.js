@@ -35,30 +35,38 @@ function fill(element, ...children) {
 }
 
 const FOCUS_KEYS = ["id", "data-action", "data-place", "data-seat"];
-let lostFocus = null; // the element and the place of a focus that nothing could take yet
+const awaitedFocus = new Map(); // element -> the place in it of a focus that nothing could take yet
+
+document.addEventListener("focusin", (event) => {
+  if (!event.target.closest("[data-focus-next]")) awaitedFocus.clear(); // somebody has gone elsewhere
+});
 
 function focusKey(element) {
   const name = FOCUS_KEYS.find((each) => element.hasAttribute(each));
   return name ? `${name}=${element.getAttribute(name)}` : null;
 }
 
-// Return where in an element the focus is, or was before the last redraw took it away; null if it is elsewhere.
+// Return where in an element the keyboard's focus is, or was before a redraw took it away; null if it is elsewhere.
 function focusIn(element) {
   const focused = document.activeElement;
   if (focused !== element && element.contains(focused)) {
+    if (!focused.matches(":focus-visible")) return null;
     const all = [...element.querySelectorAll("button, a")], key = focusKey(focused);
-    return { key, same: all.filter((each) => focusKey(each) === key).indexOf(focused), index: all.indexOf(focused), byKeyboard: focused.matches(":focus-visible") };
+    return { key, same: all.filter((each) => focusKey(each) === key).indexOf(focused), index: all.indexOf(focused) };
   }
-  return lostFocus !== null && lostFocus.element === element && focused === document.body ? lostFocus.wanted : null;
+  return focused === document.body ? awaitedFocus.get(element) ?? null : null;
 }
 
-// Focus the button with the same key, or else the one at the same place; data-focus="same": only the former.
+// Focus the button with the same key, or else the one at the same place. Instead of the latter, data-focus-next names an
+// element whose next button gets the focus.
 function restoreFocus(element, wanted) {
   const free = [...element.querySelectorAll("button:enabled, a")], same = free.filter((each) => focusKey(each) === wanted.key);
-  const near = element.dataset.focus === "same" ? undefined : free[Math.min(wanted.index, free.length - 1)];
+  const next = byId(element.dataset.focusNext), near = next ? undefined : free[Math.min(wanted.index, free.length - 1)];
   const found = (wanted.key === null ? undefined : same[Math.min(wanted.same, same.length - 1)]) ?? near;
   found?.focus({ preventScroll: true });
-  lostFocus = found || !wanted.byKeyboard ? null : { element, wanted };
+  if (found && document.activeElement === found) return;
+  if (next === null) awaitedFocus.set(element, wanted);
+  else if (!awaitedFocus.has(next)) awaitedFocus.set(next, { key: null, same: -1, index: 0 });
 }
 
 // Icons as paths in a square of 24.

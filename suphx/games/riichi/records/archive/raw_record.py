@@ -74,6 +74,7 @@ class RawRecord:
 def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine, read: ReadShare | None = None) -> Iterator[RawRecord]:
     """Yield the text of every record of files and folders (recursively, by name), in order; ``read`` counts the bytes.
 
+    Files and folders in a folder whose names begin with a dot do not count: desktops and editors leave them.
     ValueError, at the call, for a path that is missing, a folder without records, or a file of an unknown form.
     Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
     """
@@ -106,6 +107,7 @@ def _record_files(path: Path) -> list[Path]:
     known = ", ".join(_KIND_OF_SUFFIX)
     if path.is_dir():
         files = [file for file in sorted(path.rglob("*")) if file.is_file() and _kind(file.name)]
+        files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
         if not files:
             raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or .gz or .xz")
         return files

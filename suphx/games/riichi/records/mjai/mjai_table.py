@@ -76,6 +76,7 @@ class MjaiTable:
         self._moves: list[_Move] = []
         self._num_dora = 1
         self._seen = SeenTiles()
+        self._has_red_fives = True
         self._is_running = False
 
     def see(self, event: JsonObject) -> None:
@@ -120,6 +121,7 @@ class MjaiTable:
         self._tables = np.zeros(1, TABLE)
         apply_rules(self._tables, rules)
         self._tables["scores"] = Rules().start_points
+        self._has_red_fives = event.get("aka_flag", True) is not False
         self._is_running = False
 
     def _start_kyoku(self, event: JsonObject) -> None:
@@ -132,7 +134,7 @@ class MjaiTable:
         if "oya" in event and _seat(event, "oya") != dealer:
             raise ValueError(f"oya is not seat {dealer}, the dealer of this kyoku")
         own, indicator = _dealt_faces(event, self.seat), face_of_name(event["dora_marker"])
-        self._seen = SeenTiles()
+        self._seen = SeenTiles(has_red_fives=self._has_red_fives)
         self._seen.add([*own, indicator])
         table = self._tables[0]
         table["kyoku"] = kyoku

@@ -16,6 +16,7 @@ from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.records.archive.record_stream import MAX_RECORD_BYTES
 from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
 from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT
+from suphx_pipelines.engine.provenance import digest_files
 
 START = '{"type":"start_game"}'
 
@@ -44,6 +45,16 @@ def test_plain_and_packed_files_of_a_folder_are_read_by_name(tmp_path: Path) -> 
     raws, quarantine = read(tmp_path)
     assert summary(raws) == [("a", "<a/>"), ("b", "<b/>"), ("c", "<c/>"), ("d", START)]
     assert quarantine.count == 0
+
+
+def test_files_that_a_desktop_leaves_in_a_folder_are_not_read(tmp_path: Path) -> None:
+    for name in ("b.mjlog", "._b.mjlog", ".Trashes/a.mjlog"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("<mjloggm>")
+    read = [Path(record.source) for record in iter_texts([tmp_path], quarantine=Quarantine())]
+    assert [path.relative_to(tmp_path).as_posix() for path in read] == [*digest_files(tmp_path)] == ["b.mjlog"]
+    named = iter_texts([tmp_path / "._b.mjlog"], quarantine=Quarantine())
+    assert len(list(named)) == 1
 
 
 def test_a_table_gives_its_lines_with_their_seeds(tmp_path: Path) -> None:
