@@ -117,6 +117,7 @@ def test_keys_go_through_the_game(open_game: Open) -> None:
 def test_the_focus_stays_where_it_is_when_the_page_is_drawn_again(open_game: Open) -> None:
     page = open_game(random_game(0))
     focused = "document.activeElement.textContent"
+    page.press("Tab")  # from here on, the focus is the keyboard's
     for selector in (
         "#players .player:nth-child(3)",
         "#deals tbody tr:nth-child(2) button",
@@ -124,13 +125,15 @@ def test_the_focus_stays_where_it_is_when_the_page_is_drawn_again(open_game: Ope
     ):
         page.value(f"document.querySelector('{selector}').focus()")
         text = page.value(focused)
-        page.value("document.activeElement.click()")
+        page.press("Enter")
         page.press("h")
         page.press("h")
         assert page.value(focused) == text, selector
         assert page.value(f"document.activeElement === document.querySelector('{selector}')")
     page.press("ArrowDown")
     assert page.value("document.querySelector('#moves').contains(document.activeElement)")
+    assert page.click("#players .player:nth-child(2)")
+    assert page.value("document.activeElement === document.body"), "Space plays after a click of the mouse"
 
 
 def test_what_a_picture_of_a_tile_shows_is_also_in_its_name(open_game: Open) -> None:

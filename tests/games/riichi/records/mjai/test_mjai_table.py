@@ -221,6 +221,17 @@ def test_what_no_deal_can_have_is_refused(events: list[dict[str, Any]], message:
         seated(*events)
 
 
+def test_games_without_red_fives_have_four_plain_ones() -> None:
+    fives = hand(*["5m"] * 4, *["1s", "2s", "3s"] * 3)
+    table = MjaiTable()
+    table.see({"type": "start_game", "id": 1, "aka_flag": False})
+    table.see(DEAL | {"tehais": fives})
+    with pytest.raises(ValueError, match="tile 5pr appears too often: there are 0 of it"):
+        table.see(DEAL | {"tehais": hand("5pr", *["1s", "2s", "3s"] * 4)})
+    with pytest.raises(ValueError, match="tile 5m appears too often: there are 3 of it"):
+        seated(DEAL | {"tehais": fives})
+
+
 def test_the_seat_must_be_known() -> None:
     with pytest.raises(ValueError, match="start_game has no id, so that the seat is not known"):
         MjaiTable().see({"type": "start_game"})
