@@ -88,22 +88,24 @@ class DouZeroPeer:
 
 
 class RlCardPeer:
-    """PyPI ``rlcard``: its environment with its random agents."""
+    """PyPI ``rlcard``: its game, without its environment, which encodes what a net would see at every move."""
 
     name = "rlcard"
 
     def __init__(self) -> None:
-        self._package = _import("rlcard")
-        self._agents = _import("rlcard.agents.random_agent")
+        self._game = _import("rlcard.games.doudizhu")
         self.version = version("rlcard")
 
     def random_games(self, seed: int) -> Callable[[], int]:
-        """Return a call that plays a game."""
-        env = self._package.make("doudizhu", config={"seed": seed})
-        env.set_agents([self._agents.RandomAgent(num_actions=env.num_actions) for _ in range(env.num_players)])
+        """Return a call that plays a game in which one of the legal moves that it lists is played at random."""
+        game = self._game.Game()
+        game.np_random = np.random.RandomState(seed)
+        choice = random.Random(seed).choice
 
         def play() -> int:
-            env.run(is_training=False)
+            state, _ = game.init_game()
+            while not game.is_over():
+                state, _ = game.step(choice(state["actions"]))
             return 1
 
         return play
