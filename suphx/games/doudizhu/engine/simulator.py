@@ -25,6 +25,7 @@ from suphx.games.doudizhu.moves.legal import list_legal
 from suphx.games.doudizhu.moves.move_table import Moves, move_text
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, I64, Records
+from suphx.kernel.table_indices import check_in_range, index_fault
 
 _MOVES_A_TABLE = 64  # for a start; the list grows when tables have more
 
@@ -44,7 +45,7 @@ class Simulator:
         """Start a new game on the tables ``indices`` (None: all); cards come from ``seeds``, one for each table.
 
         With ``rules.bidding`` the seats bid as scripted agents do.
-        ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
+        ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table that is not there.
         """
         indices = np.arange(len(self.tables)) if indices is None else indices
         all_seeds = np.array(list(seeds), np.int64)
@@ -52,6 +53,7 @@ class Simulator:
             raise ValueError(f"{all_seeds.size} seeds for {indices.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
+        check_in_range(indices, len(self.tables))
         _deal(self.tables, self.moves, indices, all_seeds, self.rules.bidding)
 
     def start(self, index: int, auction: Auction) -> None:
@@ -66,23 +68,29 @@ class Simulator:
         """Return the legal moves of the tables ``indices``, one after another.
 
         int64 (n + 1,): where the moves of each table begin, and the end of the last; int32 (m,): the moves. A table
-        that does not wait has none.
+        that does not wait has none. ValueError for a table that is not there.
         """
         offsets = np.zeros(len(indices) + 1, np.int64)
         done = _list_moves(self.tables, self.moves, indices, 0, self._legal, offsets)
-        while done < len(indices):
+        while 0 <= done < len(indices):
             self._legal = np.concatenate([self._legal, np.zeros_like(self._legal)])
             done = _list_moves(self.tables, self.moves, indices, done, self._legal, offsets)
+        if done < 0:
+            raise ValueError(index_fault(indices, -1 - done, len(self.tables)))
         return offsets, self._legal[: offsets[-1]].copy()
 
     def advance(self, indices: I64, moves: NDArray[np.integer]) -> None:
-        """Apply one move for each of the tables ``indices``; ValueError for a move that is not legal."""
+        """Apply one move for each of the tables ``indices``.
+
+        ValueError for a move that is not legal, a table that is not there, or one that is named twice.
+        """
         chosen = np.asarray(moves, np.int32)
         if chosen.shape != indices.shape:
             raise ValueError(f"{chosen.size} moves for {indices.size} tables: give one a table")
         bad = _first_illegal(self.tables, self.moves, indices, chosen, self._legal)
         if bad >= 0:
-            raise ValueError(self._explain(int(indices[bad]), int(chosen[bad])))
+            fault = index_fault(indices, bad, len(self.tables))
+            raise ValueError(fault or self._explain(int(indices[bad]), int(chosen[bad])))
         advance_tables(self.tables, self.moves, indices, chosen)
 
     def scores(self) -> F32:
@@ -106,11 +114,16 @@ def _deal(tables: Records, m: Moves, indices: I64, seeds: I64, has_bidding: bool
 
 @jit
 def _list_moves(tables: Records, m: Moves, indices: I64, first: int, out: I32, offsets: I64) -> int:
-    """List the moves of the tables from ``indices[first]`` on while ``out`` has room; return how many are done."""
+    """List the moves of the tables from ``indices[first]`` on while ``out`` has room; return how many are done.
+
+    -1 - i: ``indices[i]`` is no table.
+    """
     for i in range(first, len(indices)):
         at = offsets[i]
         if len(out) - at < len(m.cards):
             return i
+        if not 0 <= indices[i] < len(tables):
+            return -1 - i
         t = tables[indices[i]]
         offsets[i + 1] = list_legal(m, t.hands[t.actor], t.to_beat, out, at) if t.phase == PLAYING else at
     return len(indices)
@@ -118,7 +131,12 @@ def _list_moves(tables: Records, m: Moves, indices: I64, first: int, out: I32, o
 
 @jit
 def _first_illegal(tables: Records, m: Moves, indices: I64, moves: I32, scratch: I32) -> int:
+    """Return the position of the first move that is not legal, table that is not there or named before; -1: none."""
+    is_named = np.zeros(len(tables), np.bool_)
     for i in range(len(indices)):
+        if not 0 <= indices[i] < len(tables) or is_named[indices[i]]:
+            return i
+        is_named[indices[i]] = True
         t = tables[indices[i]]
         end = list_legal(m, t.hands[t.actor], t.to_beat, scratch, 0) if t.phase == PLAYING else 0
         is_legal = False

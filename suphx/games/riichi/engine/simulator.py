@@ -23,6 +23,7 @@ from suphx.games.riichi.table.table import GAME_END, KYOKU_END, KYOKU_START, TAB
 from suphx.games.riichi.table.wall import shuffle_wall
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I32, I64, Records
+from suphx.kernel.table_indices import check_in_range, index_fault
 
 MAX_SEED = 2**62
 
@@ -48,7 +49,7 @@ class Simulator:
     def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
         """Start a new game on the tables ``indices`` (None: all); walls come from ``seeds``, one for each table.
 
-        ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
+        ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table that is not there.
         """
         chosen = np.arange(len(self.tables)) if indices is None else indices
         all_seeds = np.array(list(seeds), np.int64)
@@ -56,6 +57,7 @@ class Simulator:
             raise ValueError(f"{all_seeds.size} seeds for {chosen.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
+        check_in_range(chosen, len(self.tables))
         tables = self.tables[chosen]
         apply_rules(tables, self.rules)
         tables["wall_seed"] = all_seeds
@@ -72,12 +74,17 @@ class Simulator:
         return np.flatnonzero(self.tables["phase"] == KYOKU_END)
 
     def advance(self, indices: I64, actions: NDArray[np.integer]) -> None:
-        """Apply one action for each of the tables ``indices``; ValueError for an action that is not legal."""
+        """Apply one action for each of the tables ``indices``.
+
+        ValueError for an action that is not legal, a table that is not there, or one that is named twice.
+        """
         chosen = np.asarray(actions, np.int16)
         if chosen.shape != indices.shape:
             raise ValueError(f"{chosen.size} actions for {indices.size} tables: give one a table")
         bad = _first_illegal(self.tables, indices, chosen)
         if bad >= 0:
+            if fault := index_fault(indices, bad, len(self.tables)):
+                raise ValueError(fault)
             table = self.tables[indices[bad]]
             allowed = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
             raise ValueError(
@@ -87,7 +94,8 @@ class Simulator:
         _advance(self.tables, self._suits, indices, chosen, not self.stops_at_kyoku_end)
 
     def next_kyoku(self, indices: I64) -> None:
-        """Go on from the end of a deal to the next one or to the end of the game."""
+        """Go on from the end of a deal to the next one or to the end of the game; ValueError for no such table."""
+        check_in_range(indices, len(self.tables))
         _next_kyoku(self.tables, self._suits, indices)
 
     def placements(self) -> I8:
@@ -124,7 +132,12 @@ def _start_games(tables: Records, suits: Suits, start_points: int) -> None:
 
 @jit
 def _first_illegal(tables: Records, indices: I64, actions: I16) -> int:
+    """Return the position of the first action that is not legal, table that is not there or named before; -1: none."""
+    is_named = np.zeros(len(tables), np.bool_)
     for i in range(len(indices)):
+        if not 0 <= indices[i] < len(tables) or is_named[indices[i]]:
+            return i
+        is_named[indices[i]] = True
         if not 0 <= actions[i] < 120 or tables[indices[i]].legal[actions[i]] == 0:
             return i
     return -1

@@ -119,3 +119,33 @@ def test_a_simulator_needs_a_table_and_rules_a_known_scoring() -> None:
         Simulator(0, Rules())
     with pytest.raises(ValueError, match="scoring is 'elo': use one of 'win', 'points', 'log points'"):
         Rules(scoring="elo")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        ([0, 2, 0], "table 0 is named twice: give each table one move in a call"),
+        ([0, 3], "there is no table 3: use 0 to 2"),
+        ([-1, 0], "there is no table -1: use 0 to 2"),
+    ],
+)
+def test_a_table_that_is_not_there_or_is_named_twice_is_refused_and_nothing_changes(
+    indices: list[int], message: str
+) -> None:
+    simulator = Simulator(3, Rules())
+    simulator.reset([5, 6, 7])
+    before = simulator.tables.tobytes()
+    offsets, legal = simulator.legal(np.arange(3))
+    moves = np.array([legal[offsets[index % 3]] for index in indices])
+    with pytest.raises(ValueError, match=message):
+        simulator.advance(np.array(indices), moves)
+    assert simulator.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("index", [-1, 2, 10**12])
+def test_no_moves_are_listed_and_no_cards_dealt_for_a_table_that_is_not_there(index: int) -> None:
+    simulator = Simulator(2, Rules())
+    simulator.reset([5, 6])
+    for call in (simulator.legal, lambda indices: simulator.reset([1, 2], indices)):
+        with pytest.raises(ValueError, match=f"there is no table {index}: use 0 to 1"):
+            call(np.array([0, index]))

@@ -144,3 +144,32 @@ def test_a_finished_table_accepts_no_action_however_its_game_ended() -> None:
     assert not simulator.tables["legal"].any()
     with pytest.raises(ValueError, match="legal: nothing, the table does not wait"):
         simulator.advance(np.array([0]), np.array([TSUMO]))
+
+
+@pytest.mark.parametrize(
+    ("indices", "message"),
+    [
+        ([0, 2, 0], "table 0 is named twice: give each table one move in a call"),
+        ([0, 3], "there is no table 3: use 0 to 2"),
+        ([-1, 0], "there is no table -1: use 0 to 2"),
+    ],
+)
+def test_a_table_that_is_not_there_or_is_named_twice_is_refused_and_nothing_changes(
+    indices: list[int], message: str
+) -> None:
+    simulator = Simulator(3, tenhou())
+    simulator.reset([5, 6, 7])
+    before = simulator.tables.tobytes()
+    actions = np.array([37] * len(indices))  # the tile just drawn
+    with pytest.raises(ValueError, match=message):
+        simulator.advance(np.array(indices), actions)
+    assert simulator.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("index", [-1, 2, 10**12])
+def test_no_deal_begins_at_a_table_that_is_not_there(index: int) -> None:
+    simulator = Simulator(2, tenhou())
+    simulator.reset([5, 6])
+    for call in (simulator.next_kyoku, lambda indices: simulator.reset([1, 2], indices)):
+        with pytest.raises(ValueError, match=f"there is no table {index}: use 0 to 1"):
+            call(np.array([0, index]))
