@@ -22,3 +22,5 @@ class SeatObservations:
     """int64 (n + 1,): where the candidates of each table begin in ``moves``, and the end of the last."""
     moves: I32
     """int32 (m,): candidates, rows of ``CandidateGame.candidate_columns``."""
+    num_moves: int
+    """How many rows that has by the rules of these tables: by other rules, a move has another number."""

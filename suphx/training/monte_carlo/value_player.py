@@ -51,7 +51,10 @@ class ValuePlayer:
     """Compute the values in bf16 (autocast); the last layer stays float32."""
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        """Return the indices in ``seen.moves`` of the moves with the highest values, a few of them at random."""
+        """Return the indices in ``seen.moves`` of the moves with the highest values, a few of them at random.
+
+        ValueError if the tables have other rules than ``columns``, by which moves have other numbers.
+        """
         counts = np.diff(seen.offsets)
         chosen = seen.offsets[:-1].copy()
         for rows, offsets, indices, values in self._valued(seen):
@@ -65,7 +68,10 @@ class ValuePlayer:
         return chosen
 
     def values(self, seen: SeatObservations) -> NDArray[np.float32]:
-        """Return float32 (m,): the value of each of ``seen.moves``, nan where a table has only one."""
+        """Return float32 (m,): the value of each of ``seen.moves``, nan where a table has only one.
+
+        ValueError as for ``choose``.
+        """
         found = np.full(len(seen.moves), np.nan, np.float32)
         for _, _, indices, values in self._valued(seen):
             found[indices] = values
@@ -73,6 +79,11 @@ class ValuePlayer:
 
     def _valued(self, seen: SeatObservations) -> Iterator[tuple[I64, I64, I64, NDArray[np.float32]]]:
         """Yield observations with several moves, a part at a time: their rows, offsets, indices of moves and values."""
+        if seen.num_moves != len(self.columns):
+            raise ValueError(
+                f"these nets learned rules with {len(self.columns):,} moves, but the game is played by rules with "
+                f"{seen.num_moves:,}: use nets that learned the rules of the game"
+            )
         counts = np.diff(seen.offsets)
         several = np.flatnonzero(counts > 1)  # a forced move needs no value
         if not several.size:

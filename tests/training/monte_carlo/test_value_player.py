@@ -73,3 +73,18 @@ def test_with_epsilon_moves_are_random_and_without_it_they_are_not(nets: nn.Modu
     curious = ValuePlayer(nets, COLUMNS, 0.5, np.random.default_rng(4)).choose(simulator, seen)
     assert 15 < (curious != greedy).sum() < 45
     assert ((seen.offsets[:-1] <= curious) & (curious < seen.offsets[1:])).all()
+
+
+def test_nets_do_not_play_by_rules_with_other_moves_than_they_learned(nets: nn.ModuleList) -> None:
+    player, rules = ValuePlayer(nets, COLUMNS), Rules(douzero_kickers=True)
+    simulator = Simulator(2, rules)
+    simulator.reset(range(2))
+    (seen,) = TableGroup(2, rules, first_seed=0).observe()
+    count = simulator.moves.num_moves
+    message = f"learned rules with 27,472 moves, but the game is played by rules with {count:,}: use nets that learned"
+    with pytest.raises(ValueError, match=message):
+        player.choose(simulator, seen)
+    with pytest.raises(ValueError, match=message):
+        player.values(seen)
+    with pytest.raises(ValueError, match=message):
+        play_games(simulator, [player], np.zeros((2, 3), np.int64))

@@ -64,7 +64,7 @@ class TableGroup:
 def observe_seat(simulator: Simulator, seat: int, tables: I64) -> SeatObservations:
     """Return what ``seat`` sees at the ``tables``; ValueError if one of them does not wait for a move of this seat."""
     states, history = encode_states(simulator.tables, simulator.moves, tables, seat)
-    return SeatObservations(seat, tables, states, history, *simulator.legal(tables))
+    return SeatObservations(seat, tables, states, history, *simulator.legal(tables), simulator.moves.num_moves)
 
 
 def _check(seen: SeatObservations, indices: I64) -> None:
