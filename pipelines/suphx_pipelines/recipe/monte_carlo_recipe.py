@@ -9,7 +9,7 @@ from typing import Literal
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_opponents
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_imitates, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 from suphx_platform.storage.storage_config import StorageConfig
@@ -59,8 +59,7 @@ class MonteCarloRecipe:
         agents = candidate_game(self.game).agents
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)
-        if self.learning.imitates and self.learning.imitates not in agents:
-            raise ValueError(f"learning.imitates is {self.learning.imitates!r}: use {' or '.join(agents)}, or nothing")
+        check_imitates(self.learning.imitates, agents)
 
     @property
     def free_keys(self) -> tuple[str, ...]:

@@ -97,6 +97,12 @@ def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:
         raise ValueError(f"opponents is {list(names)}: name one or more of {', '.join(agents)}, each once")
 
 
+def check_imitates(name: str, agents: Sequence[str]) -> None:
+    """Raise ValueError unless ``name`` is one of the scripted ``agents`` of a game, or empty."""
+    if name and name not in agents:
+        raise ValueError(f"imitates is {name!r}: use {' or '.join(agents)}, or nothing")
+
+
 FREE_KEYS = ("average_rounds", "max_rounds", "max_minutes", "save_seconds", "threads")
 """What may differ when a training resumes: it changes how long and how fast it is, and what is evaluated. Another
 number of threads changes the order of sums, and so the last digits of the weights."""

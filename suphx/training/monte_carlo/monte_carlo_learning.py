@@ -26,7 +26,12 @@ from suphx.models.device import torch_threads
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
-from suphx.training.monte_carlo.monte_carlo_config import FREE_KEYS, MonteCarloConfig
+from suphx.training.monte_carlo.monte_carlo_config import (
+    FREE_KEYS,
+    MonteCarloConfig,
+    check_imitates,
+    check_opponents,
+)
 from suphx.training.monte_carlo.round_backend import Evaluation, LocalRounds, NewBackend, RoundBackend
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
 from suphx.training.monte_carlo.value_nets import ValueNets
@@ -55,10 +60,13 @@ def learn_values(
     ``report`` gets each new entry of ``progress.history``: "step", "samples", "games", "seconds", "loss" and
     "staleness" (means since the entry before), and for each opponent the share of games won ("wp") and the mean points
     ("adp") on each side, with standard errors over deals. ``keep`` is called with the step whenever a state was
-    written. ``new_backend``: who plays and learns (None: this process). Raises ValueError if the state belongs to
-    another training, DivergedError if the loss is no longer a number, StoppedError, with the state saved, if ``watch``
-    wants the training to stop, OSError if the disk is full.
+    written. ``new_backend``: who plays and learns (None: this process). Raises ValueError for ``opponents`` and
+    ``imitates`` that are no scripted agents of the game, and if the state belongs to another training, DivergedError if
+    the loss is no longer a number, StoppedError, with the state saved, if ``watch`` wants the training to stop, OSError
+    if the disk is full.
     """
+    check_opponents(config.opponents, game.agents)
+    check_imitates(config.imitates, game.agents)
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(config.threads):
         # Where others learn, this process only keeps a copy of their state.

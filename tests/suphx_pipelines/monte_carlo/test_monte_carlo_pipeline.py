@@ -125,7 +125,7 @@ def test_a_shipped_recipe_is_named_like_its_file_and_reads_back(name: str, tmp_p
 
 
 def test_nobody_imitates_an_agent_that_there_is_not() -> None:
-    with pytest.raises(ValueError, match=r"learning.imitates is 'expert': use random or rule, or nothing"):
+    with pytest.raises(ValueError, match=r"imitates is 'expert': use random or rule, or nothing"):
         load_monte_carlo_recipe(RECIPES["doudizhu_supervised"], [("learning.imitates", "expert")])
 
 

@@ -234,3 +234,19 @@ def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
     write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": owed})
     _, progress = learn_values(config, GAME, Rules(), tmp_path)
     assert [entry["step"] for entry in progress.history] == [progress.step]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"opponents": ()}, r"opponents is \[\]: name one or more of random, rule, each once"),
+        ({"opponents": ("random", "rul")}, r"opponents is \['random', 'rul'\]: name one or more of random, rule"),
+        ({"imitates": "expert"}, "imitates is 'expert': use random or rule, or nothing"),
+    ],
+)
+def test_agents_that_the_game_does_not_have_are_told_before_the_training(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        learn_values(replace(CONFIG, **changes), GAME, Rules(), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
