@@ -36,9 +36,11 @@ def simulate(
         raise ValueError(f"{len(seats)} agents: give one for all seats, or four")
     if num_games < 1:
         raise ValueError(f"num_games is {num_games}: use 1 or more")
-    known = list(dict.fromkeys(seats))
-    loaded = [as_agent(agent) for agent in known]
-    seating = np.array([[known.index(agent) for agent in seats]] * num_games)
+    keys = [agent if isinstance(agent, str) else id(agent) for agent in seats]  # agents need no hash, and may be equal
+    known = dict(zip(keys, seats, strict=True))
+    places = {key: place for place, key in enumerate(known)}
+    loaded = [as_agent(agent) for agent in known.values()]
+    seating = np.array([[places[key] for key in keys]] * num_games)
     return list(play_games(loaded, seating, range(seed, seed + num_games), rules or tenhou()))
 
 

@@ -6,11 +6,16 @@ import doctest
 import importlib
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import suphx
+from suphx.games.riichi import NUM_ACTIONS, PASS, TSUMOGIRI
+from suphx.kernel.record import Records
 from tests.repository import REPOSITORY
 
 NAMES = [
@@ -95,6 +100,35 @@ def test_an_agent_of_your_own_is_seated_and_reviewed() -> None:
     assert all(row["agrees"] for row in own)
     assert {row["p_played"] for row in own} == {None}
     assert not all(row["agrees"] for row in table.to_pylist())
+
+
+@dataclass
+class Waiter:
+    """It has no hash, and equals every other one."""
+
+    name: str
+    decisions: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Waiter)
+
+    def act(self, tables: Records, indices: NDArray[np.int64]) -> NDArray[np.int16]:
+        self.decisions += len(indices)
+        preference = np.ones(NUM_ACTIONS)
+        preference[[PASS, TSUMOGIRI]] = 3, 2
+        actions: NDArray[np.int16] = (tables["legal"][indices] * preference).argmax(axis=1).astype(np.int16)
+        return actions
+
+
+def test_agents_without_a_hash_are_seated_and_equal_ones_stay_apart() -> None:
+    first, second = Waiter("first"), Waiter("second")
+    (game,) = suphx.simulate([first, second, first, "tsumogiri"], seed=2)
+    assert game.names == ("first", "second", "first", "tsumogiri")
+    assert first.decisions
+    assert second.decisions
+    (game,) = suphx.simulate(first, seed=2)
+    assert game.names == ("first",) * 4
+    assert suphx.review(game, second).num_rows
 
 
 def test_a_game_against_the_rules_is_named_when_it_is_encoded() -> None:
