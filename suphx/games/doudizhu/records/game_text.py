@@ -99,6 +99,8 @@ class DouDizhuText:
     def read_move(self, rules: Rules, text: str) -> int:
         """Return the move of the cards that a person typed; ValueError says what is wrong with them."""
         cards = _SEPARATORS.sub("", unicodedata.normalize("NFKC", text)).lower()
+        if not cards:
+            raise ValueError(f"{text[:_MAX_TYPED]!r} has no cards: type the cards of your move, or p to pass")
         if len(cards) > _MAX_TYPED:
             raise ValueError(f"{cards[:_MAX_TYPED]}… is too long for a move: a hand has at most 20 cards")
         packed = parse_cards(PASS_TEXT if cards in _PASSES else cards)

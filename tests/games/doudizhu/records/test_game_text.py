@@ -47,6 +47,11 @@ def test_cards_are_typed_in_any_order(typed: str, shown: str) -> None:
         ("4" * 100_000, f"^{'4' * 40}… is too long for a move: a hand has at most 20 cards$"),
         ("3x", "'X' in '3x' is not a card"),
         ("33333", "more cards of rank 3 than the deck"),
+        (".", r"'\.' has no cards: type the cards of your move, or p to pass"),
+        *(
+            (typed, "has no cards: type the cards of your move, or p to pass")
+            for typed in ("", " ", ",", "-", "+", ";")
+        ),
     ],
 )
 def test_what_is_no_move_is_told(typed: str, message: str) -> None:
