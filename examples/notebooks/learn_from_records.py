@@ -2,8 +2,8 @@
 # # Learn from records
 #
 # Read game records, encode the discards, and train a small net in plain PyTorch to predict them.
-# `python examples/notebooks/learn_from_records.py [RECORDS]`: a file or folder of records (docs/records.md). Without
-# it, the scripted agent ukeire plays games first, and they are written and read as records.
+# `python examples/notebooks/learn_from_records.py [RECORDS]`: a file or folder of at least two records
+# (docs/records.md). Without it, the scripted agent ukeire plays games first, and they are written and read as records.
 
 # %%
 import sys
@@ -20,7 +20,10 @@ arguments = [] if "ipykernel" in sys.modules else sys.argv[1:]  # Jupyter's own 
 with tempfile.TemporaryDirectory() as folder:
     if not arguments:
         suphx.save_games(suphx.simulate("ukeire", 12, seed=1), folder)
-    games = suphx.load_games(arguments[0] if arguments else folder, 200)
+    records = arguments[0] if arguments else folder
+    games = suphx.load_games(records, 200)
+if len(games) < 2:
+    sys.exit(f"{records} has one game: give at least two games, one to learn from and one for the test")
 print(f"{len(games)} games, {suphx.deals_table(games).num_rows} deals")
 
 # %% [markdown]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import suphx
 from tests.repository import REPOSITORY
 
 NOTEBOOKS = REPOSITORY / "examples" / "notebooks"
@@ -34,6 +35,18 @@ def test_learn_from_records(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert match is not None, shown
     accuracy, chance = map(float, match.groups())
     assert accuracy > 1.5 * chance
+
+
+def test_one_record_is_too_few_to_learn_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suphx.save_games(suphx.simulate("tsumogiri"), tmp_path / "records")
+    with pytest.raises(SystemExit, match=r"records has one game: give at least two games"):
+        run("learn_from_records.py", str(tmp_path / "records"), monkeypatch=monkeypatch, capsys=capsys)
+    suphx.save_games(suphx.simulate("tsumogiri", seed=1), tmp_path / "records")
+    assert "2 games, " in run(
+        "learn_from_records.py", str(tmp_path / "records"), monkeypatch=monkeypatch, capsys=capsys
+    )
 
 
 def test_self_play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
