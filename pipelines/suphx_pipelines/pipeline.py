@@ -54,8 +54,8 @@ class PipelineResult:
     """Folder of the nets that the run made last; None if it made none."""
     opponent: str = "ukeire"
     """An agent to compare these nets with."""
-    is_playable: bool = True
-    """Whether a person can play against these nets with ``suphx play``."""
+    play_note: str = "--length tonpuu: a short game, --terminal: without a browser"
+    """What a person who wants to play against these nets with ``suphx play`` should know."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: run_id, verdict, warnings, stages, report, tracking_uri."""

@@ -148,9 +148,8 @@ def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list
     place = [] if runs == Path("runs") else ["--runs", str(runs)]
     lines = [f"All metrics and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
     if result.agent is not None:
-        if result.is_playable:
-            play = shlex.join([suphx, "play", "--agent", str(result.agent)])
-            lines.append(f"Play against it (--length tonpuu: a short game, --terminal: without a browser): {play}")
+        play = shlex.join([suphx, "play", "--agent", str(result.agent)])
+        lines.append(f"Play against it ({result.play_note}): {play}")
         match = [suphx, "evaluate", "--candidate", str(result.agent), "--opponent", result.opponent]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
@@ -27,8 +28,8 @@ class MonteCarloResult:
     """Folder of the nets."""
     opponent: str
     """The strongest opponent of the match at the end."""
-    is_playable: bool = False
-    """Whether a person can play against these nets with ``suphx play``."""
+    play_note: str
+    """What a person who wants to play against these nets with ``suphx play`` should know."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: those of a run, and what ``match.json`` says of each opponent."""
@@ -74,4 +75,5 @@ def run_monte_carlo(
         report=result.folder / report_stage.STAGE_NAME / REPORT_NAME,
         agent=result.folder / STAGE_NAME,
         opponent=recipe.match.opponents[-1],
+        play_note=f"in the terminal, --seat 1 to {len(candidate_game(recipe.game).seat_names)}: your seat",
     )

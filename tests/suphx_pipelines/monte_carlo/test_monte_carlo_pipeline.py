@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,9 @@ def run(
     return json.loads(captured.out or "{}"), captured.err
 
 
-def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_learns_plays_and_reports(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     result, _ = run(capsys, runs)
     assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
         ["learning", "match", "sample_game", "report"], "finished"
@@ -68,6 +72,15 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     assert "of the games on both sides together" in capsys.readouterr().err
     again, _ = run(capsys, runs)
     assert {stage["status"] for stage in again["stages"].values()} == {"kept"}
+    words = [word for setting in SMALL for word in ("--set", setting)]
+    assert cli.main(["run", "doudizhu", "--runs", str(runs), *words]) == 0
+    note = "Play against it (in the terminal, --seat 1 to 3: your seat): "
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith(note)]
+    _, *play = shlex.split(line.removeprefix(note))
+    assert play == ["play", "--agent", str(folder / "learning")]
+    monkeypatch.setattr("sys.stdin", io.StringIO("quit\n"))
+    assert cli.main([*play, "--out", str(tmp_path)]) == 0
+    assert "you lead: play anything" in capsys.readouterr().err
     assert again["match"] == result["match"]
 
 
