@@ -59,19 +59,19 @@ class SeatTables:
         self._paid: I32 = np.zeros((num_tables, 4), np.int32)
         """Scores that rewards were paid for."""
         self._scripts: I64 = np.full(4, NO_SCRIPT, np.int64)
-        self._agents: dict[int, Agent] = {}
-        """Opponents that are no scripted agents, by their seat counted from the player's."""
+        self._agents: list[tuple[Agent, list[int]]] = []
+        """Opponents that are no scripted agents, with their seats counted from the player's."""
         self._load_opponents()
         self._suits, self._lookup = load_suits(), load_lookup()
 
     def _load_opponents(self) -> None:
-        loaded: dict[str, Agent] = {}
+        seats: dict[str, list[int]] = {}
         for offset, name in enumerate(self.config.opponents, start=1):
             if name in SCRIPTED_AGENTS:
                 self._scripts[offset] = SCRIPTED_AGENTS.index(name)
             else:
-                loaded[name] = loaded.get(name) or load_agent(name)
-                self._agents[offset] = loaded[name]
+                seats.setdefault(name, []).append(offset)
+        self._agents = [(load_agent(name), offsets) for name, offsets in seats.items()]
 
     def start(self, indices: I64, seeds: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
         """Start a game at the tables ``indices``, and play on to the first decision of its player.
@@ -119,8 +119,8 @@ class SeatTables:
             is_waiting = (offsets > 0) & (self.seats[indices] != EVERY_SEAT) & ~self.is_over(indices)
             if not is_waiting.any():
                 return
-            for offset, agent in self._agents.items():
-                asked = indices[is_waiting & (offsets == offset)]
+            for agent, own in self._agents:  # one batch, whichever of its seats decide
+                asked = indices[is_waiting & np.isin(offsets, own)]
                 if asked.size:
                     actions = agent.act(tables, asked).astype(np.int64)
                     advance_tables(tables, self._suits, asked, actions, self._settled)
