@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import sys
 import time
 import warnings
@@ -87,7 +88,10 @@ class _Locator(UserProvidedCacheLocator):
 @cache
 def _usable_folder(module: str, file: Path) -> Path | None:
     """Return the cache folder of ``module``; None if its kernels must not or cannot be cached."""
-    if last_change(file, _roots(module, file)) > _STARTED:
+    changed, source = last_change(file, _roots(module, file))
+    if changed > _STARTED:
+        if changed > time.time():
+            _warn_of_future(source)
         return None  # a source was edited after this process began: the loaded code may differ from the file
     folder = cache_folder(module, file)
     try:
@@ -102,6 +106,16 @@ def _usable_folder(module: str, file: Path) -> Path | None:
             )
             return None
     return folder
+
+
+@cache  # once for each file, not for each module that imports it
+def _warn_of_future(source: str) -> None:
+    warnings.warn(
+        f"the last change of {source} lies in the future: kernels that depend on it are compiled again in every "
+        f"process; correct the clock of this machine, or run touch {shlex.quote(source)}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:

@@ -4,6 +4,7 @@ import inspect
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,31 @@ pathlib.Path({str(scale)!r}).write_text("SCALE = 3")
 """
     assert scaled_in_a_new_process(tmp_path, edit + PROGRAM) == (14, 0, "None")
     assert scaled_in_a_new_process(tmp_path)[:2] == (21, 0)
+
+
+def test_a_source_that_was_changed_in_the_future_is_named_once(tmp_path: Path) -> None:
+    scale = tmp_path / "numbers_of_this_test" / "scale.py"
+    scale.parent.mkdir()
+    scale.write_text("SCALE = 2")
+    for name in ("kernels", "others"):
+        (tmp_path / f"{name}.py").write_text(KERNELS)
+    tomorrow = time.time() + 86_400
+    os.utime(scale, (tomorrow, tomorrow))
+    program = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import kernels, others
+assert kernels.scaled(7) == 14
+print(*(str(warning.message) for warning in caught), sep="\\n")
+"""
+    search = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+    environment = {**os.environ, "SUPHX_CACHE": str(tmp_path / "cache"), "PYTHONPATH": search}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    (line,) = done.stdout.splitlines()
+    assert line.startswith(f"the last change of {scale} lies in the future: kernels that depend on it are compiled")
+    assert line.endswith(f"run touch {scale}")
+    assert not list((tmp_path / "cache").rglob("others*"))
 
 
 def tripled(number: int) -> int:
