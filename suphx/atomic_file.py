@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
     Raises OSError with one line that says what, where and what to do (disk full, folder missing, not allowed).
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
     try:
         try:
             with temporary.open("wb") as file:

@@ -112,7 +112,7 @@ def _usable_folder(module: str, file: Path) -> Path | None:
 def _warn_of_future(source: str) -> None:
     warnings.warn(
         f"the last change of {source} lies in the future: kernels that depend on it are compiled again in every "
-        f"process; correct the clock of this machine, or run touch {shlex.quote(source)}",
+        f"process; correct the clock of this machine, or run touch {shlex.quote(source)}, and on others like it",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,9 @@ from suphx.atomic_file import write_atomically
 from suphx.cache_folder import cache_root
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 
+_BUILDING = threading.RLock()
+"""Held while a table is looked for or built; tables may need other tables."""
+
 
 def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     """Return the table ``name``, read-only; ``build`` computes it when none of the same sources is stored.
@@ -23,6 +27,11 @@ def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) ->
     """
     digest = closure_digest(source.resolve(), [PROJECT_ROOT])[:16]
     path = cache_root() / "tables" / f"{name}-{digest}.npy"
+    with _BUILDING:  # threads that need the same table build it once
+        return _load_or_build(path, build)
+
+
+def _load_or_build(path: Path, build: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     table = None
     try:
         if not path.exists():
@@ -34,7 +43,7 @@ def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) ->
         warnings.warn(
             f"{error}; tables are computed again in every process; set SUPHX_CACHE to a folder that can be written",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     table = build() if table is None else table
     table.flags.writeable = False

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +33,23 @@ def test_a_table_is_built_once_and_again_when_its_source_changes(
     table = load_or_build("squares", source, build)
     assert table.tolist() == [2, 2, 2]
     assert not table.flags.writeable
+
+
+def test_threads_build_a_table_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
+    source = tmp_path / "source.py"
+    source.touch()
+    builds: list[int] = []
+
+    def build() -> I64:
+        builds.append(1)
+        time.sleep(0.1)
+        return np.arange(100_000)
+
+    with ThreadPoolExecutor(8) as threads:
+        tables = list(threads.map(lambda _: load_or_build("squares", source, build), range(8)))
+    assert len(builds) == 1
+    assert all(np.array_equal(table, np.arange(100_000)) for table in tables)
 
 
 def test_without_a_cache_folder_the_table_is_built_all_the_same(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,15 @@ def test_a_part_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path) -> N
         write_atomically(path, parts())
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_threads_that_write_the_same_file_leave_it_whole(tmp_path: Path) -> None:
+    texts = [str(number).encode() * 50_000 for number in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(5):
+            list(threads.map(lambda text: write_atomically(tmp_path / "file", [text]), texts))
+            assert (tmp_path / "file").read_bytes() in texts
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_missing_folder_is_named_with_the_remedy(tmp_path: Path) -> None:

@@ -157,11 +157,13 @@ class StagePlanner:
             return here
         stored = self._storage.further_work(name, self._folder / name)
         same = next((work for work in stored if work.is_of(name, digest)), None)
-        if same is not None or is_same:
-            return same or here
-        if self._on_code_change == "redo":  # then an attempt that got less far than one with other inputs counts
-            same = next((work for work in self._storage.all_work(name) if work.is_of(name, digest)), None)
-        return same or (stored[0] if stored else here)
+        if self._on_code_change == "redo":  # then nothing of other inputs is used, however far it got
+            every = (*([here] if is_same else ()), *self._storage.all_work(name))
+            same = same or next((work for work in every if work and work.is_of(name, digest)), None)
+        is_passed = bool(stored) and stored[0] is not same and not (same is not None and same.done)
+        if is_passed and self._on_code_change != "redo":
+            return stored[0]
+        return same or (here if is_same or not stored else stored[0])
 
     def _files_before(self, name: str) -> object:
         """Return the digests of the files outside of the run that the existing work of a stage was made with."""

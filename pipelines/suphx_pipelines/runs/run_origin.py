@@ -60,18 +60,28 @@ def find_equal_run(runs: Path, recipe: R, stages: Sequence[Stage[R]], records: s
     for path in sorted(runs.glob(f"{recipe.name}-*/{ORIGIN_FOLDER}/{PROVENANCE_FILE}")):
         folder = path.parents[1]
         with suppress(ValueError, OSError):
-            check_named_run(folder, recipe, stages, records or NO_RECORDS)
-            if _same_records(read_json(path), records, is_read=any(stage.reads_records for stage in stages)):
+            check_named_run(folder, recipe, stages, records_of_run(folder, stages, records))
+            if _same_records(read_json(path), stages, records):
                 return folder.name
     return None
 
 
-def _same_records(content: Mapping[str, Any], records: str | None, *, is_read: bool) -> bool:
+def records_of_run(folder: Path, stages: Sequence[Stage[Any]], records: str | None) -> list[str]:
+    """Return the digest of ``records``, and the one under which the run in ``folder`` has noted the same records."""
+    accepted = [records or NO_RECORDS]
+    with suppress(ValueError, OSError):
+        content = read_json(folder / ORIGIN_FOLDER / PROVENANCE_FILE)
+        if _same_records(content, stages, records):
+            accepted.append(content.get("records_digest") or NO_RECORDS)
+    return accepted
+
+
+def _same_records(content: Mapping[str, Any], stages: Sequence[Stage[Any]], records: str | None) -> bool:
     """Tell whether a run was made from records of this digest; earlier versions counted hidden and unread files."""
     files = content.get("records") or {}
     shown = {name: digest for name, digest in files.items() if not is_hidden(Path(name))}
     found = digest_json(shown) if shown else content.get("records_digest")
-    return not is_read or found == records
+    return found == records or not any(stage.reads_records for stage in stages)
 
 
 def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:

@@ -45,6 +45,7 @@ from suphx_pipelines.runs.run_origin import (
     find_equal_run,
     origin_tags,
     provenance,
+    records_of_run,
     write_origin,
 )
 from suphx_pipelines.runs.start_wait import wait_for_services
@@ -164,7 +165,8 @@ class Runner(Generic[R]):
         with self._console.activity("opening the MLflow store"):
             wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
         if self._is_named:
-            check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
+            records = records_of_run(self.folder, self._stages, self._records_digest)
+            check_named_run(self.folder, self._recipe, self._stages, records)
         elif self._can_be_named and not self.folder.exists():
             self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +187,7 @@ class Runner(Generic[R]):
             self._console.warn(
                 f"run {equal} has the same settings and records; its name was given to it, or is from another version "
                 f"of Suphx. To continue it instead of starting {self.run_id}, stop this command and repeat it with "
-                f"--run-id {equal}"
+                f"--run-id {equal}, and with --on-code-change keep if it asks for that"
             )
 
     def _check_stages(self) -> None:

@@ -163,6 +163,30 @@ def test_a_page_whose_server_has_stopped_says_so(tmp_path: Path) -> None:
         assert "connection to the server is lost" in page.text()
 
 
+@pytest.mark.slow
+@needs_chromium
+def test_the_keyboard_goes_from_the_result_of_a_deal_into_the_hand(tmp_path: Path) -> None:
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        page = ClickingPlayer(browser, server.link()).page
+        choices = "document.querySelector('#hand button:enabled, .call, #next')"
+        for _ in range(200):
+            page.wait(f"{choices} !== null && {READY}")
+            if page.value("document.querySelector('#next') !== null"):
+                break
+            page.press("0")
+            page.press("d")
+        page.press("Tab")
+        page.value("document.querySelector('#next').focus()")
+        page.press("Enter")
+        page.wait("document.querySelector('#next') === null")
+        for _ in range(20):
+            page.wait(READY)
+            if page.value("document.querySelector('#hand button:enabled') !== null"):
+                break
+            page.press("0")
+        page.wait("document.querySelector('#hand').contains(document.activeElement)", 5)
+
+
 FOCUSED = "document.activeElement.dataset.action ?? ''"
 FOCUSED_PLACE = "[...document.querySelectorAll('#hand button')].indexOf(document.activeElement)"
 

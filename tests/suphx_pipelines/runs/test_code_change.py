@@ -369,14 +369,17 @@ def test_an_attempt_of_this_code_is_continued_although_one_of_other_code_got_fur
     assert work(result.folder) == {"step 1": 1, "step 2": 1, "report": 1}, "step 0 is that of the other machine"
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
 def test_after_a_rollback_a_result_of_the_newer_code_is_kept_although_older_attempts_are_stored(
-    project: Project, tmp_path: Path
+    is_lost: bool, project: Project, tmp_path: Path
 ) -> None:
     storage = tmp_path / "storage"
     project.interrupt(2, storage=storage)
     project.write(LOSS, "SCALE = 3\n")
     newer = project.run("keep", storage)
     project.write(LOSS, FILES[LOSS])
+    if is_lost:
+        newer.folder.rename(tmp_path / "lost")
     with pytest.raises(ValueError, match="training"):
         project.run(storage=storage)
     result = project.run("keep", storage)

@@ -20,13 +20,18 @@ _SUFFIXES = (".jsonl", ".json", ".txt")
 def find_records(path: Path) -> Iterator[GameRecord]:
     """Yield the games of a file or a folder, file by file in order; ValueError names the file that is no record."""
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+        files = sorted(file for file in path.rglob("*") if _is_record(file.relative_to(path)) and file.is_file())
         if not files:
             raise ValueError(f"{path} has no records: they end in {', '.join(_SUFFIXES)}")
     else:
         files = [path]
     for file in files:
         yield from read_records(file) if _is_json(file) else [_read_text(file)]
+
+
+def _is_record(name: Path) -> bool:
+    """Tell whether a path in a folder is that of a record; desktops leave files whose names begin with a dot."""
+    return name.suffix in _SUFFIXES and not any(part.startswith(".") for part in name.parts)
 
 
 def _is_json(file: Path) -> bool:

@@ -57,13 +57,19 @@ function endButtons() {
     return el("p", { class: "buttons" }, next);
   }
   const again = el("button", { type: "button", id: "again", class: view.is_over ? "plain" : "primary" }, word("new_game"));
-  again.addEventListener("click", () => { again.disabled = true; send({ type: "new" }); });
+  again.addEventListener("click", () => { disable(again); send({ type: "new" }); });
   const address = `/game/${view.table}${location.search}`;
   const open = view.is_over ? el("a", { id: "viewer", class: "primary", href: address, target: "_blank", rel: "noopener" }, word("open_viewer")) : null;
   return [el("p", { class: "buttons" }, open, again), view.record ? el("p", { class: "soft" }, word("saved", { file: view.record })) : null];
 }
 
+// A button that is disabled loses the focus: the keyboard goes on in the hand.
+function disable(button) {
+  if (button.matches(":focus-visible")) awaitFocus(byId("hand"));
+  button.disabled = true;
+}
+
 function nextDeal() {
-  byId("next").disabled = true;
+  disable(byId("next"));
   send({ type: "next", number: view.number });
 }

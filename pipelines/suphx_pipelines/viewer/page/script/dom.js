@@ -37,9 +37,14 @@ function fill(element, ...children) {
 const FOCUS_KEYS = ["id", "data-action", "data-place", "data-seat"];
 const awaitedFocus = new Map(); // element -> the place in it of a focus that nothing could take yet
 
-document.addEventListener("focusin", (event) => {
-  if (!event.target.closest("[data-focus-next]")) awaitedFocus.clear(); // somebody has gone elsewhere
-});
+// Somebody has gone elsewhere, or uses a mouse.
+document.addEventListener("focusin", (event) => { if (!event.target.closest("[data-focus-next]")) awaitedFocus.clear(); });
+document.addEventListener("pointerdown", () => awaitedFocus.clear(), true);
+
+// Give an element's first button the focus as soon as it has one that can take it.
+function awaitFocus(element) {
+  if (!awaitedFocus.has(element)) awaitedFocus.set(element, { key: null, same: -1, index: 0 });
+}
 
 function focusKey(element) {
   const name = FOCUS_KEYS.find((each) => element.hasAttribute(each));
@@ -66,7 +71,7 @@ function restoreFocus(element, wanted) {
   found?.focus({ preventScroll: true });
   if (found && document.activeElement === found) return;
   if (next === null) awaitedFocus.set(element, wanted);
-  else if (!awaitedFocus.has(next)) awaitedFocus.set(next, { key: null, same: -1, index: 0 });
+  else awaitFocus(next);
 }
 
 // Icons as paths in a square of 24.
