@@ -27,15 +27,14 @@ def digest_files(path: Path) -> dict[str, str]:
         raise ValueError(f"{path}: no such file or folder of records: check --records")
     base = path.parent if path.is_file() else path
     files = {file.relative_to(base): file for file in ([path] if path.is_file() else sorted(path.rglob("*")))}
-    shown = {name: file for name, file in files.items() if file == path or not is_hidden(name)}
+    shown = {name: file for name, file in files.items() if file == path or not _is_hidden(name)}
     digests = {name.as_posix(): digest_file(file) for name, file in shown.items() if file.is_file()}
     if not digests:
         raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
     return digests
 
 
-def is_hidden(name: Path) -> bool:
-    """Tell whether a part of a relative path begins with a dot."""
+def _is_hidden(name: Path) -> bool:
     return any(part.startswith(".") for part in name.parts)
 
 

@@ -158,12 +158,12 @@ class StagePlanner:
         stored = self._storage.further_work(name, self._folder / name)
         same = next((work for work in stored if work.is_of(name, digest)), None)
         if self._on_code_change == "redo":  # then nothing of other inputs is used, however far it got
-            every = (*([here] if is_same else ()), *self._storage.all_work(name))
-            same = same or next((work for work in every if work and work.is_of(name, digest)), None)
-        is_passed = bool(stored) and stored[0] is not same and not (same is not None and same.done)
-        if is_passed and self._on_code_change != "redo":
-            return stored[0]
-        return same or (here if is_same or not stored else stored[0])
+            every = (same, here, *self._storage.all_work(name))
+            same = next((work for work in every if work and work.is_of(name, digest)), None)
+            return same or (stored[0] if stored else here)
+        if stored and not (same is stored[0] or (same and same.done)):
+            return stored[0]  # of other inputs, and further: the user decides
+        return same or here
 
     def _files_before(self, name: str) -> object:
         """Return the digests of the files outside of the run that the existing work of a stage was made with."""

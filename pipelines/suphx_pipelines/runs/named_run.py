@@ -17,11 +17,8 @@ NO_RECORDS = "none given"
 """In the place of the digest of records."""
 
 
-def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records: Sequence[str]) -> None:
-    """Raise ValueError if ``folder`` holds something else than this run.
-
-    ``records``: their digest, or NO_RECORDS, and other digests under which an earlier version noted the same records.
-    """
+def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records: str) -> None:
+    """Raise ValueError if ``folder`` holds something else than this run; ``records``: their digest, or NO_RECORDS."""
     path = folder / RECIPE_FILE
     if not path.is_file():
         others = [entry.name for entry in folder.iterdir() if entry.name != LOCK_FILE] if folder.is_dir() else []
@@ -40,6 +37,5 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
     for stage in stages:
         done = folder / stage.name / DONE
         if stage.reads_records and done.is_file():
-            used = (read_json(done).get("inputs") or {}).get("records", records[0])
-            if used not in records:
-                check_same_settings(str(folder), {"--records": used}, {"--records": records[0]})
+            used = (read_json(done).get("inputs") or {}).get("records", records)
+            check_same_settings(str(folder), {"--records": used}, {"--records": records})

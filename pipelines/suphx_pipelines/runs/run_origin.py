@@ -15,7 +15,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import digest_json, environment, is_hidden
+from suphx_pipelines.engine.provenance import digest_json, environment
 from suphx_pipelines.engine.stage import R, Stage
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_platform.storage.stored_versions import ORIGIN
@@ -60,28 +60,10 @@ def find_equal_run(runs: Path, recipe: R, stages: Sequence[Stage[R]], records: s
     for path in sorted(runs.glob(f"{recipe.name}-*/{ORIGIN_FOLDER}/{PROVENANCE_FILE}")):
         folder = path.parents[1]
         with suppress(ValueError, OSError):
-            check_named_run(folder, recipe, stages, records_of_run(folder, stages, records))
-            if _same_records(read_json(path), stages, records):
+            check_named_run(folder, recipe, stages, records or NO_RECORDS)
+            if read_json(path).get("records_digest") == records:
                 return folder.name
     return None
-
-
-def records_of_run(folder: Path, stages: Sequence[Stage[Any]], records: str | None) -> list[str]:
-    """Return the digest of ``records``, and the one under which the run in ``folder`` has noted the same records."""
-    accepted = [records or NO_RECORDS]
-    with suppress(ValueError, OSError):
-        content = read_json(folder / ORIGIN_FOLDER / PROVENANCE_FILE)
-        if _same_records(content, stages, records):
-            accepted.append(content.get("records_digest") or NO_RECORDS)
-    return accepted
-
-
-def _same_records(content: Mapping[str, Any], stages: Sequence[Stage[Any]], records: str | None) -> bool:
-    """Tell whether a run was made from records of this digest; earlier versions counted hidden and unread files."""
-    files = content.get("records") or {}
-    shown = {name: digest for name, digest in files.items() if not is_hidden(Path(name))}
-    found = digest_json(shown) if shown else content.get("records_digest")
-    return found == records or not any(stage.reads_records for stage in stages)
 
 
 def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:

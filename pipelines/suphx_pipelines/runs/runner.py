@@ -45,7 +45,6 @@ from suphx_pipelines.runs.run_origin import (
     find_equal_run,
     origin_tags,
     provenance,
-    records_of_run,
     write_origin,
 )
 from suphx_pipelines.runs.start_wait import wait_for_services
@@ -128,8 +127,8 @@ class Runner(Generic[R]):
 
         ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
         ``run_id``: the run's name, if it is not derived from the recipe and the records; ``can_be_named``: whether the
-        user can give it one. ``get_ready``: called when
-        the run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
+        user can give it one. ``get_ready``: called when the run has begun, before its first stage. ``on_code_change``:
+        what to do with the run's results of other code.
         ``max_wait_hours``: how long the start waits for MLflow and the storage; 0 = an error if they do not answer.
         """
         _check_names(recipe.name, stages)
@@ -165,8 +164,7 @@ class Runner(Generic[R]):
         with self._console.activity("opening the MLflow store"):
             wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
         if self._is_named:
-            records = records_of_run(self.folder, self._stages, self._records_digest)
-            check_named_run(self.folder, self._recipe, self._stages, records)
+            check_named_run(self.folder, self._recipe, self._stages, self._records_digest or NO_RECORDS)
         elif self._can_be_named and not self.folder.exists():
             self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -339,11 +337,9 @@ class Runner(Generic[R]):
 
     def _check_outside(self, stage: Stage[R]) -> None:
         """Raise ValueError if files outside of the run are no longer those that its plan was made with."""
-        if not self._reads_outside(stage):
-            return
-        paths: Sequence[Path] = ()
+        find, paths = self._outside_of(stage), list[Path]()
         with suppress(ValueError, OSError):  # they are missing: the stage says so, if it needs them
-            paths = stage.outside_files(self._recipe) if stage.outside_files else ()
+            paths += find(self._recipe) if find else ()
         for path in paths:
             if path in self._outside and digest_file(path) != self._outside[path]:
                 raise ValueError(
@@ -359,15 +355,15 @@ class Runner(Generic[R]):
         }
         if stage.reads_records:
             settings["records"] = self._records_digest or NO_RECORDS
-        if stage.outside_files is not None and self._reads_outside(stage):
-            settings |= self._outside_digests(stage.outside_files)
+        if (find := self._outside_of(stage)) is not None:
+            settings |= self._outside_digests(find)
         if stage.reads_newest is not None and stage.reads_newest(self._recipe):
             settings[FILES] = NEWEST
         return settings
 
-    def _reads_outside(self, stage: Stage[R]) -> bool:
-        """Tell whether a stage reads files outside of the run: the user's records need no nets that play others."""
-        return stage.outside_files is not None and not (stage.reads_records and self._records is not None)
+    def _outside_of(self, stage: Stage[R]) -> Callable[[R], Sequence[Path]] | None:
+        """Return what finds the files outside of the run that a stage reads: records of the user need no agent."""
+        return None if stage.reads_records and self._records is not None else stage.outside_files
 
     def _outside_digests(self, find: Callable[[R], Sequence[Path]]) -> dict[str, Any]:
         """Return the digests of the files that ``find`` returns, None if any is missing; nothing without files."""

@@ -104,8 +104,10 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
     then = header.get("run", {})
     if not isinstance(then, dict):
         raise damaged(path, TypeError("its settings are not an object"))
-    names = sorted((then.keys() | run.keys()) - ({START_WEIGHTS} - then.keys()))
-    differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]
+    names = then.keys() | run.keys()
+    if START_WEIGHTS not in then:
+        names -= {START_WEIGHTS}
+    differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in sorted(names) if then.get(n) != run.get(n)]
     if differences:
         raise ValueError(
             f"{path} belongs to another run ({'; '.join(differences)}): "

@@ -170,5 +170,5 @@ def _fractions(uniforms: F32) -> F32:
 
 
 _HIGH_DIGITS = np.float32(4096)
-_STEPS_IN_VAIN = 2_000
+_STEPS_IN_VAIN = 2_000  # many deals at every table
 _FIRST_STEPS = 64  # about as many decisions as a table has in a deal

@@ -8,7 +8,6 @@ from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, check_he
 from suphx.models.computation import DeviceName
 from suphx.selfplay.playouts.branch_config import BranchConfig
 
-DISCARD = HEAD_NAMES[DISCARD_HEAD]
 MAX_COLLECTORS = 16
 """So many have seeds of their own."""
 
@@ -70,8 +69,8 @@ class PlayoutConfig:
         for name in (*least, "num_collectors", "round_decisions", "batch_size", "report_every"):
             if getattr(self, name) < least.get(name, 1):
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 1)}")
-        if self.heads == (DISCARD,) and not self.branches.discard_share:
-            raise ValueError("branches.discard_share is 0, so no discard is played out, and heads has only discard")
+        if self.head_numbers == (DISCARD_HEAD,) and not self.branches.discard_share:
+            raise ValueError("branches.discard_share is 0, but only discard learns: use a larger share")
         if self.num_collectors > MAX_COLLECTORS:
             raise ValueError(f"num_collectors is {self.num_collectors}: use at most {MAX_COLLECTORS}")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):

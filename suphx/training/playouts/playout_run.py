@@ -104,8 +104,10 @@ class PlayoutRun:
         tensors, header = read_tensors(path)
         if header.get("kind") != "playouts" or header.get("format_version") != FORMAT_VERSION:
             raise ValueError(f"{path} is not a state of playouts of format {FORMAT_VERSION}: delete it to start over")
-        then, now = dict(header.get("job") or {}), self._job.identity()
-        if then != {name: value for name, value in now.items() if name in then or name != START_DIGEST}:
+        then, now = header.get("job"), self._job.identity()
+        if isinstance(then, dict) and START_DIGEST not in then:
+            del now[START_DIGEST]
+        if then != now:
             raise ValueError(f"{path} belongs to a training with other settings: restore them, or delete it")
         try:
             self._training.restore(tensors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from suphx_pipelines.riichi_play.seated_agents import SeatedAgents
 from suphx_pipelines.viewer.game_view import shared_script
 from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.riichi_view import VIEW
-from tests.browser import Browser, PageError
+from tests.browser import Browser, Page, PageError
 from tests.page_contrast import unreadable_texts
 from tests.pictures import screenshot
 from tests.suphx_pipelines.riichi_play.clicking_player import (
@@ -163,14 +164,23 @@ def test_a_page_whose_server_has_stopped_says_so(tmp_path: Path) -> None:
         assert "connection to the server is lost" in page.text()
 
 
+def wait_for_turn(page: Page, refuse: Callable[[], None]) -> None:
+    """Refuse every claim until a tile can be discarded."""
+    for _ in range(20):
+        page.wait(READY)
+        if page.value("document.querySelector('#hand button:enabled') !== null"):
+            return
+        refuse()
+    raise AssertionError("twenty claims, and no turn")
+
+
 @pytest.mark.slow
 @needs_chromium
 def test_the_keyboard_goes_from_the_result_of_a_deal_into_the_hand(tmp_path: Path) -> None:
     with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
         page = ClickingPlayer(browser, server.link()).page
-        choices = "document.querySelector('#hand button:enabled, .call, #next')"
         for _ in range(200):
-            page.wait(f"{choices} !== null && {READY}")
+            page.wait(READY)
             if page.value("document.querySelector('#next') !== null"):
                 break
             page.press("0")
@@ -179,11 +189,7 @@ def test_the_keyboard_goes_from_the_result_of_a_deal_into_the_hand(tmp_path: Pat
         page.value("document.querySelector('#next').focus()")
         page.press("Enter")
         page.wait("document.querySelector('#next') === null")
-        for _ in range(20):
-            page.wait(READY)
-            if page.value("document.querySelector('#hand button:enabled') !== null"):
-                break
-            page.press("0")
+        wait_for_turn(page, lambda: page.press("0"))
         page.wait("document.querySelector('#hand').contains(document.activeElement)", 5)
 
 
@@ -207,12 +213,12 @@ def test_the_focus_stays_in_the_hand_when_a_hint_comes_and_after_a_discard(tmp_p
         assert (page.value(FOCUSED), page.value(FOCUSED_PLACE)) == (action, tile)
         page.press("Enter")
         page.wait("document.querySelectorAll('.seat.own .river .tile').length === 1")
-        for _ in range(20):
-            page.wait(READY)
-            if page.value("document.querySelector('#hand button:enabled') !== null"):
-                break
+
+        def press_pass() -> None:
             page.value("document.querySelector('.call.pass').focus()")
             page.press("Enter")
+
+        wait_for_turn(page, press_pass)
         page.wait(f"{FOCUSED_PLACE} === {tile}", 5)
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_file
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
-from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe, make_numbers, small_runner
 
 
@@ -74,39 +73,6 @@ def test_a_run_that_an_earlier_version_gave_another_id_is_named(
         again = Runner(recipe, STAGES, runs=runs, records=given, console=Console(), can_be_named=can_be_named).run()
         assert (told in " ".join(capsys.readouterr().err.split())) == is_told
         shutil.rmtree(again.folder)
-
-
-def test_a_run_from_the_time_when_hidden_files_counted_is_named(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    records = tmp_path / "records"
-    records.mkdir()
-    (records / "a.mjlog").write_text("one")
-    first = small_runner(runs, records=records).run()
-    path = first.folder / "origin" / "provenance.json"
-    origin = read_json(path)
-    origin["records"][".DS_Store"] = "0" * 64
-    write_json(path, {**origin, "records_digest": "1" * 64})
-    done = first.folder / "numbers" / "done.json"
-    content = read_json(done)
-    write_json(done, {**content, "inputs": {**content["inputs"], "records": "1" * 64}})
-    store = TrackingStore(runs)
-    assert store.delete(first.run_id)
-    store.close()
-    first.folder.rename(runs / "small-0123456789")
-    new = Runner(SmallRecipe(), STAGES, runs=runs, records=records, console=Console(), can_be_named=True)
-    new.run()
-    assert "repeat it with --run-id small-0123456789" in " ".join(capsys.readouterr().err.split())
-    old = Runner(
-        SmallRecipe(),
-        STAGES,
-        runs=runs,
-        records=records,
-        console=Console(),
-        run_id="small-0123456789",
-        on_code_change="keep",
-    )
-    assert {stage.status for stage in old.run().stages.values()} == {"kept"}
 
 
 def test_missing_nets_of_a_player_do_not_matter_where_records_are_given(runs: Path, tmp_path: Path) -> None:

@@ -239,7 +239,10 @@ def test_a_state_that_began_with_other_nets_is_refused(tmp_path: Path) -> None:
         ({"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
         ({"learning_rate": 1.0}, "learning_rate is 1.0: use a number between"),
         ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use a share"),
-        ({"heads": ("discard",), "branches": BranchConfig(discard_share=0.0)}, "branches.discard_share is 0, so no"),
+        (
+            {"heads": ("discard",), "branches": BranchConfig(discard_share=0.0)},
+            "branches.discard_share is 0, but only",
+        ),
         ({"threads": -1}, "threads is -1: use at least 0"),
         ({"reward_unit": 0.0}, "reward_unit is 0.0: use a positive number"),
     ],

@@ -229,8 +229,10 @@ def results_id(job: Mapping[str, Any]) -> str | None:
     """
     metadata = job["metadata"]
     noted = (metadata.get("annotations") or {}).get(RESULTS_NOTE)
+    if noted:
+        return str(noted)
     is_tournament = shlex.split(str(job["spec"].get("entrypoint", "")))[:2] == ["suphx", "tournament"]
-    return str(noted) if noted else None if is_tournament else str(metadata["name"])
+    return None if is_tournament else str(metadata["name"])
 
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:

@@ -1,7 +1,7 @@
 """Tables from the view of one seat: scripted players answer for the others, and the seat's planes go into its row.
 
-These kernels do the work of all environments (suphx/environments). Each writes into the rows
-of its caller's arrays, so that hundreds of tables cost no copy.
+These kernels do the work of all environments (suphx/environments). Each writes into the rows of its caller's arrays, so
+that hundreds of tables cost no copy.
 """
 
 from __future__ import annotations

@@ -74,9 +74,8 @@ def encode_observation(
 ) -> None:  # fmt: skip
     """Fill ``row`` (uint8, the observation_bytes of the head's layout) with what ``seat`` sees at table ``t``.
 
-    ``action``: the candidate that a claim head judges; the discard and riichi heads do not look at it. Reads
-    nothing that is hidden from ``seat``. ``encoder_id``, ``head`` and ``row`` must fit each other:
-    kernels do not check.
+    ``action``: the candidate that a claim head judges; the discard and riichi heads do not look at it. Reads nothing
+    that is hidden from ``seat``. ``encoder_id``, ``head`` and ``row`` must fit each other: kernels do not check.
     """
     if head not in CLAIM_HEADS:
         action = -1

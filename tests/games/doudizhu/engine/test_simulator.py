@@ -10,6 +10,7 @@ from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, MAX_MOVES
 from suphx.games.doudizhu.moves.move_table import find_move
 from suphx.kernel.record import Records
+from tests.kernel.wrong_tables import WRONG_TABLES
 
 NUM_GAMES = 40
 
@@ -121,14 +122,7 @@ def test_a_simulator_needs_a_table_and_rules_a_known_scoring() -> None:
         Rules(scoring="elo")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("indices", "message"),
-    [
-        ([0, 2, 0], "table 0 is named twice: give each table one move in a call"),
-        ([0, 3], "there is no table 3: use 0 to 2"),
-        ([-1, 0], "there is no table -1: use 0 to 2"),
-    ],
-)
+@pytest.mark.parametrize(("indices", "message"), WRONG_TABLES)
 def test_a_table_that_is_not_there_or_is_named_twice_is_refused_and_nothing_changes(
     indices: list[int], message: str
 ) -> None:

@@ -9,6 +9,7 @@ from suphx.games.riichi.table.rules import Rules, rule_flags, tenhou, tonpuu
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END
 from suphx.kernel.record import Records
 from tests.games.riichi.builders.table_choice import choose
+from tests.kernel.wrong_tables import WRONG_TABLES
 
 
 def play(seeds: range, rules: Rules, batch: int) -> Records:
@@ -146,14 +147,7 @@ def test_a_finished_table_accepts_no_action_however_its_game_ended() -> None:
         simulator.advance(np.array([0]), np.array([TSUMO]))
 
 
-@pytest.mark.parametrize(
-    ("indices", "message"),
-    [
-        ([0, 2, 0], "table 0 is named twice: give each table one move in a call"),
-        ([0, 3], "there is no table 3: use 0 to 2"),
-        ([-1, 0], "there is no table -1: use 0 to 2"),
-    ],
-)
+@pytest.mark.parametrize(("indices", "message"), WRONG_TABLES)
 def test_a_table_that_is_not_there_or_is_named_twice_is_refused_and_nothing_changes(
     indices: list[int], message: str
 ) -> None:
