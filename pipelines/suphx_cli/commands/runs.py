@@ -394,21 +394,13 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     if entry.state in ("interrupted", "failed"):
         has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)
         return [shlex.join([*entry.command, *([] if has_folder else place)])] if entry.command else []
-    commands = [shlex.join(["suphx", "ui", entry.run_id, *place])]
-    agent = _agent(entry)
-    if agent is not None and entry.state == "finished":
-        commands.append(shlex.join(["suphx", "play", "--agent", str(agent)]))
-        commands.append(shlex.join(["suphx", "evaluate", "--candidate", str(agent), "--opponent", "ukeire"]))
-    return commands
+    from suphx_pipelines.summary.agent_commands import agent_commands
+    from suphx_pipelines.summary.run_summary import program_name
 
-
-def _agent(entry: RunEntry) -> Path | None:
-    """Return the nets of the last stage that has all five."""
-    from suphx.selfplay.agents.checkpoint_folder import has_nets
-    from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, SUPERVISED_FOLDER
-
-    folders = (entry.folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
-    return next((folder for folder in folders if has_nets(folder)), None)
+    commands = [[program_name(), "ui", entry.run_id, *place]]
+    if entry.state == "finished":
+        commands += agent_commands(entry.folder).values()
+    return [shlex.join(command) for command in commands]
 
 
 def _outcome(entry: RunEntry) -> str:

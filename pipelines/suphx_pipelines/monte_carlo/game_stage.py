@@ -11,8 +11,8 @@ from suphx.atomic_file import write_atomically
 from suphx.games.registry import game_modules
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.stage import Stage, StageContext
-from suphx_pipelines.monte_carlo import learning_stage
 from suphx_pipelines.monte_carlo.match_stage import first_deal
+from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.viewer.side_games import deck_page
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
@@ -30,7 +30,7 @@ def game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=("name", "match", "learning.precision"),
-        needs=(learning_stage.STAGE_NAME,),
+        needs=(MONTE_CARLO_STAGE,),
         artifacts=(PAGE_FILE,),
         files=FILES,
         modules=game_modules(game_name),
@@ -40,7 +40,7 @@ def game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
 
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play the deck and write its page."""
-    trained, opponent = load_value_nets(context.upstream[learning_stage.STAGE_NAME]), context.recipe.match.opponents[-1]
+    trained, opponent = load_value_nets(context.upstream[MONTE_CARLO_STAGE]), context.recipe.match.opponents[-1]
     agents = (
         ("nets", trained.player(context.recipe.learning.precision)),
         (opponent, trained.game.scripted_player(opponent)),

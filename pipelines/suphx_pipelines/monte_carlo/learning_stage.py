@@ -21,11 +21,9 @@ from suphx.training.monte_carlo.round_backend import NewBackend
 from suphx.training.monte_carlo.value_nets import save_value_nets
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
+from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_platform.console.stop_request import StopRequest
-
-STAGE_NAME = "learning"
-
 
 FILES: Mapping[str, str] = {
     "metrics.json": (
@@ -41,7 +39,7 @@ FILES: Mapping[str, str] = {
 def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
     """Return the stage of a game."""
     return Stage(
-        name=STAGE_NAME,
+        name=MONTE_CARLO_STAGE,
         run=run,
         recipe_keys=("game", "rules", "learning"),
         artifacts=(METRICS_FILE, *net_file_names(candidate_game(game_name))),
@@ -57,8 +55,8 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
         game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
-    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress, StopRequest() as stop:
-        watch = StageWatch(context.console, progress, stop, STAGE_NAME, note="first games")
+    with context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE) as progress, StopRequest() as stop:
+        watch = StageWatch(context.console, progress, stop, MONTE_CARLO_STAGE, note="first games")
 
         def report(entry: Mapping[str, Any]) -> None:
             context.tracker.log_metrics(curve_point(entry), step=entry["step"])
@@ -76,10 +74,10 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 new_backend=_new_backend(recipe, config),
             )
         except StoppedError as stopped:
-            raise Interrupted(f"step {stopped.step:,} of {STAGE_NAME}") from stopped
+            raise Interrupted(f"step {stopped.step:,} of {MONTE_CARLO_STAGE}") from stopped
     save_value_nets(context.folder, trained, {"recipe": recipe.name, "step": done.best_step})
     last = done.history[-1]
-    context.console.say(f"{STAGE_NAME}: {last['games']:,} games, the nets of step {done.best_step:,} won most")
+    context.console.say(f"{MONTE_CARLO_STAGE}: {last['games']:,} games, the nets of step {done.best_step:,} won most")
     figures = {name: last[name] for name in ("step", "games", "samples", "seconds", "loss")}
     return {name: float(value) for name, value in figures.items()} | {"best_step": float(done.best_step)}
 

@@ -13,7 +13,7 @@ from suphx.games.registry import game_modules
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
-from suphx_pipelines.monte_carlo import learning_stage
+from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 
 STAGE_NAME = "match"
@@ -37,7 +37,7 @@ def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=("match", "learning.precision"),
-        needs=(learning_stage.STAGE_NAME,),
+        needs=(MONTE_CARLO_STAGE,),
         artifacts=(MATCH_FILE,),
         files=FILES,
         modules=game_modules(game_name),
@@ -47,7 +47,7 @@ def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play all decks against each opponent and return the figures."""
     config = context.recipe.match
-    trained = load_value_nets(context.upstream[learning_stage.STAGE_NAME])
+    trained = load_value_nets(context.upstream[MONTE_CARLO_STAGE])
     game, player = trained.game, trained.player(context.recipe.learning.precision)
     found: dict[str, SideReport] = {}
     with context.console.progress("decks", config.decks * len(config.opponents), name=STAGE_NAME) as progress:

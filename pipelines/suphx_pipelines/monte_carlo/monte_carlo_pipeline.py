@@ -11,7 +11,8 @@ from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.monte_carlo import game_stage, match_stage, report_stage
-from suphx_pipelines.monte_carlo.learning_stage import STAGE_NAME, learning_stage
+from suphx_pipelines.monte_carlo.learning_stage import learning_stage
+from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_platform.console.console import Console
@@ -73,7 +74,7 @@ def run_monte_carlo(
     return MonteCarloResult(
         run=result,
         report=result.folder / report_stage.STAGE_NAME / REPORT_NAME,
-        agent=result.folder / STAGE_NAME,
+        agent=result.folder / MONTE_CARLO_STAGE,
         opponent=recipe.match.opponents[-1],
         play_note=f"in the terminal, --seat 1 to {len(candidate_game(recipe.game).seat_names)}: your seat",
     )

@@ -16,9 +16,10 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.monte_carlo import game_stage, learning_stage, match_stage
+from suphx_pipelines.monte_carlo import game_stage, match_stage
 from suphx_pipelines.monte_carlo.learning_stage import curve_point
 from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE
+from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
@@ -50,7 +51,7 @@ def report_stage() -> Stage[MonteCarloRecipe]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
-        needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME, game_stage.STAGE_NAME),
+        needs=(MONTE_CARLO_STAGE, match_stage.STAGE_NAME, game_stage.STAGE_NAME),
         artifacts=(REPORT_NAME, PAGE_FILE),
         files=FILES,
         is_about_run=True,
@@ -62,7 +63,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Write the page."""
     recipe, folders = context.recipe, context.upstream
     match = read_json(folders[match_stage.STAGE_NAME] / MATCH_FILE)
-    learned = read_json(folders[learning_stage.STAGE_NAME] / METRICS_FILE)
+    learned = read_json(folders[MONTE_CARLO_STAGE] / METRICS_FILE)
     head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
     shutil.copyfile(folders[game_stage.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
     watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"

@@ -27,6 +27,8 @@ AGENT_STAGES = (
 )
 """Stages whose folder is an agent that plays by the rules, the last one of a run first; before them there are the
 supervised nets."""
+MONTE_CARLO_STAGE = "learning"
+"""The stage that leaves the nets of a game that is learned by Deep Monte-Carlo."""
 
 
 def last_agent(stages: Container[str]) -> str | None:

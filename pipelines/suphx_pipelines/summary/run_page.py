@@ -9,14 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx.training.data.game_store import open_store
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
-from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, SUPERVISED_FOLDER
+from suphx_pipelines.summary.agent_commands import agent_commands
 from suphx_pipelines.summary.headline import headline, verdict_figures
 from suphx_pipelines.summary.run_journal import LOG_FILE
-from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command, program_name
+from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
 
@@ -137,12 +136,7 @@ def _in_short_lines(command: Sequence[str]) -> str:
 
 
 def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
-    commands = {"Open this page": page_command(run_id, folder)}
-    nets = next((folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER) if has_nets(folder / name)), None)
-    if nets is not None:
-        commands["Play against its agent"] = [program_name(), "play", "--agent", str(nets)]
-        commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--opponent", "ukeire"]
-    return commands
+    return {"Open this page": page_command(run_id, folder), **agent_commands(folder)}
 
 
 def _source_tags(summary: RunSummary) -> dict[str, str]:

@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from suphx.games.candidate_game import candidate_game
+from suphx.games.doudizhu import Rules
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_player import new_nets
 from suphx_cli import cli
 from suphx_cli.commands import runs as runs_command
 from suphx_platform.tracking.tracking import TrackingStore
@@ -85,6 +89,17 @@ def test_a_finished_run_with_nets_can_be_played_against(runs: Path, capsys: pyte
         f"suphx ui laptop-1 --runs {runs}",
         f"suphx play --agent {nets}",
         f"suphx evaluate --candidate {nets} --opponent ukeire",
+    ]
+
+
+def test_so_can_the_nets_of_a_game_of_two_sides(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = candidate_game("doudizhu")
+    nets = runs / "laptop-1" / "learning"
+    nets.mkdir()
+    save_value_nets(nets, ValueNets(game, Rules(), new_nets(game, 1)))
+    assert answer(runs, capsys, "show", "laptop-1")["next"][1:] == [
+        f"suphx play --agent {nets}",
+        f"suphx evaluate --candidate {nets} --opponent rule",
     ]
 
 

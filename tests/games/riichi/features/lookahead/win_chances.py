@@ -1,4 +1,4 @@
-"""The look-ahead of one hand as numbers, for explanations and reports; the planes hold the same in steps."""
+"""The look-ahead of one hand as numbers, which tests compare; the planes hold the same in steps."""
 
 from __future__ import annotations
 
