@@ -53,6 +53,8 @@ class Cost:
     """Of the mean, over the deals that were dealt again at random; 0 if no deal ended differently."""
     interval: Interval
     """95 % interval."""
+    samples: int
+    """Deals behind it."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts and pages read."""
@@ -208,11 +210,14 @@ def _cost(gains: F64) -> Cost:
     """Return the cost from the differences of all samples."""
     mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(len(gains))
     radius = error * float(stdtrit(len(gains) - 1, (1 + LEVEL) / 2))
-    return Cost(mean, error, Interval(mean - radius, mean + radius))
+    return Cost(mean, error, Interval(mean - radius, mean + radius), len(gains))
 
 
 def total_cost(costs: Sequence[Cost]) -> tuple[float, Interval]:
-    """Return the sum of independent estimates and its 95 % interval."""
+    """Return the sum of independent estimates and its 95 % interval (degrees of freedom by Welch and Satterthwaite)."""
     total = sum(cost.mean for cost in costs)
-    radius = float(stdtrit(math.inf, (1 + LEVEL) / 2)) * math.sqrt(sum(cost.standard_error**2 for cost in costs))
+    variance = sum(cost.standard_error**2 for cost in costs)
+    spread = sum(cost.standard_error**4 / (cost.samples - 1) for cost in costs)
+    freedom = variance**2 / spread if spread else math.inf
+    radius = float(stdtrit(freedom, (1 + LEVEL) / 2)) * math.sqrt(variance)
     return total, Interval(total - radius, total + radius)

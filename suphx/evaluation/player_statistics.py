@@ -30,6 +30,8 @@ from suphx.games.riichi import STATISTICS_RATIOS as STATISTICS_RATIOS
 from suphx.games.riichi import GameLog, game_row
 
 _MAX_NAMES_SHOWN = 5
+_MIN_INDEPENDENT = 2
+"""Games or walls: one alone says nothing of how much results scatter."""
 
 _INDEX = {name: i for i, name in enumerate(STATISTICS_COLUMNS)}
 PLACE_COLUMN = _INDEX["place"]
@@ -39,7 +41,8 @@ PLACE_COLUMN = _INDEX["place"]
 class PlayerStatistics:
     """Numbers of one player; each ratio has its 95% interval (bootstrap over games, or walls) in ``intervals``.
 
-    A ratio with nothing to divide by (no wins, no draws) is nan here and null in JSON.
+    A ratio with nothing to divide by (no wins, no draws), and each interval of one game or wall alone, is nan here and
+    null in JSON.
     """
 
     player: str
@@ -116,6 +119,8 @@ def summarise_rows(
     sums = rows.sum(axis=0, dtype=np.int64)
     independent = rows if clusters is None else cluster_sums(rows, clusters)
     samples, level = resample_sums(independent, seed=seed), expanded_level(LEVEL, len(independent))
+    if len(independent) < _MIN_INDEPENDENT:
+        samples[:] = np.nan
     placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
     values = {name: float(_ratio(sums[None, :], name)[0]) for name in STATISTICS_RATIOS}
     values["average_placement"] = average_placement(placements)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx.evaluation.statistics import Interval, mean_interval
+from suphx.evaluation.statistics import Interval, mean_interval, share_interval
 from suphx.games.candidate_game import CandidateGame, KeptGames, Player, SideResults
 
 MIN_DEALS = 2
@@ -101,5 +101,10 @@ def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults
         columns[f"adp_{side}"] = np.concatenate([part.points for part in own]).astype(np.float64)
     for name, measure in (("share", "wp"), ("points", "adp")):
         columns[name] = np.mean([columns[f"{measure}_{side}"] for side in sides], axis=0)
-    figures = {name: SideFigure(float(column.mean()), mean_interval(column)) for name, column in columns.items()}
+    figures = {name: SideFigure(float(column.mean()), _interval(name, column)) for name, column in columns.items()}
     return SideReport(deals=len(columns["share"]), figures=figures)
+
+
+def _interval(name: str, column: NDArray[np.float64]) -> Interval:
+    is_share = name == "share" or name.startswith("wp_")
+    return share_interval(column) if is_share else mean_interval(column)

@@ -35,8 +35,8 @@ class Interval:
     high: float
 
     def excludes(self, value: float) -> bool:
-        """Tell whether ``value`` lies outside."""
-        return not self.low <= value <= self.high
+        """Tell whether ``value`` lies outside; nothing does if the ends are nan."""
+        return value < self.low or value > self.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +138,21 @@ def mean_interval(
     """Return the interval of the mean of ``values`` [n], one a game; games of one cluster are drawn together."""
     sample = _cluster_rows(np.asarray(values, np.float64), clusters)
     return _ratio_interval(sample, num_samples, level, seed)
+
+
+def share_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
+    """Return the interval of the mean of shares [n], each from 0 to 1, of independent games.
+
+    If all are 0, or all 1, the bootstrap has nothing to draw from. Then it is the exact interval of a proportion
+    (Clopper and Pearson, 1934).
+    """
+    shares = np.asarray(values, np.float64)
+    rarest = 1 - ((1 - level) / 2) ** (1 / len(shares)) if len(shares) else 1.0
+    if (shares == 0).all():
+        return Interval(0.0, rarest)
+    if (shares == 1).all():
+        return Interval(1 - rarest, 1.0)
+    return mean_interval(shares, level=level)
 
 
 def stable_rank_interval(

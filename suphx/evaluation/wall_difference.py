@@ -38,6 +38,11 @@ class Measure:
         """Standard deviation of the mean of four independent games among equal players."""
         return float(np.std(self.by_place)) / 2
 
+    @property
+    def largest_difference(self) -> float:
+        """A bound of the difference on one wall, in any seating."""
+        return 0.75 * (max(self.by_place) - min(self.by_place))
+
     def wall_sums(self, placements: I64, seating: Seating) -> I64:
         """Return how much the candidates had on each wall beyond the table's mean: int64 [walls].
 
@@ -53,7 +58,12 @@ PLACEMENT = Measure("placement", (1, 2, 3, 4))
 
 def points_measure(points: tuple[int, ...]) -> Measure:
     """Return the measure in points; ValueError unless there are four that fall from first to fourth place."""
-    if len(points) != SEATS or list(points) != sorted(points, reverse=True) or points[0] == points[-1]:
+    if (
+        len(points) != SEATS
+        or not all(isinstance(value, int) for value in points)
+        or list(points) != sorted(points, reverse=True)
+        or points[0] == points[-1]
+    ):
         raise ValueError(
             f"points is {list(points)}: give four whole numbers, for first to fourth place, none above the one before"
         )

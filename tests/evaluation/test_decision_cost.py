@@ -64,7 +64,7 @@ def test_the_same_move_costs_exactly_nothing(
     numbers = choices(recorded)[::40]
     judge = CostJudge(UKEIRE, samples=4, predictor=predictor)
     costs = judge.costs(game, recorded, numbers, recorded.actions[numbers])
-    assert costs == [Cost(0.0, 0.0, Interval(0.0, 0.0))] * len(numbers)
+    assert costs == [Cost(0.0, 0.0, Interval(0.0, 0.0), 4)] * len(numbers)
 
 
 def test_wins_that_are_passed_up_cost_points(game: GameLog, recorded: RecordedDecisions) -> None:
@@ -154,9 +154,21 @@ def test_discarding_the_drawn_tile_is_dearer_than_what_ukeire_plays() -> None:
 
 
 def test_the_total_adds_estimates_and_their_variances() -> None:
-    total, interval = total_cost([Cost(1.0, 3.0, Interval(-5, 7)), Cost(2.0, 4.0, Interval(-6, 10))])
+    costs = [Cost(1.0, 3.0, Interval(-5, 7), 10_000), Cost(2.0, 4.0, Interval(-6, 10), 10_000)]
+    total, interval = total_cost(costs)
     assert total == 3
     assert (interval.low, interval.high) == pytest.approx((3 - 1.96 * 5, 3 + 1.96 * 5), abs=0.01)
+
+
+def test_the_total_of_one_difference_is_as_sure_as_that_difference() -> None:
+    """With two samples a 95 % interval has 12.7 standard errors on each side, not 1.96."""
+    (cost,) = [Cost(1.0, 3.0, Interval(1 - 12.706 * 3, 1 + 12.706 * 3), 2)]
+    _, interval = total_cost([cost])
+    assert (interval.low, interval.high) == pytest.approx((cost.interval.low, cost.interval.high), abs=0.01)
+
+
+def test_nothing_differs_for_sure_if_no_deal_ended_differently() -> None:
+    assert total_cost([Cost(0.0, 0.0, Interval(0.0, 0.0), 8)]) == (0.0, Interval(0.0, 0.0))
 
 
 def test_a_single_sample_is_refused() -> None:

@@ -17,6 +17,7 @@ from suphx.evaluation.statistics import (
     paired_difference,
     percentile_interval,
     resample_sums,
+    share_interval,
     stable_rank_interval,
 )
 
@@ -102,6 +103,20 @@ def test_games_that_agree_within_a_cluster_widen_the_interval() -> None:
     values = np.repeat(np.random.default_rng(7).normal(size=500), 4)
     alone, together = mean_interval(values), mean_interval(values, np.repeat(np.arange(500), 4))
     assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, abs=0.3)
+
+
+@pytest.mark.parametrize(("games", "rarest"), [(500, 0.00735), (6, 0.459), (1, 0.975)])
+def test_a_share_of_all_or_no_games_has_an_exact_interval(games: int, rarest: float) -> None:
+    """The rule of three, for one side: 3.69 instead of 3 of n games, as each end is missed in 2.5 of 100 cases."""
+    never, always = share_interval(np.zeros(games)), share_interval(np.ones(games))
+    assert (never.low, never.high) == (0.0, pytest.approx(rarest, rel=1e-2))
+    assert (always.low, always.high) == (pytest.approx(1 - rarest, rel=1e-2), 1.0)
+    mixed = np.arange(40) % 2
+    assert share_interval(mixed) == mean_interval(mixed)
+
+
+def test_nothing_is_outside_of_a_missing_interval() -> None:
+    assert not Interval(math.nan, math.nan).excludes(0.0)
 
 
 def test_an_interval_keeps_infinite_samples_and_drops_missing_ones() -> None:

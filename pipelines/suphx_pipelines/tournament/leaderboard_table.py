@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.player_statistics import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
@@ -124,21 +125,21 @@ def rating_keys(entrant: Entrant, rating: Rating) -> dict[str, Any]:
 
 
 def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:
-    """Return the difference to the champion in their common games; None with fewer than two common walls."""
+    """Return the difference to the champion in their common games; None with few common walls."""
     if champion is None or entrant is champion:
         return None
     pair = {entrant.digest, champion.digest}
-    if len({game.wall for game in games if pair <= set(game.seats)}) < 2:
+    if len({game.wall for game in games if pair <= set(game.seats)}) < MIN_CLUSTERS:
         return None
     difference = head_to_head(games, entrant.digest, champion.digest)
     return {"difference": difference.mean, "interval": [difference.interval.low, difference.interval.high]}
 
 
 def _rank_interval(games: Sequence[RatedGame], agent: str) -> list[float] | None:
-    """Return the interval of the stable rank; None where it is infinite, and with fewer than two walls."""
+    """Return the interval of the stable rank; None where it is infinite, and with few walls."""
     own = [game for game in games if agent in game.seats]
     walls = [game.wall for game in own]
-    if len(set(walls)) < 2:
+    if len(set(walls)) < MIN_CLUSTERS:
         return None
     interval = stable_rank_interval(placements_of(own, agent), walls)
     ends = [interval.low, interval.high]

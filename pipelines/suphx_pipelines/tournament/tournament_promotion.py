@@ -69,11 +69,15 @@ def _bounds(test: Mapping[str, Any]) -> dict[str, str]:
 
 def _failure(test: Mapping[str, Any], opponent: str, version: str | None) -> str:
     """Return why a candidate was not promoted."""
-    low, high = test["always_valid_intervals"]["placement"]
+    low, high = test["always_valid_intervals"][test["decides"]]
+    if test["decides"] == "placement":
+        difference = f"Difference of the average placement, lower is better: {low:+.3f} to {high:+.3f}"
+    else:
+        difference = f"Difference in points per hanchan, higher is better: {low:+.1f} to {high:+.1f}"
     return (
         f"Not promoted: the sequential test against {_named(opponent, version)} ended with "
-        f'"{test["verdict"].replace("_", " ")}" after {test["hanchans"]:,} hanchans. Difference of the average '
-        f"placement, lower is better: {low:+.3f} to {high:+.3f} (always-valid 95 % interval)."
+        f'"{test["verdict"].replace("_", " ")}" after {test["hanchans"]:,} hanchans. {difference} (always-valid 95 % '
+        "interval)."
     )
 
 
@@ -103,8 +107,8 @@ def _evidence(match: Mapping[str, Any], test: Mapping[str, Any], opponent: str, 
     whom = _named(opponent, version)
     against = f"three {whom}" if seating == "1v3" else f"{whom} ({seating})"
     return (
-        f"Average placement {match['average_placement']:.3f} against {against}, lower by "
-        f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), and "
+        f"Average placement {match['average_placement']:.3f} against {against}, a difference of "
+        f"{found['average_placement']:+.3f} (95 % interval {low:+.3f} to {high:+.3f}; lower is better), and "
         f"{points['per_hanchan']:+.1f} points per hanchan, over {match['hanchans']:,} hanchans on new walls. Before, "
         f"a sequential test had decided after {test['hanchans']:,} other hanchans that it is better "
         f"(difference {test['difference']:g} {unit}, at most {100 * test['error']:g} % errors)."

@@ -123,6 +123,6 @@ def _block(pair: Pair, start: int, num_deals: int, first_deal: int, players: Seq
         pair=pair,
         first_deal=first_deal + start,
         num_deals=num_deals,
-        key=f"decks-{start + 1}-agents-{digest}",
+        key=f"decks-{start + 1}-{start + num_deals}-agents-{digest}",
         title=f"{first.name} and {second.name} on decks {start + 1} to {start + num_deals}",
     )

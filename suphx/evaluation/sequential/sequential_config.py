@@ -68,7 +68,8 @@ class SequentialConfig:
 
     def scale(self, measure: Measure) -> WallScale:
         """Return how walls of ``measure`` become a gain."""
-        return WallScale(measure.sign * float(wall_unit(self.deciding_seating)), measure.wall_spread)
+        unit = measure.sign * float(wall_unit(self.deciding_seating))
+        return WallScale(unit, measure.wall_spread, measure.largest_difference)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""

@@ -15,6 +15,10 @@ corrections keep the errors at what is promised, and the matches short:
 - The measured variance of n walls is off by a factor with the variance 2 / n. A ratio that is b by the measured
   variance is b times that factor by the true one, and the mean of exp(-b factor) is exp(-b + b^2 / n): the bound is
   higher by b^2 / n.
+
+Walls are far from normal if the agents come out alike on most of them: what is 0 so far looks like no variance. So a
+decision needs ``MIN_DIFFERING`` walls with a difference, or so many walls without one that walls with one are too rare
+to bring the gain (an upper bound of a Poisson rate, for which k of them are as unlikely as the error allows).
 """
 
 from __future__ import annotations
@@ -26,11 +30,14 @@ from typing import Literal
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import gammaincinv
 
 from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
 
 FIRST_LOOK, LOOK_EVERY = 24, 8
 """Walls: before the first look the variance is not known well enough."""
+MIN_DIFFERING = 12
+"""Walls on which the agents differ, before which the variance is not known either."""
 OVERSHOOT = 0.583
 """Mean excess of a random walk of normal steps over a bound, in standard deviations of a step."""
 _LARGEST_CORRECTION = 0.5
@@ -79,7 +86,15 @@ class SequentialTest:
     def decide(self, sums: WallSums) -> Decision:
         """Return what these walls decide; only ``SequentialState`` knows whether this is a look."""
         ratio, bound = self.log_likelihood_ratio(sums), self.bound(sums)
-        return "better" if ratio >= bound else "not_better" if ratio <= -bound else "undecided"
+        is_known = sums.differing >= MIN_DIFFERING
+        if ratio >= bound and is_known:
+            return "better"
+        return "not_better" if ratio <= -bound and (is_known or sums.walls >= self._rare(sums)) else "undecided"
+
+    def _rare(self, sums: WallSums) -> float:
+        """Return how many walls there must be for the differing ones to be too rare to bring the gain."""
+        most = float(gammaincinv(sums.differing + 1, 1 - self.error))  # expected ones, at most
+        return most * self.scale.largest / self.gain
 
     def expected_walls(self, sums: WallSums) -> float:
         """Return how many more walls the decision takes on average; infinite before the first look.
@@ -91,14 +106,22 @@ class SequentialTest:
             return math.inf
         if self.decide(sums) != "undecided":
             return 0.0
-        variance, ratio = self.scale.variance(sums), self.log_likelihood_ratio(sums)
+        variance = self.scale.variance(sums)
+        bound = max(self.wald_bound, self.bound(sums))
+        ratio = min(max(self.log_likelihood_ratio(sums), -bound), bound)  # beyond it, too few walls differ
         nodes, weights = hermegauss(_NUM_DRIFTS)
         gains = self.scale.mean(sums) + nodes * math.sqrt(variance / sums.walls)
         drifts = self.gain * (2 * gains - self.gain) / (2 * variance)
         diffusion = self.gain**2 / variance
-        bound = max(self.wald_bound, self.bound(sums))  # undecided, so within it
         times = [_exit_time(ratio, float(drift), diffusion, bound) for drift in drifts]
-        return float(np.dot(weights, times) / weights.sum())
+        return max(float(np.dot(weights, times) / weights.sum()), self._unknown_walls(sums))
+
+    def _unknown_walls(self, sums: WallSums) -> float:
+        """Return how many more walls it takes until enough of them differ, or are known to be rare."""
+        missing = max(MIN_DIFFERING - sums.differing, 0)
+        if not sums.differing:
+            return self._rare(sums) - sums.walls
+        return min(missing * sums.walls / sums.differing, max(self._rare(sums) - sums.walls, 0.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class SideTestConfig:
     @property
     def scale(self) -> WallScale:
         """How the numbers of decks, games won less one, become the gain: the share of games won less 0.5."""
-        return WallScale(1 / GAMES_PER_DECK, _DECK_SPREAD)
+        return WallScale(1 / GAMES_PER_DECK, _DECK_SPREAD, EQUAL_SHARE)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""

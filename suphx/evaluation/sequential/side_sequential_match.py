@@ -108,7 +108,7 @@ def _blocks(first_deal: int, num_decks: int) -> list[DeckBlock]:
             pair=(0, 1),
             first_deal=first_deal + start,
             num_deals=min(_BLOCK_DECKS, num_decks - start),
-            key=f"decks-{start + 1}",
+            key=f"decks-{start + 1}-{min(start + _BLOCK_DECKS, num_decks)}",
             title=f"candidate and opponent on decks {start + 1} to {min(start + _BLOCK_DECKS, num_decks)}",
         )
         for start in range(0, num_decks, _BLOCK_DECKS)

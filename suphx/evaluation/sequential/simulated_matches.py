@@ -125,5 +125,6 @@ def _added(sums: WallSums, walls: I64) -> list[WallSums]:
     totals = sums.total + walls.sum(axis=1).cumsum()
     squares = sums.squares + (walls**2).sum(axis=1).cumsum()
     numbers = sums.walls + walls.shape[1] * np.arange(1, len(walls) + 1)
-    columns = (numbers.tolist(), totals.tolist(), squares.tolist())
+    differing = sums.differing + (walls != 0).sum(axis=1).cumsum()
+    columns = (numbers.tolist(), totals.tolist(), squares.tolist(), differing.tolist())
     return [WallSums(*values) for values in zip(*columns, strict=True)]

@@ -14,12 +14,17 @@ class WallSums:
     walls: int = 0
     total: int = 0
     squares: int = 0
+    differing: int = 0
+    """Walls whose number is not 0: on the others the agents came out alike."""
 
     def with_walls(self, values: Iterable[int]) -> WallSums:
         """Return the sums with these walls added."""
         numbers = [int(value) for value in values]
         return WallSums(
-            self.walls + len(numbers), self.total + sum(numbers), self.squares + sum(value * value for value in numbers)
+            self.walls + len(numbers),
+            self.total + sum(numbers),
+            self.squares + sum(value * value for value in numbers),
+            self.differing + sum(value != 0 for value in numbers),
         )
 
 
@@ -33,6 +38,8 @@ class WallScale:
     """Standard deviation that one wall, which is added to the measured ones, is assumed to have.
 
     Without it, agents that play the first walls exactly alike would have a variance of 0, and any test would end."""
+    largest: float
+    """The largest gain that a wall can have, or more."""
 
     def mean(self, sums: WallSums) -> float:
         """Return the mean gain; nan without any wall."""

@@ -27,10 +27,11 @@ def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
     if not paths:
         return {"games": 0, "bytes": 0}
     tables: list[dict[str, str | int]] = []
-    num_games, num_bytes, left_out = 0, 0, _left_out(folder)
+    num_games, num_bytes, left_out, is_full = 0, 0, _left_out(folder), False
     for path in paths:
         size = path.stat().st_size
-        if num_bytes + size > max_bytes:
+        is_full = is_full or num_bytes + size > max_bytes
+        if is_full:
             path.unlink()
             left_out += 1
             continue

@@ -10,7 +10,7 @@ from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
 from suphx.evaluation.statistics import Interval
 from tests.evaluation.sequential.simulated_walls import NORMAL_WALLS, simulated_walls
 
-SCALE = WallScale(unit=0.25, spread=0.56)
+SCALE = WallScale(unit=0.25, spread=0.56, largest=1.5)
 
 
 def test_the_radius_is_the_formula_of_the_paper() -> None:

@@ -46,6 +46,18 @@ def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path
         index_records(tmp_path, max_bytes=2 * len(data))
 
 
+def test_no_table_behind_one_that_is_left_out_stays(tmp_path: Path) -> None:
+    content = {"walls-1-16": b"a\n", "walls-17-32": bytes(range(256)) * 8, "walls-33-48": b"c\n"}
+    sizes = {}
+    for name, games in content.items():
+        path = tmp_path / f"{name}.tsv.xz"
+        path.write_bytes(lzma.compress(games))
+        sizes[name] = path.stat().st_size
+    index_records(tmp_path, max_bytes=sizes["walls-1-16"] + sizes["walls-33-48"])
+    assert [path.name for path in tmp_path.glob("*.tsv.xz")] == ["walls-1-16.tsv.xz"]
+    assert json.loads((tmp_path / INDEX_FILE).read_text())["left_out"] == 2
+
+
 def test_a_folder_without_games_gets_no_index(tmp_path: Path) -> None:
     assert index_records(tmp_path / "records") == {"games": 0, "bytes": 0}
     assert not (tmp_path / "records").exists()

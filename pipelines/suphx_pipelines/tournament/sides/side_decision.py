@@ -38,7 +38,7 @@ FILES: Mapping[str, str] = {
         "games won, log_likelihood_ratio, bound, expected_decks} or null, `match` (on new decks: `decks`, and the "
         "figures of `match.json` of a run) or null if there was no pass, `is_won`"
     ),
-    "games/decks-<first>.json, games/fresh/": "blocks of decks, as for the leaderboard; those on new decks",
+    "games/decks-<first>-<last>.json, games/fresh/": "blocks of decks, as for the leaderboard; those on new decks",
     "live.html": (
         "the deciding match above the leaderboard while games come in; it reloads itself until the last game"
     ),

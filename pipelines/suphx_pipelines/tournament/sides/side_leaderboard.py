@@ -35,7 +35,7 @@ from suphx_pipelines.tournament.sides.side_table import SideBoard
 FIRST_DECK = 2**37
 """Above the decks of matches and curves, and below those of the deciding matches (side_decision.py)."""
 FILES: Mapping[str, str] = {
-    "games/decks-<n>-agents-<digest>.json": (
+    "games/decks-<first>-<last>-agents-<digest>.json": (
         "a block of decks: `wins` {side: [of each deck]} and `points` {side: [of each deck]} of the first agent of the "
         "pair (digests in ascending order)"
     ),
