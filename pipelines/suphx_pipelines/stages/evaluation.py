@@ -36,7 +36,8 @@ FILES: Mapping[str, str] = {
     "match.json": (
         "`candidate`, `opponent`, `seed`, `hanchans`, `seconds` (of the last attempt), "
         "`players` [{name, hanchans, placements [4 counts], average_placement, stable_rank, stable_rank_interval [2], "
-        "win_rate, deal_in_rate, riichi_rate, call_rate, average_win, average_deal_in}], `paired_difference` {average_placement, interval [2]}, "
+        "win_rate, deal_in_rate, riichi_rate, call_rate, average_win, average_deal_in}], "
+        "`paired_difference` {average_placement, interval [2]}, "
         "`points_difference` {points [4], per_hanchan, interval [2]}"
     ),
     "games/": (

@@ -80,6 +80,7 @@ from .records.mjai.mjai_reply import reply_of_action as reply_of_action
 from .records.mjai.mjai_table import MjaiTable as MjaiTable
 from .records.mjai.mjai_writer import (
     kyoku_events as kyoku_events,
+    refuse_untold_tables as refuse_untold_tables,
     running_kyoku_events as running_kyoku_events,
     seen_by as seen_by,
     start_event as start_event,

@@ -18,6 +18,7 @@ from suphx.games.riichi import (
     Table,
     action_of_reply,
     kyoku_events,
+    refuse_untold_tables,
     running_kyoku_events,
     seen_by,
     start_event,
@@ -88,7 +89,8 @@ class MjaiAgent:
         return {seat: reason for (table, seat), reason in self._forfeits.items() if table == index}
 
     def act(self, tables: Records, indices: I64) -> I16:
-        """Return a legal action for each table."""
+        """Return a legal action for each table; ValueError for rules that mjai has no words for."""
+        refuse_untold_tables(tables[indices])
         actions = self._fallback.act(tables, indices)
         asked = []
         for i, index in enumerate(indices.tolist()):

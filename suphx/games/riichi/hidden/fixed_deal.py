@@ -32,12 +32,16 @@ def deal_hand(
     """Return a deal for each seed, TABLE records (n,), in which ``seat`` is dealt ``hand``; all else is random.
 
     ``hand``: 13 faces (0-36, tile.py), for the dealer 13 or 14: the last of 14 is its first draw. ``kyoku``: 0 = East 1
-    … 11 = West 4; ``scores``: the four seats' points, by default those of the start. Later deals of the table follow
-    from its seed. ValueError for a hand that cannot be dealt and for numbers that no game has.
+    … 15 = North 4, within the winds of ``rules``; ``scores``: the four seats' points, by default those of the start.
+    Later deals of the table follow from its seed. ValueError for a hand that cannot be dealt and for numbers that no
+    game has.
     """
     all_seeds = np.array(list(seeds), np.int64)
     points = np.array(scores if scores is not None else [rules.start_points] * 4, np.int64)
-    _check(seat, kyoku, honba, kyotaku, points, all_seeds)
+    num_kyoku = 4 * (rules.num_winds + rules.extra_wind)
+    if not 0 <= kyoku < num_kyoku:
+        raise ValueError(f"kyoku is {kyoku}: these rules have the kyoku 0-{num_kyoku - 1}")
+    _check(seat, honba, kyotaku, points, all_seeds)
     is_dealer = seat == kyoku % 4
     if len(hand) != 13 and not (is_dealer and len(hand) == 14):
         raise ValueError(f"the hand has {len(hand)} tiles: deal 13, or 14 to the dealer, whose last one is its draw")
@@ -51,12 +55,9 @@ def deal_hand(
     return tables
 
 
-def _check(seat: int, kyoku: int, honba: int, kyotaku: int, points: I64, seeds: I64) -> None:
-    if not (0 <= seat < 4 and 0 <= kyoku < 12 and 0 <= honba < 1000 and 0 <= kyotaku < 1000):
-        raise ValueError(
-            f"seat {seat}, kyoku {kyoku}, honba {honba}, kyotaku {kyotaku}: use a seat 0-3, a kyoku 0-11 and counters "
-            "from 0 to 999"
-        )
+def _check(seat: int, honba: int, kyotaku: int, points: I64, seeds: I64) -> None:
+    if not (0 <= seat < 4 and 0 <= honba < 1000 and 0 <= kyotaku < 1000):
+        raise ValueError(f"seat {seat}, honba {honba}, kyotaku {kyotaku}: use a seat 0-3 and counters from 0 to 999")
     if points.shape != (4,) or np.any(points < 0) or np.any(points % 100):
         raise ValueError(f"scores are {points.tolist()}: give four multiples of 100, none below 0")
     if np.any(seeds < 0) or np.any(seeds >= MAX_SEED):

@@ -213,15 +213,19 @@ def apply_rules(records: Records | np.void, rules: Rules) -> None:
         records[name] = getattr(rules, name)
 
 
+class UntoldRulesError(ValueError):
+    """A record's format has no words for the rules of a game."""
+
+
 def refuse_untold_rules(rules: Rules, read_back: Rules, game_id: str) -> None:
-    """Raise ValueError if a game of ``rules`` would be ``read_back`` from its record (mjlog, mjai) as one of others."""
+    """Raise UntoldRulesError if a game of ``rules`` would be read from its record (mjlog, mjai) as ``read_back``."""
     untold = [
         f"{field.name} = {getattr(rules, field.name)!r}"
         for field in fields(Rules)
         if getattr(rules, field.name) != getattr(read_back, field.name)
     ]
     if untold:
-        raise ValueError(
+        raise UntoldRulesError(
             f"game {game_id} was played with {', '.join(untold)}, which a record cannot say: keep it in a game store"
         )
 

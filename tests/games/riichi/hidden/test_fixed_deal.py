@@ -7,7 +7,7 @@ import pytest
 
 from suphx.games.riichi.engine.invariants import check_invariants
 from suphx.games.riichi.hidden.fixed_deal import deal_hand
-from suphx.games.riichi.table.rules import tenhou, tenhou_no_red
+from suphx.games.riichi.table.rules import Rules, tenhou, tenhou_no_red, tonpuu
 from suphx.games.riichi.table.table import OWN_TURN
 from suphx.games.riichi.table.tile import face_name, parse_faces
 
@@ -73,8 +73,19 @@ def test_hands_that_cannot_be_dealt_are_refused(hand: str, message: str) -> None
 
 @pytest.mark.parametrize(
     ("seed", "numbers", "message"),
-    [(0, {"kyoku": 12}, "kyoku 12"), (0, {"scores": [1, 2, 3, 4]}, "multiples of 100"), (-1, {}, "seeds")],
+    [
+        (0, {"kyoku": 12}, "kyoku is 12: these rules have the kyoku 0-11"),
+        (0, {"scores": [1, 2, 3, 4]}, "multiples of 100"),
+        (-1, {}, "seeds"),
+    ],
 )
 def test_numbers_that_no_game_has_are_refused(seed: int, numbers: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         deal_hand(tenhou(), 1, parse_faces(HAND), [seed], **numbers)
+
+
+@pytest.mark.parametrize(("rules", "last"), [(tonpuu(), 7), (tenhou(), 11), (Rules(num_winds=4, extra_wind=False), 15)])
+def test_the_kyoku_are_those_of_the_rules(rules: Rules, last: int) -> None:
+    assert deal_hand(rules, 1, parse_faces(HAND), [0], kyoku=last)["kyoku"].tolist() == [last]
+    with pytest.raises(ValueError, match=f"these rules have the kyoku 0-{last}"):
+        deal_hand(rules, 1, parse_faces(HAND), [0], kyoku=last + 1)

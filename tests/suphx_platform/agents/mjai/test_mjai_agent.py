@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from suphx import MatchReport, play_match
+from suphx import MatchReport, play_match, simulate
 from suphx.evaluation.match import play_match as match_of_setup
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.rating.tournament import PlayedWall, Player, TournamentSetup, placements_of, play_tournament
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi.table.rules import tenhou, tonpuu
+from suphx.games.riichi.table.rules import Rules, tenhou, tenhou_no_red, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from tests.free_port import free_port
@@ -185,6 +185,13 @@ def test_20_hanchans_of_two_honest_programs_at_one_table(transport: str) -> None
         report = long_match(bot("tsumogiri"), bot("lowest") if transport == "pipes" else server.agent(), 20)
     assert not report.forfeits.counts
     assert (report.statistics.games, report.opponent_statistics.games) == (20, 60)
+
+
+@pytest.mark.parametrize("rules", [tenhou_no_red(), Rules(kan_dora="none"), Rules(num_winds=3)])
+def test_rules_that_mjai_has_no_words_for_are_refused(rules: Rules) -> None:
+    agents = [load_any_agent(bot("tsumogiri")), *["tsumogiri"] * 3]
+    with pytest.raises(ValueError, match="mjai has no words for others: programs can only play tenhou"):
+        simulate(agents, rules=rules)
 
 
 def test_no_program_outlives_its_games() -> None:

@@ -17,6 +17,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import ILLEGAL_RECORD, NOT_WRITABLE
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.table.rules import UntoldRulesError
 
 RecordForm = Literal["mjlog", "mjai"]
 
@@ -49,7 +50,8 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
             if quarantine is None:
                 raise
             has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
-            kind = ILLEGAL_RECORD if form == "mjai" or has_results else NOT_WRITABLE
+            is_untold = isinstance(error, UntoldRulesError) or (form == "mjlog" and not has_results)
+            kind = NOT_WRITABLE if is_untold else ILLEGAL_RECORD
             quarantine.add(*log.place(""), f"cannot be written as {form}: {error}", kind=kind)
         else:
             yield log, text

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from suphx.games.riichi.table.action import LEAVE
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import RESULT
 from suphx.kernel.record import U8, U16
 
 ACTION_BITS = 7
+_ACTION_MASK = (1 << ACTION_BITS) - 1
 _NUM_DEALT = 52
 _COPIES = 4
 NO_SEED = "no seed in the record"
@@ -79,11 +81,14 @@ class GameLog:
     """Where in the file: "line 7", or "" for the whole file."""
 
     def content_digest(self) -> bytes:
-        """Return a digest of dealt tiles and moves: the same for a game as mjlog and as mjai, which has no tile ids."""
+        """Return a digest of dealt tiles and moves: the same for a game as mjlog and as mjai.
+
+        mjai has no tile ids and does not tell when a seat disconnects.
+        """
         whole = hashlib.sha256()
         for kyoku in self.kyokus:
             whole.update(np.sort(kyoku.wall[:_NUM_DEALT] // _COPIES).tobytes())
-            whole.update(kyoku.moves.tobytes())
+            whole.update(kyoku.moves[kyoku.moves & _ACTION_MASK < LEAVE].tobytes())
         return whole.digest()
 
     def place(self, position: str) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,10 +119,10 @@ class MjaiTable:
         if self.seat is None:
             raise ValueError("start_game has no id, so that the seat is not known: name it on the command line")
         rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY else tenhou()
-        self._tables = np.zeros(1, TABLE)
-        apply_rules(self._tables, rules)
-        self._tables["scores"] = Rules().start_points
         self._has_red_fives = event.get("aka_flag", True) is not False
+        self._tables = np.zeros(1, TABLE)
+        apply_rules(self._tables, rules if self._has_red_fives else replace(rules, red_fives=""))
+        self._tables["scores"] = Rules().start_points
         self._is_running = False
 
     def _start_kyoku(self, event: JsonObject) -> None:

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
+import numpy as np
+
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID
 from suphx.games.riichi.records.log.kyoku_playback import (
@@ -29,9 +31,11 @@ from suphx.games.riichi.records.log.kyoku_playback import (
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES, TWO_WINDS
-from suphx.games.riichi.table.rules import Rules, refuse_untold_rules
+from suphx.games.riichi.table.rule_flag import RULE_VALUES
+from suphx.games.riichi.table.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_rules
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
+from suphx.kernel.record import Records
 
 _REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
 _CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
@@ -47,6 +51,23 @@ def write_mjai(log: GameLog) -> str:
     read_back = Rules(num_winds=min(log.rules.num_winds, 2), tenpai_ends_game=does_tenpai_end_game(log))
     refuse_untold_rules(log.rules, read_back, log.id)
     return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in _events(log))
+
+
+def refuse_untold_tables(tables: Records) -> None:
+    """Raise UntoldRulesError if TABLE records have other rules than Tenhou's, of one wind or two, with red fives.
+
+    Programs that follow a running game in mjai do not learn of other rules.
+    """
+    told = np.zeros(2, RULE_VALUES)
+    for record, tenpai_ends_game in zip(told, (False, True), strict=True):
+        apply_rules(record, Rules(tenpai_ends_game=tenpai_ends_game))
+    others = [name for name in RULE_VALUES.names or () if name != "num_winds"]
+    is_told = np.any([np.all([tables[name] == rules[name] for name in others], axis=0) for rules in told], axis=0)
+    if not np.all(is_told & (tables["num_winds"] <= 2)):
+        raise UntoldRulesError(
+            "the rules are not Tenhou's with red fives, and mjai has no words for others: programs can only play "
+            "tenhou() and tonpuu()"
+        )
 
 
 def _events(log: GameLog) -> Iterator[_JsonObject]:

@@ -51,7 +51,7 @@ _PLAYED_BY_HUMANS = 0x01
 _RESULT_NAMES = {result: name for name, result in DRAW_TYPES.items()}
 _ROOM_BITS = {room: bits for bits, room in ROOMS.items()} | {"": 0}
 
-# Tenhou's yaku numbers in the order of its lists: riichi and chance first, dora last
+# Yaku numbers about as Tenhou lists them, whose order depends on the year: riichi and chance first, dora last
 _YAKU_ORDER = (1, 21, 2, 3, 4, 5, 6, 0, 7, 36, 8, 9, *range(14, 18), *range(10, 14), 18, 19, 20, *range(22, 36))
 _CLOSED_HAN = {21: 2, **dict.fromkeys(range(22, 32), 2), 32: 3, 33: 3, 34: 3, 35: 6}
 _OPEN_HAN = _CLOSED_HAN | {23: 1, 24: 1, 25: 1, 33: 2, 34: 2, 35: 5}
@@ -102,11 +102,13 @@ class _KyokuWriter:
         """Yield the tags of the kyoku; ``absent`` is the list of disconnected seats and is kept up to date."""
         events = list(play_kyoku(self._kyoku))
         carried = _leading_leaves(events)
-        for seat in [seat for seat in absent if seat not in carried]:
-            absent.remove(seat)
+        stayed = [seat for seat in absent if seat in carried]
+        stayed = stayed if stayed == carried[: len(stayed)] else []
+        for seat in [seat for seat in absent if seat not in stayed]:
             yield self._un(seat)
+        absent[:] = stayed
         yield self._init()
-        for event in events[len(absent) :]:
+        for event in events[len(stayed) :]:
             if isinstance(event, Left):
                 absent.append(event.seat)
             elif isinstance(event, CameBack):

@@ -17,6 +17,7 @@ from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
 from suphx.games.riichi.records.view.result_text import DRAW_NAMES, win_value, win_yaku
 from suphx.games.riichi.records.view.seat_name import names_in_deal
 from suphx.games.riichi.records.view.shown_tiles import SEATS, hand_faces, shown_meld
+from suphx.games.riichi.records.view.viewer_result import shown_ura
 from suphx.games.riichi.table.tile import face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 
@@ -37,14 +38,13 @@ def _deal(game: GameLog, index: int, names: Sequence[str]) -> dict[str, Any]:
     # Riichi sticks paid in the deal belong to what it changed.
     is_last = index + 1 == len(game.kyokus)
     after = (game.final_scores or table["scores"]) if is_last else game.kyokus[index + 1].scores
-    has_ura = any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"])))
-    num_dora = int(table["num_dora"])
+    num_dora, num_ura = int(table["num_dora"]), shown_ura(table)
     return {
         "name": kyoku_name(log.kyoku, log.honba),
         "dealer": log.kyoku % SEATS,
         "sticks": log.kyotaku,
         "dora": [face_of_id(int(log.wall[position]), red) for position in DORA_POSITIONS[:num_dora]],
-        "ura": [face_of_id(int(log.wall[position]), red) for position in URA_POSITIONS[:num_dora]] if has_ura else [],
+        "ura": [face_of_id(int(log.wall[position]), red) for position in URA_POSITIONS[:num_ura]],
         "scores": [int(score) for score in log.scores],
         "deltas": [int(then) - int(now) for now, then in zip(log.scores, after, strict=True)],
         "result": _result(table, names_in_deal(names, log.kyoku % SEATS)),

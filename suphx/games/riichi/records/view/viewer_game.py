@@ -21,7 +21,7 @@ from suphx.games.riichi.records.view.kyoku_walk import Decision, KyokuWalk
 from suphx.games.riichi.records.view.recorded_decisions import Opinions
 from suphx.games.riichi.records.view.shown_tiles import SEATS
 from suphx.games.riichi.records.view.viewer_decision import viewer_decision
-from suphx.games.riichi.records.view.viewer_result import viewer_result
+from suphx.games.riichi.records.view.viewer_result import shown_ura, viewer_result
 from suphx.games.riichi.records.view.viewer_steps import UNKNOWN, ViewerSteps
 from suphx.games.riichi.table.table import GAME_END
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id
@@ -136,6 +136,5 @@ def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
     num_dora = int(table["num_dora"])
     known = set(range(int(table["next_draw"]))) | set(RINSHAN[: int(table["num_kans"])])
     known |= set(DORA_POSITIONS[:num_dora])
-    if any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"]))):
-        known |= set(URA_POSITIONS[:num_dora])
+    known |= set(URA_POSITIONS[: shown_ura(table)])
     return [face if place in known else UNKNOWN for place, face in zip(range(NUM_TILES), faces, strict=True)]

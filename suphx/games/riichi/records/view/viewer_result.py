@@ -8,6 +8,7 @@ from suphx.games.riichi.hand.score import base_points
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.result_text import BONUS_COLUMNS
 from suphx.games.riichi.records.view.shown_tiles import SEATS
+from suphx.games.riichi.table.rule_flag import KAN_URA_DORA, URA_DORA
 from suphx.games.riichi.table.table import (
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
@@ -42,8 +43,7 @@ def viewer_result(table: Any, red_fives: int) -> dict[str, Any]:
     is the winner for a tsumo, ``liable`` null without pao; ``deltas`` of all wins have no paid riichi sticks.
     """
     wins = [_win(table, w) for w in range(int(table["num_wins"]))]
-    has_ura = any(table["riichi"][win["seat"]] for win in wins)
-    num_ura = int(table["num_dora"]) if has_ura else 0
+    num_ura = shown_ura(table)
     return {
         "kind": RESULT_NAMES[int(table["result"])],
         "wins": wins,
@@ -51,6 +51,15 @@ def viewer_result(table: Any, red_fives: int) -> dict[str, Any]:
         "ura": [face_of_id(int(table["wall"][position]), red_fives) for position in URA_POSITIONS[:num_ura]],
         "deltas": [int(delta) for delta in table["deltas"]],
     }
+
+
+def shown_ura(table: Any) -> int:
+    """Return how many ura indicators a TABLE record at KYOKU_END shows: those that count for a winner in riichi."""
+    flags = int(table["rule_flags"])
+    has_riichi = any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"])))
+    if not has_riichi or not flags & URA_DORA:
+        return 0
+    return int(table["num_dora"]) if flags & KAN_URA_DORA else 1
 
 
 def _win(table: Any, w: int) -> dict[str, Any]:

@@ -5,15 +5,17 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.archive.record_writer import RecordForm, write_records
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog
+from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, move
 from suphx.games.riichi.records.log.record_error import NOT_WRITABLE
 from suphx.games.riichi.records.mjai.mjai import parse_mjai
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.table.action import LEAVE, RETURN
+from suphx.games.riichi.table.rules import Rules
 from suphx_cli import cli
 from tests.games.riichi.builders.random_game import random_game
 
@@ -106,6 +108,24 @@ def test_games_without_results_are_set_aside_from_mjlog(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no han, fu and yaku"):
         write_records([game], tmp_path / "none", "mjlog")
     assert not (tmp_path / "none").exists()
+
+
+def test_a_game_whose_rules_mjai_cannot_tell_is_set_aside_as_not_convertible(tmp_path: Path) -> None:
+    game = dataclasses.replace(random_game(0), rules=Rules(open_tanyao=False))
+    quarantine = Quarantine()
+    assert write_records([game], tmp_path / "out", "mjai", quarantine=quarantine) == 0
+    assert quarantine.by_reason == {NOT_WRITABLE: 1}
+
+
+def test_a_game_in_which_a_seat_left_is_the_same_in_both_formats(tmp_path: Path) -> None:
+    game = random_game(0)
+    first = game.kyokus[0]
+    left = dataclasses.replace(first, moves=np.insert(first.moves, 0, [move(2, LEAVE), move(2, RETURN)]))
+    game = dataclasses.replace(game, kyokus=[left, *game.kyokus[1:]])
+    assert game.content_digest() == parse_mjai(write_mjai(game), "x").content_digest()
+    for _ in range(3):
+        write_records([game], tmp_path, "mjai")
+    assert [path.name for path in tmp_path.iterdir()] == ["game-0.jsonl"]
 
 
 def test_records_are_not_written_over_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -228,6 +228,7 @@ def test_games_without_red_fives_have_four_plain_ones() -> None:
     table.see(DEAL | {"tehais": fives})
     with pytest.raises(ValueError, match="tile 5pr appears too often: there are 0 of it"):
         table.see(DEAL | {"tehais": hand("5pr", *["1s", "2s", "3s"] * 4)})
+    assert table._tables["red_fives"].tolist() == [0]
     with pytest.raises(ValueError, match="tile 5m appears too often: there are 3 of it"):
         seated(DEAL | {"tehais": fives})
 

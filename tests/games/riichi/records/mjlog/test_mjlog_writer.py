@@ -77,6 +77,15 @@ def test_seats_that_left_survive_across_deals() -> None:
     assert_same_game(parse_mjlog(write_mjlog(read), "x"), read)
 
 
+def test_a_seat_that_leaves_before_one_that_was_away_keeps_its_mark() -> None:
+    head, *deals = write_mjlog(drawn_game(*map(shuffled_wall, range(3)))).split("<INIT")
+    first, second, third = (f"<INIT{text}" for text in deals)
+    back = '<UN n3="D" /><BYE who="2" /><BYE who="3" />'
+    read = parse_mjlog(f'{head}<BYE who="3" />{first}{back}{second}<UN n2="C" />{third}', "x")
+    assert [int(number) >> 7 for number in read.kyokus[1].moves[:2]] == [2, 3]
+    assert_same_game(parse_mjlog(write_mjlog(read), "x"), read)
+
+
 def test_a_triple_ron_shows_the_three_hands() -> None:
     builder = builder_of(shuffled_wall(4))
     first = int(shuffled_wall(4)[52])

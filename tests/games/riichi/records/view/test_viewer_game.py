@@ -18,11 +18,12 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
 from suphx.games.riichi.records.view.recorded_decisions import Opinions, recorded_decisions
 from suphx.games.riichi.records.view.viewer_game import viewer_game
-from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
+from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES, shown_ura
 from suphx.games.riichi.records.view.viewer_state import State, viewer_state
 from suphx.games.riichi.records.view.viewer_steps import UNKNOWN
 from suphx.games.riichi.table.action import NUM_ACTIONS, PASS
-from suphx.games.riichi.table.table import CALLED_FLAG
+from suphx.games.riichi.table.rules import Rules, apply_rules
+from suphx.games.riichi.table.table import CALLED_FLAG, TABLE
 from tests.games.riichi.builders.random_game import random_game
 
 DEAD_WALL = 14
@@ -176,3 +177,20 @@ def test_rare_situations_show_every_draw_and_their_yaku(records: Path) -> None:
         shown |= {result["kind"] for result in results}
         shown |= {name for result in results for win in result["wins"] for name in win["yaku"]}
     assert shown == expected | set(RESULT_NAMES.values())
+
+
+@pytest.mark.parametrize(
+    ("rules", "has_riichi", "shown"),
+    [
+        (Rules(), True, 2),
+        (Rules(), False, 0),
+        (Rules(kan_ura_dora=False), True, 1),
+        (Rules(ura_dora=False), True, 0),
+    ],
+)
+def test_ura_indicators_are_shown_if_they_count(rules: Rules, has_riichi: bool, shown: int) -> None:
+    tables = np.zeros(1, TABLE)
+    apply_rules(tables, rules)
+    tables["num_dora"], tables["num_wins"], tables["win_seat"][0, 0] = 2, 1, 3
+    tables["riichi"][0, 3] = has_riichi
+    assert shown_ura(tables[0]) == shown
