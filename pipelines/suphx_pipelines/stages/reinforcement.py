@@ -47,10 +47,7 @@ FILES: Mapping[str, str] = {
         "the nets that matches are against (the supervised ones, those of `initial_agent`, or the random ones of the "
         "start) and the weak ones"
     ),
-    "games/<digest>/": (
-        "finished parts of the matches at the end, so that a killed match continues (not over Ray: there it "
-        "starts again)"
-    ),
+    "games/<digest>/": ("finished parts of the matches at the end, so that a killed match continues"),
     "records/<digest>/": "records of the matches at the end, as in `evaluation/records/`",
     "metrics.json": (
         "`heads`, `updates`, `version`, `hanchans`, `kyokus`, `decisions`, `seconds`, `playing_seconds`, "

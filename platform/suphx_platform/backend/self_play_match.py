@@ -8,16 +8,15 @@ sampled actions of both sides, as in self-play. The second one shows whether the
 from __future__ import annotations
 
 import hashlib
-import tempfile
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from suphx.atomic_file import write_atomically
 from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import SEATS
@@ -26,6 +25,7 @@ from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
+from suphx.evaluation.workers.play_plan import Workers
 from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
@@ -33,6 +33,7 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 START_FOLDER = "start"
+_logger = logging.getLogger(__name__)
 Policy = Literal["argmax", "sampled"]
 """How both sides of a match act: the most probable action, or one that is drawn as in self-play."""
 Tell = Callable[[str, float], None]
@@ -48,8 +49,6 @@ class MatchOutcome:
     """Of the same agents; None if no deals were wanted."""
     records: str | None = None
     """The folder with the match's games, as seen from that of the nets; None if they were not kept."""
-    record_files: Mapping[str, bytes] = field(default_factory=dict)
-    """Of a match on another machine: the content of the files in ``records`` by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +68,16 @@ class MatchOrder:
     keeps_games: bool = False
     """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
-    def play(self, progress: Callable[[float], None] = lambda hanchans: None) -> MatchOutcome:
-        """Play it here; ``progress`` is called with parts of hanchans."""
+    def play(
+        self, progress: Callable[[float], None] = lambda hanchans: None, *, other_workers: Workers | None = None
+    ) -> MatchOutcome:
+        """Play it in processes here, or with ``other_workers``; ``progress`` is called with parts of hanchans."""
         candidate, opponent = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
         records = self.folder / RECORDS_FOLDER / self._digest() if self.keeps_games else None
         setup = MatchSetup(candidate, opponent, seed=self.seed)
-        runner = GameRunner(workers=self.workers, kept=kept, records=records, progress=progress)
+        workers = self.workers if other_workers is None else other_workers
+        runner = GameRunner(workers=workers, kept=kept, records=records, progress=progress)
         match = play_match(setup, self.num_hanchans, runner=runner)
         place = None
         if records is not None:
@@ -107,20 +109,6 @@ class MatchOrder:
         for name, content in sorted(self.files().items()):
             whole.update(name.encode() + hashlib.sha256(content).digest())
         return whole.hexdigest()[:16]
-
-
-def play_elsewhere(order: MatchOrder, files: Mapping[str, bytes]) -> MatchOutcome:
-    """Play a match with ``files`` of its folder, which itself is on another machine, and bring its records along."""
-    with tempfile.TemporaryDirectory(prefix="suphx-match-") as name:
-        for path, content in files.items():
-            target = Path(name, path)
-            target.parent.mkdir(exist_ok=True)
-            target.write_bytes(content)
-        outcome = replace(order, folder=Path(name)).play()
-        if outcome.records is None:
-            return outcome
-        records = sorted(Path(name, outcome.records).iterdir())
-        return replace(outcome, record_files={path.name: path.read_bytes() for path in records})
 
 
 class MatchPlayer(Protocol):
@@ -175,8 +163,15 @@ class SelfPlayMatches:
         entries: list[dict[str, Any]] = []
         while self._open and (waits or self._open[0][3].done()):
             updates, is_final, order, future = self._open.pop(0)
-            outcome = future.result()
-            _write_records(order.folder, outcome)
+            try:
+                outcome = future.result()
+            except ChildProcessError as error:
+                if is_final:
+                    raise
+                _logger.warning(
+                    "the match after %s was lost, self-play goes on: %s", count_text(updates, "update"), error
+                )
+                continue
             entry = _entry(updates, order, outcome) | {"is_final": is_final}
             entries.append(entry | _change(entry, [*earlier, *entries]))
         return entries
@@ -230,14 +225,6 @@ def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], 
         tell(text, hanchans)
 
     return add
-
-
-def _write_records(folder: Path, outcome: MatchOutcome) -> None:
-    """Write the games of a match that another machine has played."""
-    for name, content in outcome.record_files.items():
-        target = folder / str(outcome.records) / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, [content])
 
 
 def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -72,9 +72,9 @@ class GameActor:
         return self._player.exchange(tasks, is_last=is_last, seconds=seconds)
 
 
-def new_game_actor() -> Any:
-    """Return an actor on a logical CPU of any node, far from others; Ray starts it again whenever it dies."""
-    options: dict[str, Any] = {"num_cpus": 1, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
+def new_game_actor(needs: Mapping[str, Any]) -> Any:
+    """Return an actor on any node that has what it ``needs``, far from others; Ray starts it again whenever it dies."""
+    options: dict[str, Any] = {**needs, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
     return ray.remote(GameActor).options(**options).remote()
 
 

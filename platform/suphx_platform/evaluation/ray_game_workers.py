@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,6 +64,10 @@ class RayGameWorkers:
     say: Say = lambda text: None
     hang_seconds: float = 120.0
     """A worker that has not answered for so long is killed."""
+    needs: Mapping[str, Any] = field(default_factory=lambda: {"num_cpus": 1})
+    """What a worker needs of Ray."""
+    is_stopped: Callable[[], bool] = lambda: False
+    """Asked every second; True ends the work."""
     idle: list[Any] = field(default_factory=list)
     """Actors that have played all that they had: the next tasks need no new processes."""
 
@@ -74,11 +78,13 @@ class RayGameWorkers:
 
         ``progress`` gets the number of games of a finished task. ValueError if an agent cannot be loaded on a node, and
         any error of a task: no other task is begun, those under way are yielded before. ChildProcessError if the
-        workers of a task were lost more than ``MAX_LOSSES`` times.
+        workers of a task were lost more than ``MAX_LOSSES`` times. InterruptedError at once if ``is_stopped``.
         """
         pool = _WorkerPool(self, plan, tasks)
         try:
             while pool.is_busy():
+                if self.is_stopped():
+                    raise InterruptedError("the match was stopped")
                 for finished in pool.advance():
                     task = tasks[finished.index]
                     if plan.records is not None and finished.records is not None:
@@ -134,12 +140,13 @@ class _WorkerPool:
         """What ends the work; tasks that were begun before are finished."""
         self._plan, self._packed = ray.put(plan), ray.put(PackedAgents.pack(plan))
         numbers = range(1, min(settings.number, len(tasks)) + 1)
-        self._workers = [
-            _Worker(number, settings.idle.pop() if settings.idle else new_game_actor()) for number in numbers
-        ]
+        self._workers = [_Worker(number, self._new_actor()) for number in numbers]
         self._said_at = time.monotonic()
         for worker in self._workers:
             self._begin(worker)
+
+    def _new_actor(self) -> Any:
+        return self._settings.idle.pop() if self._settings.idle else new_game_actor(self._settings.needs)
 
     def is_busy(self) -> bool:
         """Whether results are to come."""
@@ -234,7 +241,7 @@ class _WorkerPool:
         if worker.location is None:
             worker.lost_starts += 1
             ray.kill(worker.actor)
-            worker.actor = new_game_actor()
+            worker.actor = new_game_actor(self._settings.needs)
         again = f": {count_text(len(lost), 'part')} that it had begun {_are(len(lost))} played again" if lost else ""
         self._settings.say(f"{worker} was lost{again} ({first_line(error)})")
         if worker.lost_starts > _MAX_LOST_STARTS:

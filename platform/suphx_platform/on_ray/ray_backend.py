@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from contextlib import ExitStack
+from typing import Protocol
 
 from suphx_platform.backend.backend import BackendState, Event, SelfPlay
 from suphx_platform.backend.backend_steps import full_error, new_context
@@ -23,7 +24,7 @@ from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.on_ray.topology import Topology, local_needs, play_match
+from suphx_platform.on_ray.topology import Topology, local_needs
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
@@ -32,12 +33,31 @@ _WAIT_SECONDS = 0.5
 _logger = logging.getLogger(__name__)
 
 
+class BackgroundMatches(Protocol):
+    """Plays matches while training goes on."""
+
+    def play(self, order: MatchOrder) -> Future[MatchOutcome]:
+        """Have a match played with the nets that its folder has now."""
+        ...
+
+    def close(self) -> None:
+        """End all matches."""
+        ...
+
+
 class RayBackend:
     """Consumes: answers of actors. Produces: their next tasks, and events. Waits for: the next answer."""
 
-    def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: BackendState | None = None) -> None:
-        """Have all actors placed and begin; go on from ``state``."""
-        self._config = config
+    def __init__(
+        self,
+        config: ReinforcementConfig,
+        play: SelfPlay,
+        state: BackendState | None = None,
+        *,
+        new_matches: Callable[[], BackgroundMatches],
+    ) -> None:
+        """Have all actors placed and begin; go on from ``state``. ``new_matches`` makes who plays matches meanwhile."""
+        self._config, self._new_matches = config, new_matches
         self._stack = ExitStack()
         try:
             self._start(play, state)
@@ -109,9 +129,8 @@ class RayBackend:
         return with_weights(self._learner_driver.latest)
 
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
-        """Have a match played beside a simulator, while training goes on."""
-        future: Future[MatchOutcome] = play_match.remote(order, order.files()).future()
-        return future
+        """Have a match played beside simulators, while training goes on."""
+        return self._matches.play(order)
 
     def state(self) -> BackendState:
         """Return what a new backend needs. At free pace without games under way and decisions in buffers."""
@@ -129,6 +148,8 @@ class RayBackend:
         self._stack.enter_context(ray_session(**local_needs(self._config)))
         self._topology = Topology(self._config, new_context(self._config, play, 0))
         self._stack.callback(self._topology.close)
+        self._matches = self._new_matches()
+        self._stack.callback(self._matches.close)
         parts = self._topology.parts()
         self._supervisor = ActorSupervisor(self._config.cluster, parts)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)

@@ -106,17 +106,6 @@ def new_ray_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *ar
     return ray.remote(**settings)(kind).options(name=name, **needs).remote(*arguments)
 
 
-_RETRIES: dict[str, Any] = {"max_retries": 3, "retry_exceptions": [ChildProcessError]}  # Ray's types lack the list
-
-
-@ray.remote(num_cpus=0, resources={"simulator": BESIDE}, **_RETRIES)
-def play_match(order: Any, files: Mapping[str, bytes]) -> Any:
-    """Play a ``MatchOrder`` on a node for simulators; Ray retries it if the node or one of its processes dies."""
-    from suphx_platform.backend.self_play_match import play_elsewhere
-
-    return play_elsewhere(order, files)
-
-
 def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
     """Return what Ray must offer where it is started on this machine: the arguments of ``ray_session``."""
     cluster = config.cluster

@@ -1,5 +1,5 @@
 """The main loop of self-play reinforcement learning.
 
-Imports on_ray/, backend/, parts/, storage/ and console/.
+Imports evaluation/, on_ray/, backend/, parts/, storage/ and console/.
 Start in controller.py (the loop); run_folder.py beside it writes the files of a run.
 """

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from suphx_platform.backend.backend import Backend, BackendState, SelfPlay
@@ -23,9 +24,10 @@ def run_backend(config: ReinforcementConfig) -> NewBackend:
     """Return what makes the backend of ``config``."""
     if not config.cluster.on_ray:
         return LocalBackend
-    from suphx_platform.on_ray.ray_backend import RayBackend  # only a run over Ray needs it
+    from suphx_platform.evaluation.match_thread import MatchThread  # only a run over Ray needs these
+    from suphx_platform.on_ray.ray_backend import RayBackend
 
-    return RayBackend
+    return partial(RayBackend, new_matches=MatchThread)
 
 
 def run_metrics(config: ReinforcementConfig, watch: Callable[[], Mapping[str, float]] = dict) -> RunMetrics | None:

@@ -14,7 +14,6 @@ from suphx_platform.backend.self_play_match import (
     MatchOutcome,
     SelfPlayMatches,
     match_figures,
-    play_elsewhere,
 )
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
@@ -106,9 +105,7 @@ def test_a_scripted_agent_that_does_not_exist_is_refused() -> None:
 def test_a_match_against_a_scripted_agent_needs_only_the_newest_nets(tmp_path: Path) -> None:
     match = order(tmp_path, opponent="tsumogiri")
     assert not any("start" in name for name in match.files())
-    outcome = play_elsewhere(match, match.files())
-    assert outcome.match.opponent == "tsumogiri"
-    assert outcome.match.placements == match.play().match.placements
+    assert match.play().match.opponent == "tsumogiri"
 
 
 def test_a_match_has_hanchans_and_deals_of_the_same_agents(tmp_path: Path) -> None:
@@ -146,14 +143,22 @@ def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: 
     assert len(list((tmp_path / GAMES_FOLDER).iterdir())) == 2
 
 
-def test_a_match_elsewhere_has_the_same_result_and_the_same_records(tmp_path: Path) -> None:
-    match = order(tmp_path / "run", keeps_games=True)
-    there, here = play_elsewhere(match, match.files()), match.play()
-    assert there.match.placements == here.match.placements
-    assert there.records == here.records is not None
-    written = (tmp_path / "run" / here.records).iterdir()
-    assert there.record_files == {path.name: path.read_bytes() for path in written}
-    assert here.record_files == {}
+def test_a_match_that_is_lost_during_a_run_is_left_out_and_one_at_its_end_is_an_error(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Lost(Orders):
+        def play_match(self, order: MatchOrder, progress: object) -> Future[MatchOutcome]:
+            future: Future[MatchOutcome] = Future()
+            future.set_exception(ChildProcessError("4 workers were lost while they played a and b on wall 7"))
+            return future
+
+    matches = SelfPlayMatches(CONFIG, Path("run"), Lost(), has_weak=False, seed=3)
+    matches.begin(10, tell=print)
+    assert matches.ended([], waits=True) == []
+    assert "the match after 10 updates was lost, self-play goes on: 4 workers were lost" in caplog.text
+    matches.begin(20, tell=print, is_final=True)
+    with pytest.raises(ChildProcessError, match="4 workers were lost"):
+        matches.ended([], waits=True)
 
 
 @pytest.mark.parametrize(("policy", "name"), [("argmax", "start"), ("sampled", "start_sampled")])

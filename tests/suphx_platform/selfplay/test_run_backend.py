@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -16,7 +17,9 @@ def test_a_run_without_ray_has_all_parts_in_one_process_and_no_metrics_for_prome
 
 @pytest.mark.ray
 def test_a_run_over_ray_has_actors() -> None:
+    from suphx_platform.evaluation.match_thread import MatchThread
     from suphx_platform.on_ray.ray_backend import RayBackend
 
     backend = run_backend(replace(CONFIG, cluster=replace(CONFIG.cluster, on_ray=True)))
-    assert backend is RayBackend
+    assert isinstance(backend, partial)
+    assert (backend.func, backend.keywords) == (RayBackend, {"new_matches": MatchThread})
