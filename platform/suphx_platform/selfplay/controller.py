@@ -274,7 +274,7 @@ class Controller:
             self._save()  # the match takes long, and may be stopped
             self._evaluate(is_final=True)
             self._add_matches(waits=True)
-        self._save()
+        self._warn_of_unmoved(self._save())
         self._show_note("")
         metrics = {
             **{name: getattr(self._progress, name) for name in (*COUNTS, "faults", "history", "matches")},
@@ -285,10 +285,22 @@ class Controller:
         self._folder.write_metrics(metrics)
         return metrics
 
-    def _save(self) -> None:
+    def _warn_of_unmoved(self, state: BackendState) -> None:
+        """Warn of policies that no update of the run has moved; ``state``: at its end."""
+        moved = state.learner[1]["policy_updates"]
+        if names := [head for head in self._config.heads if not moved[head]]:
+            _logger.warning(
+                "no update has moved these nets: %s; raise max_updates, or lower learner.critic_warmup.decisions or "
+                "buffer.batch_size",
+                ", ".join(names),
+            )
+
+    def _save(self) -> BackendState:
+        """Write the state and the nets; return the state."""
         self._process_events_of(self._backend.settle)
         self._folder.write_nets(self._backend.weights(), self._progress.updates)
-        self._folder.write_state(self._backend.state(), self._progress)
+        state = self._backend.state()
+        self._folder.write_state(state, self._progress)
         self._saved_at = time.monotonic()
         self._saved_updates = self._progress.updates
         then = None if self._metrics is None else partial(self._metrics.note_saved, time.time())
@@ -296,6 +308,7 @@ class Controller:
             self._keep(self._saved_updates, then)
         elif then is not None:
             then()
+        return state
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write the batch and the last good weights; return the error that names the files."""

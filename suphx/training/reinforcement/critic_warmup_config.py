@@ -10,8 +10,8 @@ class CriticWarmupConfig:
     """The first updates: games of the initial net, from which only the critic learns."""
 
     decisions: int = 0
-    """Decisions of each head from which only its critic learns; 0 = the policy learns from the first update on. These
-    updates count as others do (max_updates)."""
+    """Decisions from which only critics learn; 0 = policies learn from the first update on. This time ends for all
+    heads together, when one of them has had this many decisions. These updates count as others do (max_updates)."""
     batch_size: int = 1024
     """Decisions per step of the critic during this time; later it makes one step per update."""
 

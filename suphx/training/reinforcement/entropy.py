@@ -31,8 +31,8 @@ class EntropyConfig:
     """The same after ``anneal_updates``: with time the policy that plays in training becomes like the one that plays
     matches, which takes the most probable action."""
     anneal_updates: int = 0
-    """Updates in which the share goes from ``first_share`` to ``last_share``, linearly; 0 = it stays at
-    ``first_share``."""
+    """Updates that move policies in which the share goes from ``first_share`` to ``last_share``, linearly; 0 = it stays
+    at ``first_share``."""
     alpha: float = 0.01
     """Initial coefficient of the entropy term."""
     rate: float = 0.002
@@ -79,11 +79,16 @@ class EntropyControl:
     initial: float | None = None
     """Entropy of the initial policy; None before the first batch."""
     num_updates: int = 0
-    """Updates of the policy so far, those of earlier stages included: ``anneal_updates`` counts them."""
+    """Updates that moved policies before the next one, those of earlier stages included: ``anneal_updates`` counts
+    them."""
 
-    def measured(self, entropy: float) -> EntropyControl:
-        """Return the control that knows the initial entropy; the first batch decides."""
-        return self if self.initial is not None else replace(self, initial=entropy)
+    def measured(self, entropy: float, num_updates: int | None = None) -> EntropyControl:
+        """Return the control that knows the initial entropy; the first batch decides.
+
+        ``num_updates``: those of the run, if they can be more than those of this policy.
+        """
+        initial = entropy if self.initial is None else self.initial
+        return replace(self, initial=initial, num_updates=self.num_updates if num_updates is None else num_updates)
 
     def target_now(self, config: EntropyConfig) -> float | None:
         """Return the target of the next update; None if it is a share of an entropy that is not known yet."""

@@ -13,7 +13,7 @@ class TrustRegionConfig:
     """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's
     ``kl_coeff``, the reference is the initial net, not the previous policy."""
     kl_half_life: int = 0
-    """Updates of the policy after which that weight is half of what it was; 0 = it is constant."""
+    """Updates after which that weight is half of what it was, counted as for ``warmup_updates``; 0 = it is constant."""
     max_kl: float = 0.0
     """A batch whose estimated KL(policy that played || policy that learns) in nats is larger does not move the policy;
     the critic still learns. 0 = no limit."""

@@ -387,6 +387,13 @@ def test_all_heads_can_learn_together(tmp_path: Path) -> None:
     assert {"discard", "chow"} <= learned
 
 
+def test_nets_that_no_update_has_moved_are_named_at_the_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    new_controller(tmp_path / "a", replace(CONFIG, heads=("discard", "kong"), max_updates=2)).run()
+    new_controller(tmp_path / "b", replace(CONFIG, max_updates=2)).run()
+    warnings = [record.getMessage() for record in caplog.records if "no update" in record.getMessage()]
+    assert [warning.split(";")[0] for warning in warnings] == ["no update has moved these nets: kong"]
+
+
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
     config = replace(CONFIG, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
     with pytest.raises(ValueError, match=r"raise reinforcement\.buffer\.capacity_bytes above"):

@@ -20,10 +20,11 @@ class LearnerConfig:
     learning_rate: float = 3e-4
     """Learning rate of AdamW for the policies after the warm-up."""
     warmup_updates: int = 0
-    """Updates of the policy in which its learning rate rises linearly; 0 = no warm-up."""
+    """Updates in which the learning rate of the policies rises linearly, from the first one that moves a policy; 0 = no
+    warm-up."""
     decay_updates: int = 0
-    """Updates of the policy in which its learning rate falls linearly to ``last_rate_share`` of it: at the end, the
-    noise of single batches averages out. 0 = it is constant."""
+    """Updates in which the learning rate of the policies falls linearly to ``last_rate_share`` of it: at the end, the
+    noise of single batches averages out. They count as for ``warmup_updates``. 0 = it is constant."""
     last_rate_share: float = 0.1
     """Learning rate after ``decay_updates``, as a share of ``learning_rate``."""
     critic_learning_rate: float = 1e-3
@@ -81,7 +82,7 @@ class LearnerConfig:
             )
 
     def rate_share_after(self, num_updates: int) -> float:
-        """Return the policy's learning rate after ``num_updates`` updates of it, as a share of ``learning_rate``."""
+        """Return the policies' learning rate after ``num_updates`` updates, as a share of ``learning_rate``."""
         rising = min(1.0, (num_updates + 1) / self.warmup_updates) if self.warmup_updates else 1.0
         progress = min(1.0, num_updates / self.decay_updates) if self.decay_updates else 0.0
         return rising * (1 + progress * (self.last_rate_share - 1))

@@ -28,9 +28,24 @@ class UpdateControl:
         entropy = config.entropy
         self._controls = {head: EntropyControl(target=entropy.target_of(head), alpha=entropy.alpha) for head in heads}
         self._policy_updates = dict.fromkeys(heads, 0)
-        """Updates that moved the policy of a head: warm-up, decay and half-life depend on them."""
+        """Updates that moved the policy of a head."""
         self._critic_decisions = dict.fromkeys(heads, 0)
         """Decisions from which only the critic of a head has learned."""
+
+    @property
+    def is_critic_alone(self) -> bool:
+        """Tell whether only critics learn from the next update.
+
+        The critic that has seen the most decisions ends this time for all heads: those that decide rarely could need
+        more updates than a run has, and would learn from games of policies that move.
+        """
+        config = self._config
+        return config.gradient.use_critic and max(self._critic_decisions.values()) < config.critic_warmup.decisions
+
+    @property
+    def num_policy_updates(self) -> int:
+        """Updates that moved the policy that has moved most often: learning rates and half-lives depend on them."""
+        return max(self._policy_updates.values())
 
     def steps_by_learner(self, batches: Mapping[int, Decisions]) -> list[list[Step]]:
         """Return the steps of each learner for an update from ``batches``, by head; some may be absent or empty.
@@ -46,7 +61,7 @@ class UpdateControl:
             if not len(batch):
                 continue
             own = batch.with_permuted_rewards((self.num_updates, head)) if self._config.permute_rewards else batch
-            if not self._is_critic_alone(head):
+            if not self.is_critic_alone:
                 together[head] = own
                 continue
             slices = own.split(-(-len(own) // self._config.critic_warmup.batch_size))
@@ -62,12 +77,12 @@ class UpdateControl:
         target of the update, by head name.
         """
         figures = mean_figures(parts, found)
-        rows = _num_decisions(parts)
+        rows, is_alone = _num_decisions(parts), self.is_critic_alone
+        num_updates = max(control.num_updates for control in self._controls.values())
         for name, values in figures.items():
             head = HEAD_NAMES.index(name)
-            is_alone = self._is_critic_alone(head)
             moves_policy = not is_alone and not values.get("stopped_share")
-            values |= self._measure(head, values["entropy"], moves_policy=moves_policy)
+            values |= self._measure(head, values["entropy"], num_updates, moves_policy=moves_policy)
             self._policy_updates[head] += moves_policy
             if is_alone:
                 self._critic_decisions[head] += rows[name]
@@ -93,12 +108,12 @@ class UpdateControl:
         self._critic_decisions = {HEAD_NAMES.index(name): rows for name, rows in values["critic_decisions"].items()}
         self.num_updates = values["num_updates"]
 
-    def _is_critic_alone(self, head: int) -> bool:
-        return self._config.gradient.use_critic and self._critic_decisions[head] < self._config.critic_warmup.decisions
+    def _measure(self, head: int, entropy: float, num_updates: int, *, moves_policy: bool) -> dict[str, float]:
+        """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update.
 
-    def _measure(self, head: int, entropy: float, *, moves_policy: bool) -> dict[str, float]:
-        """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update."""
-        control, config = self._controls[head].measured(entropy), self._config.entropy
+        ``num_updates``: those before it by which the target is annealed.
+        """
+        control, config = self._controls[head].measured(entropy, num_updates), self._config.entropy
         self._controls[head] = control.after(entropy, config) if moves_policy else control
         return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
 
@@ -109,9 +124,9 @@ class UpdateControl:
         """
         parts: list[dict[str, HeadBatch]] = [{} for _ in range(self._config.num_learners)]
         region = self._config.trust_region
+        num_updates, is_alone = self.num_policy_updates, self.is_critic_alone
         for head, batch in step.items():
-            alpha, is_alone = self._controls[head].alpha, self._is_critic_alone(head)
-            num_updates = self._policy_updates[head]
+            alpha = self._controls[head].alpha
             for own, part in zip(parts, batch.split(len(parts)), strict=True):
                 own[HEAD_NAMES[head]] = HeadBatch(
                     decisions=part if len(part) else batch.part(0, 1),

@@ -60,8 +60,22 @@ def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough
         control.count(parts, found(parts))
     [steps] = control.steps_by_learner(batch)
     assert [{head: part.learns_policy for head, part in step.items()} for step in steps] == (
-        [{"discard": True}] + [{"chow": False}] * 2  # 128 and 80 decisions so far
+        [{"discard": True, "chow": True}]  # 128 and 80 decisions so far
     )
+
+
+def test_a_net_that_decides_rarely_learns_as_soon_as_the_others_and_with_their_settings() -> None:
+    config = replace(CONFIG, **GUARDED | {"entropy": EntropyConfig(anneal_updates=4, rate=0.0, gain=0.0)})
+    control = new_control(config)
+    often, rare = {DISCARD_HEAD: decisions(n=64)}, {CHOW_HEAD: decisions(CHOW_HEAD, n=10)}
+    for number in range(8):  # 200 decisions for the critics alone: the first 4 updates
+        parts = control.steps_by_learner(often | rare if number in (0, 7) else often)
+        figures = control.count(parts, found(parts))
+        assert all(part.learns_policy == (number >= 4) for part in parts[0][0].values())
+    discard, chow = parts[0][0]["discard"], parts[0][0]["chow"]
+    assert (chow.rate_share, chow.kl_coeff) == (discard.rate_share, discard.kl_coeff)
+    assert chow.rate_share == config.rate_share_after(3)
+    assert figures["chow"]["entropy_target"] == figures["discard"]["entropy_target"] == pytest.approx(1 - 0.75 * 0.6)
 
 
 def test_alpha_follows_the_entropy_of_the_updates_of_the_policy() -> None:
