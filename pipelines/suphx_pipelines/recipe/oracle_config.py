@@ -25,19 +25,20 @@ class OracleDecayConfig:
     """Hidden tiles disappear step by step; after that the nets continue without them."""
 
     steps: int = 0
-    """Number of steps in which the keep probability falls from 1 to 0. 0 = it stays 1, and the nets of the oracle stage
-    are the last ones."""
+    """Number of steps in which the keep probability falls from 1 to 0. The last one, at 0, already learns as
+    ``continued_updates`` do. 0 = it stays 1, and the nets of the oracle stage are the last ones."""
     ratio: float = 0.0
     """Each step multiplies the keep probability by this, the last sets it to 0; 0 = equal steps, as in the paper."""
     updates_per_step: int = 100
     """Updates at each keep probability, a multiple of reinforcement.weight_sync_interval."""
     continued_updates: int = 100
-    """Updates after the decay, without oracle planes."""
+    """Updates after the last step, in addition to those of that step: all of them without oracle planes."""
     learning_rate_share: float = 0.1
-    """Learning rate in ``continued_updates``, as a share of the usual one (the paper: a tenth)."""
+    """Learning rate from the first update at keep probability 0 on, as a share of the usual one (the paper: a
+    tenth)."""
     reject_ratio: float = 2.0
-    """In ``continued_updates``, decisions with a larger importance ratio give no gradient of the sampled action; they
-    are counted (the paper gives no value)."""
+    """From that update on, decisions with a larger importance ratio give no gradient of the sampled action; they are
+    counted (the paper gives no value)."""
 
     def __post_init__(self) -> None:
         OracleConfig(steps=self.steps, ratio=self.ratio, updates_per_step=self.updates_per_step)
@@ -47,6 +48,16 @@ class OracleDecayConfig:
             raise ValueError(f"learning_rate_share is {self.learning_rate_share}: use a share above 0, such as 0.1")
         if not self.reject_ratio > 1:
             raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2")
+
+    @property
+    def falling_updates(self) -> int:
+        """Updates at keep probabilities between 1 and 0: all steps but the last."""
+        return max(0, self.steps - 1) * self.updates_per_step
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of the whole stage."""
+        return self.steps * self.updates_per_step + self.continued_updates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,11 @@
 """Oracle guiding (paper, section 3.3): self-play that sees everything, then less and less, then nothing hidden.
 
 Stage ``oracle`` is the reinforcement stage once more, from the same nets, with the oracle planes as further inputs.
-Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` the keep probability falls to 0, with an agent in
-``keep-…/`` at the end of each step; then nets without oracle planes learn on, more slowly, without the decisions whose
-importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see everything), optimizers
-and entropy control are carried from part to part. Stage ``oracle_distillation`` is the reinforcement stage with the
-nets of ``oracle`` as teachers.
+Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` the keep probability falls, with an agent in
+``keep-…/`` at the end of each step; as soon as it is 0, nets without oracle planes learn on, more slowly, without the
+decisions whose importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see
+everything), optimizers and entropy control are carried from part to part. Stage ``oracle_distillation`` is the
+reinforcement stage with the nets of ``oracle`` as teachers.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ DECAY_PART = "decay"
 FILES: Mapping[str, str] = {
     **reinforcement.FILES,
     f"{DECAY_PART}/": (
-        "the same files while the keep probability falls, and `keep-<keep probability>/`: the agent at the end of each "
-        "step"
+        "the same files while the keep probability falls, and `keep-<step>-<keep probability>/`: the agent at the end "
+        "of each step but the last, at 0, which belongs to the part after the decay; absent with one step"
     ),
 }
-"""What the stage ``oracle_decay`` writes into its folder: reinforcement.py's files are those after the decay."""
+"""What the stage ``oracle_decay`` writes into its folder: reinforcement.py's files are those at keep probability 0."""
 
 
 def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -88,20 +88,20 @@ def guided(config: ReinforcementConfig, max_updates: int) -> ReinforcementConfig
 
 
 def decaying(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
-    """Return the settings of self-play that sees less and less."""
+    """Return the settings of self-play that sees less and less, until it would see nothing."""
     oracle = OracleConfig(policy=True, steps=decay.steps, ratio=decay.ratio, updates_per_step=decay.updates_per_step)
     learner = _with_critic_that_sees_all(config.learner)
-    return replace(config, max_updates=oracle.num_updates, max_minutes=0.0, learner=learner, oracle=oracle)
+    return replace(config, max_updates=decay.falling_updates, max_minutes=0.0, learner=learner, oracle=oracle)
 
 
-def continued(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
-    """Return the settings of self-play after that."""
+def continued(config: ReinforcementConfig, decay: OracleDecayConfig, earlier_updates: int) -> ReinforcementConfig:
+    """Return the settings of self-play after that, when ``earlier_updates`` of the stage are made."""
     learner = replace(
         _with_critic_that_sees_all(config.learner),
         learning_rate=config.learner.learning_rate * decay.learning_rate_share,
         gradient=replace(config.learner.gradient, reject_ratio=decay.reject_ratio),
     )
-    updates = decay.continued_updates
+    updates = decay.num_updates - earlier_updates
     return replace(config, max_updates=updates, max_minutes=0.0, learner=learner, oracle=OracleConfig())
 
 
@@ -129,21 +129,24 @@ def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
 
 
 def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
-    recipe = context.recipe
-    folder = context.folder / DECAY_PART
-    config = decaying(recipe.reinforcement, recipe.oracle_decay)
-    start = load_policy_set(context.upstream[ORACLE], recipe.encoder)
-    part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
+    recipe, before = context.recipe, context.upstream[ORACLE]
     first, weak = reinforcement.first_policy_sets(_like_reinforcement(context))
-    figures = reinforcement.play_and_learn(part, config, start, weak, carried=context.upstream[ORACLE], opponent=first)
-    decayed = seeing_nothing_hidden(load_policy_set(folder, recipe.encoder))
+    figures: dict[str, float] = {}
+    config = decaying(recipe.reinforcement, recipe.oracle_decay)
+    if config.max_updates:
+        folder = context.folder / DECAY_PART
+        part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
+        start = load_policy_set(before, recipe.encoder)
+        figures = reinforcement.play_and_learn(part, config, start, weak, carried=before, opponent=first)
+        before = folder
+    updates = int(figures.get("updates", 0))  # those of an earlier version's part include the step at 0
     last = reinforcement.play_and_learn(
         context,
-        continued(recipe.reinforcement, recipe.oracle_decay),
-        decayed,
+        continued(recipe.reinforcement, recipe.oracle_decay, updates),
+        seeing_nothing_hidden(load_policy_set(before, recipe.encoder)),
         weak,
-        carried=folder,
-        first_update=config.max_updates,
+        carried=before,
+        first_update=updates,
         opponent=first,
     )
     return {f"{DECAY_PART}_{name}": value for name, value in figures.items()} | last

@@ -66,8 +66,10 @@ class RunFolder:
 
     def write_nets_of_step(self, weights: Weights, updates: int) -> None:
         """Keep the nets at the end of a step of the keep probability, which ``updates`` ends."""
-        keep_probability = self._config.oracle.keep_probability_of_update(updates)
-        self._write(self.path / keep_folder(keep_probability), self._policy_set(weights), updates)
+        oracle = self._config.oracle
+        step = updates // oracle.updates_per_step
+        folder = keep_folder(step, oracle.keep_probability_of_update(updates))
+        self._write(self.path / folder, self._policy_set(weights), updates)
 
     def write_diverged(self, error: DivergedBatchError, updates: int) -> Path:
         """Write the batch of the update after ``updates``, whose loss or gradient is not finite; return its file."""
@@ -133,9 +135,9 @@ class RunFolder:
         }
 
 
-def keep_folder(keep_probability: float) -> str:
-    """Return the folder of the checkpoints at the end of a step of the keep probability."""
-    return f"keep-{keep_probability:.3f}"
+def keep_folder(step: int, keep_probability: float) -> str:
+    """Return the folder of the checkpoints at the end of the ``step`` (1, 2, …) of the keep probability."""
+    return f"keep-{step}-{keep_probability:.3f}"
 
 
 def _flat_config(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

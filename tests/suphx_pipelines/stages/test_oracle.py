@@ -47,15 +47,15 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     oracle, last = done.run.folder / "oracle", done.run.folder / "oracle_decay"
     decay = last / "decay"
     seeing = [ORACLE.num_planes if head == DISCARD_HEAD else 0 for head in range(len(HEAD_NAMES))]
-    assert oracle_planes(oracle) == oracle_planes(decay / "keep-0.700") == oracle_planes(decay) == seeing
+    assert oracle_planes(oracle) == oracle_planes(decay / "keep-1-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
-    assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7, 0.0, 0.0]
+    assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7]
     plain = load_policy_set(done.run.folder / "reinforcement" / "start", "mini").nets[DISCARD_HEAD].state_dict()
     begun = load_policy_set(oracle / "start", "mini").nets[DISCARD_HEAD].state_dict()
     for name, weight in plain.items():
         assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")
-    assert metrics["updates"] == 2
+    assert metrics["updates"] == 2 + 2, "the step at 0 too"
     # Adam has made as many steps as all parts together had updates: it is carried over.
     state, _ = read_tensors(last / STATE_FILE)
     steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
@@ -74,14 +74,26 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     assert (last / "discard.safetensors").read_bytes() == weights
 
 
+def test_in_one_step_nets_without_hidden_tiles_follow_the_oracle_at_once(tmp_path: Path) -> None:
+    recipe = small_recipe(**SMALL | {"oracle_decay.steps": "1", "oracle_distillation.max_updates": "0"})
+    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    folder = done.run.folder / "oracle_decay"
+    assert not (folder / "decay").exists()
+    assert not any(oracle_planes(folder))
+    assert read_json(folder / "metrics.json")["updates"] == 2 + 2
+
+
 def test_the_parts_differ_from_plain_self_play_in_what_the_paper_says() -> None:
     recipe = load_recipe(RECIPES / "oracle.toml")
     plain, decay = recipe.reinforcement, recipe.oracle_decay
     assert guided(plain, 7).oracle.keep_probability_after(1_000) == 1.0
     assert guided(plain, 7).max_updates == 7
     falling = decaying(plain, decay)
-    assert falling.oracle.keep_probability_after(falling.max_updates - 1) == 0.0
-    last = continued(plain, decay)
+    assert falling.oracle.keep_probability_after(falling.max_updates - 1) == pytest.approx(0.1)
+    assert falling.oracle.keep_probability_after(falling.max_updates) == 0.0
+    last = continued(plain, decay, falling.max_updates)
+    assert (falling.max_updates, last.max_updates) == (180, 120), "10 steps of 20, and 100"
+    assert continued(plain, decay, 200).max_updates == 100, "a part of an earlier version ended after the step at 0"
     assert not last.oracle.policy
     assert guided(plain, 7).learner.oracle_critic
     assert falling.learner.oracle_critic

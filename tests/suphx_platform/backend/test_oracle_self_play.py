@@ -55,15 +55,15 @@ def test_keep_probability_falls_by_version_and_each_step_leaves_an_agent(guided:
     folder, metrics = guided.folder, guided.metrics
     keep_probabilities = [2 / 3] * 4 + [1 / 3] * 4 + [0.0] * 4
     assert [point["keep_probability"] for point in metrics["history"]] == pytest.approx(keep_probabilities)
-    for keep_probability in ("0.667", "0.333", "0.000"):
-        load_agent(str(folder / f"keep-{keep_probability}"))
-        header = load_header(folder / f"keep-{keep_probability}" / "discard.safetensors")
+    for step, keep_probability in enumerate(("0.667", "0.333", "0.000"), 1):
+        load_agent(str(folder / f"keep-{step}-{keep_probability}"))
+        header = load_header(folder / f"keep-{step}-{keep_probability}" / "discard.safetensors")
         assert header.extra["keep_probability"] == pytest.approx(float(keep_probability), abs=1e-3)
         assert header.net.num_oracle_planes == ORACLE.num_planes
     assert not hidden_weights(folder / "start").any()
-    assert hidden_weights(folder / "keep-0.667").any()
+    assert hidden_weights(folder / "keep-1-0.667").any()
     # At keep probability 0 nothing hidden reaches the net: its weights for that change only by old decisions.
-    assert np.abs(hidden_weights(folder) - hidden_weights(folder / "keep-0.333")).max() < 0.01
+    assert np.abs(hidden_weights(folder) - hidden_weights(folder / "keep-2-0.333")).max() < 0.01
 
 
 def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.checkpoint import load_header
 from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx_platform.backend.self_play_match import START_FOLDER
 from suphx_platform.selfplay.run_folder import RunFolder
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
@@ -43,3 +45,16 @@ def test_a_state_is_not_continued_from_other_nets(tmp_path: Path) -> None:
     other = replace(new_play(), start=small_policy_set(9))
     with pytest.raises(ValueError, match=r"belongs to another run \(weights of the start was"):
         RunFolder(tmp_path, CONFIG, other).load_state()
+
+
+def test_steps_with_nearly_the_same_keep_probability_have_folders_of_their_own(tmp_path: Path) -> None:
+    oracle = OracleConfig(policy=True, steps=12, ratio=0.5, updates_per_step=2)
+    play = new_play()
+    folder = RunFolder(tmp_path, replace(CONFIG, oracle=oracle), play)
+    for updates in range(2, 24, 2):
+        folder.write_nets_of_step(play.start.weights(CONFIG.head_numbers), updates)
+    found = sorted(path.name for path in tmp_path.iterdir())
+    assert len(found) == 11
+    assert {"keep-1-0.500", "keep-10-0.001", "keep-11-0.000"} <= set(found)
+    header = load_header(tmp_path / "keep-11-0.000" / "discard.safetensors")
+    assert header.extra["keep_probability"] == pytest.approx(0.5**11)
