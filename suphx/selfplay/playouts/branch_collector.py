@@ -88,6 +88,10 @@ class BranchCollector:
                 )
         return self._play_out(trials, nets)
 
+    def open_deals(self) -> I64:
+        """Return the numbers of the deals that go on in the next ``collect``, int64 [tables]."""
+        return self._group.deals()
+
     def _answer(self, part: Observations, logits: Tensor) -> PolicyOutputs:
         scaled = logits / self._config.temperature
         actions, log_probs = actions_at(scaled, torch.from_numpy(part.masks), torch.from_numpy(part.uniforms))

@@ -101,11 +101,20 @@ class BranchLearner:
         self.optimizer = new_optimizer(self.net, config.learning_rate, 0.0)
         self.steps = 0
         self._deals: I64 = np.zeros(0, np.int64)
-        """Those of the last round: the first ones of the next round may be among them."""
+        """Those from which the net has learned and that go on: at most one for each table."""
 
-    def learn(self, branches: Branches, rate_share: float, generator: np.random.Generator, sums: BranchSums) -> None:
+    def learn(
+        self,
+        branches: Branches,
+        rate_share: float,
+        generator: np.random.Generator,
+        sums: BranchSums,
+        *,
+        open_deals: I64,
+    ) -> None:
         """Measure with the ``branches``, then learn from each once, with ``rate_share`` of the learning rate.
 
+        ``open_deals`` int64 [k]: numbers of all deals of which later branches can be, besides those that begin later.
         Raises DivergedError if a loss or a gradient is not finite; the net is then as before that step.
         """
         if self._config.permute_points:
@@ -116,14 +125,14 @@ class BranchLearner:
                 rows = np.sort(part)
                 loss = self._step(branches.take(rows), start_logits[torch.from_numpy(rows)], rate_share)
                 sums.add_step(loss, len(rows))
-        self._deals = np.unique(branches.deals)
+        self._deals = np.intersect1d(np.concatenate([self._deals, branches.deals]), open_deals)
 
     def _num_batches(self, branches: Branches) -> int:
         return max(1, round(len(branches) / self._config.batch_size))
 
     @torch.no_grad()
     def _measure(self, branches: Branches, sums: BranchSums) -> Tensor:
-        """Measure with the deals that the round before did not have; return the initial net's logits of all rows."""
+        """Measure with deals from which the net has not learned; return the initial net's logits of all rows."""
         parts = np.array_split(np.arange(len(branches)), self._num_batches(branches))
         planes = [torch.from_numpy(branches.planes[part]).to(self._device) for part in parts]
         start_logits = torch.cat([self._start(rows) for rows in planes])

@@ -83,6 +83,7 @@ class PlayoutTraining:
         share_before = self.decisions / self._config.num_decisions
         self.decisions += sum(len(branches) for branches in found.values())
         self._pending = []
+        open_deals = np.concatenate([collector.open_deals() for collector in self._collectors])
         if not self.is_finished:
             self._begin_round()
         rate_share = 1 + min(1.0, share_before) * (self._config.last_rate_share - 1)
@@ -90,7 +91,7 @@ class PlayoutTraining:
         with torch_threads(self._config.threads):
             for head, branches in found.items():
                 generator = np.random.default_rng([self._seed, self.rounds, head])
-                self._learners[head].learn(branches, rate_share, generator, sums[head])
+                self._learners[head].learn(branches, rate_share, generator, sums[head], open_deals=open_deals)
         self.rounds += 1
         self.seconds += time.monotonic() - started
         return sums

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -146,7 +146,7 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
         rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points, np.arange(4)
     )
     with pytest.raises(DivergedError, match=r"the loss of step 1 is nan .*: use a smaller playouts.learning_rate"):
-        learner.learn(broken, 1.0, np.random.default_rng(0), BranchSums())
+        learner.learn(broken, 1.0, np.random.default_rng(0), BranchSums(), open_deals=np.arange(4))
     assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())
 
 
@@ -159,9 +159,9 @@ def branches_of(learner: BranchLearner, deals: list[int], seed: int = 0) -> Bran
     return Branches(rows, np.zeros((count, 0), np.uint8), choices, points, np.array(deals))
 
 
-def learned(learner: BranchLearner, branches: Branches) -> BranchSums:
+def learned(learner: BranchLearner, branches: Branches, open_deals: Sequence[int] = ()) -> BranchSums:
     sums = BranchSums()
-    learner.learn(branches, 1.0, np.random.default_rng(0), sums)
+    learner.learn(branches, 1.0, np.random.default_rng(0), sums, open_deals=np.array(open_deals, np.int64))
     return sums
 
 
@@ -169,7 +169,7 @@ def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
     config = replace(CONFIG, batch_size=8, warmup_steps=0)
     learner = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
     first = branches_of(learner, [5] * 20 + [6] * 20)
-    sums = learned(learner, first)
+    sums = learned(learner, first, open_deals=[4, 5, 6])
     assert (sums.count, sums.measured, sums.deals, sums.gain) == (40, 40, 2, 0.0), "before the first of five steps"
     assert sums.loss != 0
     second = branches_of(learner, [6] * 10 + [7] * 10 + [8] * 10, seed=1)
@@ -177,12 +177,39 @@ def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
         torch.softmax(net(torch.from_numpy(second.planes)), dim=1) for net in (learner.net, START.nets[CHOW_HEAD])
     ]
     difference = (probabilities[0] - probabilities[1]).detach().double().numpy()[:, ::-1] * second.points
-    sums = learned(learner, second)
+    sums = learned(learner, second, open_deals=[4, 5, 8])
     assert (sums.count, sums.measured, sums.deals) == (30, 20, 2), "the deal 6 goes on"
     assert sums.gain == pytest.approx(difference[10:].sum(), rel=1e-4)
     restored = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
     restored.restore(learner.state())
     assert learned(restored, branches_of(learner, [8, 9])).measured == 1
+    assert learned(learner, branches_of(learner, [4, 5, 8])).measured == 1, "the deal 5 goes on since the first round"
+    assert not learner.state()["deals"].numel(), "no deal goes on"
+
+
+def test_no_deal_is_measured_with_when_the_net_has_learned_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[set[int]] = []
+    had: list[set[int]] = []
+    add, learn = BranchSums.add_measured, BranchLearner.learn
+
+    def noted_add(self: BranchSums, gains: Any, divergences: Any, deals: Any) -> None:
+        measured.append(set(deals.tolist()))
+        add(self, gains, divergences, deals)
+
+    def noted_learn(self: BranchLearner, branches: Branches, *arguments: Any, **named: Any) -> None:
+        had.append(set(branches.deals.tolist()))
+        learn(self, branches, *arguments, **named)
+
+    monkeypatch.setattr(BranchSums, "add_measured", noted_add)
+    monkeypatch.setattr(BranchLearner, "learn", noted_learn)
+    config = replace(CONFIG, heads=("discard",), round_decisions=20, num_decisions=300)
+    with PlayoutTraining(config, START, MINI, tenhou(), seed=1) as training:
+        while not training.is_finished:
+            training.play_round()
+    earlier = [set().union(*had[:number]) for number in range(len(had))]
+    assert measured == [deals - old for deals, old in zip(had, earlier, strict=True)]
+    skipped = [(deals & old) - last for deals, old, last in zip(had[1:], earlier[1:], had, strict=False)]
+    assert any(skipped), "deals of the round before the last"
 
 
 def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,9 +221,9 @@ def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: py
         collectors.add(torch.get_num_threads())
         return collect(self, *arguments)
 
-    def counted_learn(self: BranchLearner, *arguments: Any) -> None:
+    def counted_learn(self: BranchLearner, *arguments: Any, **named: Any) -> None:
         learners.add(torch.get_num_threads())
-        learn(self, *arguments)
+        learn(self, *arguments, **named)
 
     monkeypatch.setattr(BranchCollector, "collect", counted_collect)
     monkeypatch.setattr(BranchLearner, "learn", counted_learn)

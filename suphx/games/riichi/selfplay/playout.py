@@ -56,7 +56,7 @@ class BranchTables:
         That holds for games whose seeds differ in their low 52 bits, as those of one training do.
         """
         found = np.zeros(self.num_decisions, np.int64)
-        found[self.positions // self.num_choices] = self.tables["wall_seed"] << 12 | self.tables["num_kyoku"]
+        found[self.positions // self.num_choices] = deal_numbers(self.tables)
         return found
 
     def points(self, ends: Records) -> F32:
@@ -70,6 +70,12 @@ class BranchTables:
         num_orders = np.maximum(np.bincount(self.positions, minlength=count), 1)
         means = np.bincount(self.positions, weights=gains, minlength=count) / num_orders
         return means.reshape(self.num_decisions, self.num_choices).astype(np.float32)
+
+
+def deal_numbers(tables: Records) -> I64:
+    """Return a number for the deal of each of ``tables`` TABLE [n], int64 [n]: as ``BranchTables.deals``."""
+    numbers: I64 = tables["wall_seed"] << 12 | tables["num_kyoku"]
+    return numbers
 
 
 def play_out_scripted(branches: BranchTables) -> F32:

@@ -43,7 +43,7 @@ from suphx.games.riichi.selfplay.decision import (
     play_to_observation,
 )
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
-from suphx.games.riichi.selfplay.playout import BranchTables, branch
+from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
@@ -143,6 +143,10 @@ class TableGroup:
     def owners(self, part: int) -> I64:
         """Return the table of each row of a part of the last ``observe``, int64 [n]."""
         return self._observed[part].owners
+
+    def deals(self) -> I64:
+        """Return the numbers of the deals that the tables play now, int64 [tables]: as ``BranchTables.deals``."""
+        return deal_numbers(self._tables)
 
     def branch(
         self, part: int, rows: I64, choices: I16, *, num_walls: int = 1, kinds: I64 | None = None
