@@ -182,7 +182,10 @@ def _advantages(
     log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
     taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
     ratios = (taken - decisions["log_probs"]).exp()
-    traces = ratios.clamp_max(config.max_trace_ratio) if config.max_trace_ratio else torch.ones_like(ratios)
+    ratios = ratios if config.max_trace_ratio else torch.ones_like(ratios)
     expected = None if cost is None else cost.expected
     is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
-    return generalised_advantages(values, targets, decisions["is_last"], traces, config.gae_lambda, expected, is_joint)
+    return generalised_advantages(
+        *(values, targets, decisions["is_last"], ratios, config.gae_lambda, expected, is_joint),
+        max_ratio=config.max_trace_ratio,
+    )

@@ -17,7 +17,8 @@ class PolicyGradientConfig:
     reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
     max_trace_ratio: float = 1.0
     """With gae_lambda below 1, later decisions count with their importance ratio, truncated to this value (as in
-    V-trace); 0 = they count fully."""
+    V-trace). Several calls that are possible at the same time count as one, with the product of their ratios. 0 = they
+    count fully."""
     exact_deal_in: bool = False
     """Compute what a discard costs at once (the points paid if the other seats win on it) as the expectation over all
     legal discards, from the true hands, instead of from the sampled discard: the same gradient with less noise. Only

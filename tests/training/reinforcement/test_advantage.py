@@ -65,6 +65,21 @@ def test_joint_rows_are_one_step_of_the_recursion(n: int, share_of_ends: float, 
     np.testing.assert_allclose(found_of_joint(columns, traces, decay, is_joint), expected_advantages, atol=1e-12)
 
 
+@pytest.mark.parametrize("max_ratio", [0.5, 1.0, 2.0])
+def test_the_ratio_of_a_step_is_truncated_and_not_those_of_its_rows(max_ratio: float) -> None:
+    values, rewards, is_last = some_trajectories(300, 0.1)
+    ratios = np.exp(np.random.default_rng(1).normal(size=300))
+    is_joint = joint_marks(300)
+    marks, columns = torch.from_numpy(is_joint), map(torch.from_numpy, (values, rewards, is_last, ratios))
+    advantages = generalised_advantages(*columns, 0.8, is_joint=marks, max_ratio=max_ratio).numpy()
+    expected_advantages = twin.joint_advantages(
+        *(values, rewards, is_last.tolist(), ratios, 0.8, is_joint.tolist(), max_ratio)
+    )
+    np.testing.assert_allclose(advantages, expected_advantages, atol=1e-12)
+    truncated = found_of_joint((values, rewards, is_last), np.minimum(ratios, max_ratio), 0.8, is_joint)
+    assert not np.allclose(advantages, truncated)
+
+
 def test_the_order_of_joint_rows_does_not_matter() -> None:
     """Three claims that one discard offers: which of them is stored first is chance."""
     values, rewards, is_last = some_trajectories(12, 0.0)

@@ -255,6 +255,24 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
     assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits).loss.item(), rel=1e-4)
 
 
+def test_the_ratio_of_calls_at_the_same_time_is_truncated_as_one() -> None:
+    """Row by row, the truncated ratios of the second step were 1 and 0.5."""
+    ratios, values, is_last = np.array([1.0, 3.0, 0.5]), np.array([0.1, -0.2, 0.4]), [False, False, True]
+    decisions = loss_columns(
+        masks=torch.zeros(3, 0),
+        actions=torch.ones(3),
+        log_probs=torch.from_numpy(math.log(0.5) - np.log(ratios)).float(),
+        rewards=torch.ones(3),
+        is_last=torch.tensor(is_last),
+    )
+    is_joint = [False, False, True]
+    decisions["is_joint"] = torch.tensor(is_joint)
+    config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.5, max_trace_ratio=1.0, max_ratio=0)
+    _, figures = decision_loss(torch.zeros(3, 2), torch.from_numpy(values).float(), decisions, 0.0, config)
+    advantages = advantage_twin.joint_advantages(values, np.ones(3), is_last, ratios, 0.5, is_joint, 1.0)
+    assert figures["policy_loss"].item() == pytest.approx(-math.log(0.5) * (ratios * advantages).mean(), rel=1e-5)
+
+
 WRONG: list[dict[str, object]] = [
     {"gae_lambda": 1.5},
     {"rest_weight": 0.0},

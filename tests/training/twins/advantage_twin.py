@@ -27,9 +27,10 @@ def joint_advantages(
     values: F64,
     rewards: F64,
     is_last: Sequence[bool],
-    traces: F64,
+    ratios: F64,
     decay: float,
     is_joint: Sequence[bool],
+    max_ratio: float = np.inf,
 ) -> F64:  # fmt: skip
     """Return the advantage of each row, where joint rows are one step: step by step, from the last one to the first."""
     steps: list[list[int]] = []
@@ -45,5 +46,5 @@ def joint_advantages(
         delta = (rewards[rows[-1]] if is_last[rows[-1]] else value) - own
         advantage = delta + (0.0 if is_last[rows[-1]] else decay * trace * advantage)
         result[rows] = own + advantage - values[rows]
-        value, trace = own, float(np.prod(traces[rows]))
+        value, trace = own, min(float(np.prod(ratios[rows])), max_ratio)
     return result
