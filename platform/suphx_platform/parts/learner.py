@@ -129,14 +129,15 @@ class Learner:
         new_workers: NewWorkers = LocalWorker,
     ) -> None:
         """``nets``: initial nets, one for each head that learns; ``teachers``: nets of the same heads that see hidden
-        tiles, if ``config.distillation`` has a weight; ``new_workers``: makes the workers that compute the updates.
+        tiles, without effect unless ``config.distillation`` has a weight; ``new_workers``: makes the workers that
+        compute the updates.
 
         Raises ValueError if teachers are missing, and what ``new_workers`` raises.
         """
         if config.distillation.weight and [net.head for net in teachers] != [net.head for net in nets]:
             raise ValueError("distillation.weight needs a teacher for each head that learns: give some, or set it to 0")
         self._control = UpdateControl(config, [net.head for net in nets])
-        self._workers = new_workers(config, nets, teachers)
+        self._workers = new_workers(config, nets, teachers if config.distillation.weight else ())
 
     @property
     def num_updates(self) -> int:

@@ -121,6 +121,15 @@ def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) ->
     assert distances[1][-1] < 0.8 * distances[0][-1]
 
 
+def test_a_teacher_without_weight_changes_nothing(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=2)
+    teacher = seeing_hidden(small_policy_set(3), [DISCARD_HEAD])
+    plain = Controller(config, new_play(), tmp_path / "plain").run()
+    taught = Controller(config, replace(new_play(), teacher=teacher), tmp_path / "taught").run()
+    assert numbers(taught) == numbers(plain)
+    np.testing.assert_equal(weights(tmp_path / "taught"), weights(tmp_path / "plain"))
+
+
 def test_a_distance_without_a_teacher_is_refused(tmp_path: Path) -> None:
     config = replace(CONFIG, learner=replace(CONFIG.learner, distillation=DistillationConfig(weight=1.0)))
     with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns"):
