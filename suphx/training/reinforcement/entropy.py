@@ -11,9 +11,13 @@ proportional term answers at once; the sum waits while alpha is at a bound, so t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from suphx.games.riichi import DISCARD_HEAD
+
+_MAX_ENTROPIES = {"target": math.log(34), "yes_no_target": math.log(2)}
+"""In nats: of 34 kinds, and of two outputs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,10 @@ class EntropyConfig:
                      "max_alpha"):  # fmt: skip
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        for name, most in _MAX_ENTROPIES.items():
+            if getattr(self, name) > most:
+                shown = math.floor(100 * most) / 100
+                raise ValueError(f"{name} is {getattr(self, name)}: no entropy is so large, use at most {shown}")
         if self.alpha > self.max_alpha:
             raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
         if not 0 <= self.memory < 1:

@@ -125,6 +125,8 @@ def test_nets_that_say_yes_or_no_have_a_target_of_their_own() -> None:
         ({"gain": -0.1}, "gain is -0.1: use 0"),
         ({"alpha": 0.9}, "at most max_alpha"),
         ({"memory": 1.0}, "memory is"),
+        ({"target": 3.53}, r"target is 3\.53: no entropy is so large, use at most 3\.52"),
+        ({"yes_no_target": 0.7}, r"yes_no_target is 0\.7: no entropy is so large, use at most 0\.69"),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, float], message: str) -> None:
