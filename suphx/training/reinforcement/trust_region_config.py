@@ -11,7 +11,8 @@ class TrustRegionConfig:
 
     kl_coeff: float = 0.0
     """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's
-    ``kl_coeff``, the reference is the initial net, not the previous policy."""
+    ``kl_coeff``, the reference is the initial net, not the previous policy. In the stages of oracle guiding it is the
+    net with which their part began: that of ``oracle`` in ``oracle_decay``, the decayed one at keep probability 0."""
     kl_half_life: int = 0
     """Updates after which that weight is half of what it was, counted as for ``warmup_updates``; 0 = it is constant."""
     max_kl: float = 0.0
