@@ -22,6 +22,7 @@ from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.training.data.game_store import open_store
 from suphx.training.data.split import KyokuSplit, split_by_game
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import StoppedError
 from suphx.training.reward.game_history import GameHistories, game_histories
 from suphx.training.reward.reward_comparison import (
     calibration,
@@ -33,11 +34,12 @@ from suphx.training.reward.reward_comparison import (
 )
 from suphx.training.reward.reward_learning import EpochReport, RewardLearning, learn_rewards
 from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
-from suphx_pipelines.engine.stage_watch import PERCENT
+from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
+from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import RULES_VERSION
+from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "reward_predictor"
 NUM_EXAMPLES = 3
@@ -110,14 +112,20 @@ _NAMES = {"mean": "the mean", "place_now": "the place now", "place_and_kyoku": "
 def _learn(
     context: StageContext[Recipe], learning: RewardLearning
 ) -> tuple[RewardPredictor, list[dict[str, Any]]]:  # fmt: skip
-    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress:
+    """Train; Interrupted, with the state saved, if the run is to stop."""
+    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress, StopRequest() as stop:
+        watch = StageWatch(context.console, progress, stop, STAGE_NAME, note="first epoch")
 
         def report(epoch: EpochReport) -> None:
             losses = {"train_loss": epoch.train_loss, "validation_loss": epoch.validation_loss}
-            progress.reach(PERCENT * epoch.share_done, f"step {epoch.step:,}, loss {epoch.validation_loss:,.0f}")
+            watch.note = f"step {epoch.step:,}, loss {epoch.validation_loss:,.0f}"
+            watch.progress(epoch.share_done)
             context.tracker.log_metrics(losses, step=epoch.step)
 
-        predictor, state = learn_rewards(learning, context.folder, report=report, keep=context.keep)
+        try:
+            predictor, state = learn_rewards(learning, context.folder, report=report, keep=context.keep, watch=watch)
+        except StoppedError as stopped:
+            raise Interrupted(f"step {stopped.step:,} of the reward predictor") from stopped
     return predictor, state.history
 
 

@@ -31,6 +31,7 @@ from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer
 from suphx.training.loop.schedule import learning_rate_factor
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.reward.game_history import GameHistories, HistoryBatch
 from suphx.training.reward.prefix_loss import prefix_losses
 from suphx.training.reward.reward_learning_config import FREE_KEYS, RewardLearningConfig
@@ -79,15 +80,17 @@ def learn_rewards(
     *,
     report: Callable[[EpochReport], None] | None = None,
     keep: Callable[[int], None] | None = None,
+    watch: TrainingWatch | None = None,
 ) -> tuple[RewardPredictor, TrainingProgress]:
     """Train a predictor, or go on from the state in ``folder``; return the best one and how it went.
 
-    ``report`` is called after each epoch, ``keep`` with the step whenever a state was written. Raises ValueError if the
-    state belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full.
+    ``report`` is called after each epoch, and when time is up; ``keep`` with the step whenever a state was written.
+    Raises ValueError if the state belongs to another training, DivergedError if the loss becomes NaN, OSError if the
+    disk is full, StoppedError, with the state saved, if ``watch`` wants the training to stop.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(learning.config.threads):
-        trainer = _Trainer(learning, folder, report, keep)
+        trainer = _Trainer(learning, folder, report, keep, watch or TrainingWatch())
         trainer.run()
         return trainer.finish()
 
@@ -101,9 +104,10 @@ class _Trainer:
         folder: Path,
         report: Callable[[EpochReport], None] | None,
         keep: Callable[[int], None] | None,
+        watch: TrainingWatch,
     ) -> None:
         self.learning, self.config, self.folder = learning, learning.config, folder
-        self.report, self.keep = report, keep
+        self.report, self.keep, self.watch = report, keep, watch
         self.device = find_device(self.config.device)
         self.net = _new_net(learning).to(self.device)
         self.optimizer = new_optimizer(self.net, self.config.learning_rate, self.config.weight_decay)
@@ -113,6 +117,7 @@ class _Trainer:
         if self.state_path.is_file():
             identity = learning.identity()
             self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
+            watch.resumed(self.progress.step, min(self.share_done, 1.0))
         self.saved_at = self.ticked_at = time.monotonic()
 
     @property
@@ -129,11 +134,17 @@ class _Trainer:
         return is_stuck or self.share_done >= 1
 
     def run(self) -> None:
-        """Learn epoch by epoch; validate, save and report after each."""
+        """Learn epoch by epoch; validate, save and report after each, and when time is up."""
         while not self.is_finished:
-            for games in self._epoch():
+            for games in self._rest_of_epoch():
                 self._step(games)
-            self._tick()
+                self._tick()
+                self.watch.progress(min(self.share_done, 1.0))
+                if self.is_finished:
+                    break
+                if self.watch.is_stopping():
+                    self._save()
+                    raise StoppedError(self.progress.step)
             self._validate()
             if self.report is not None:
                 last = self.progress.history[-1]
@@ -150,11 +161,11 @@ class _Trainer:
     def _steps_of_epoch(self) -> int:
         return -(-len(self.learning.train) // self.config.batch_games)
 
-    def _epoch(self) -> Iterator[I64]:
-        """Yield the games of each step, in another order in each epoch."""
-        epoch = self.progress.step // self._steps_of_epoch
+    def _rest_of_epoch(self) -> Iterator[I64]:
+        """Yield the games of each step that is left of the epoch, in another order in each epoch."""
+        epoch, done = divmod(self.progress.step, self._steps_of_epoch)
         order = np.random.default_rng([self.config.seed, epoch]).permutation(self.learning.train)
-        for first in range(0, len(order), self.config.batch_games):
+        for first in range(done * self.config.batch_games, len(order), self.config.batch_games):
             yield order[first : first + self.config.batch_games]
 
     def _step(self, games: I64) -> None:
@@ -199,17 +210,18 @@ class _Trainer:
             self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
 
     def _save(self) -> None:
+        """Write the state, and the predictor if there was a validation."""
         progress, learning = self.progress, self.learning
-        assert progress.best_loss is not None
-        header = RewardHeader(
-            net=learning.net,
-            points=learning.points,
-            rules_version=learning.rules_version,
-            step=progress.best_step,
-            metrics={"validation_loss": progress.best_loss},
-            extra=learning.extra,
-        )
-        save_reward_predictor(self.folder / REWARD_PREDICTOR_FILE, self.best, header)
+        if progress.best_loss is not None:
+            header = RewardHeader(
+                net=learning.net,
+                points=learning.points,
+                rules_version=learning.rules_version,
+                step=progress.best_step,
+                metrics={"validation_loss": progress.best_loss},
+                extra=learning.extra,
+            )
+            save_reward_predictor(self.folder / REWARD_PREDICTOR_FILE, self.best, header)
         save_training_state(self.state_path, self.net, self.best, self.optimizer, progress, learning.identity())
         if self.keep is not None:
             self.keep(progress.step)

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
 from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.stage import Interrupted
+from suphx_pipelines.engine.stage_watch import StageWatch
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.console.console import Console
@@ -44,6 +48,30 @@ def test_the_predictor_is_learned_from_games_and_held_against_naive_ones(tmp_pat
     assert [f"Game {place}: points predicted before each deal" in page for place in (1, 2, 3, 4)] == [True] * 3 + [
         False
     ]
+
+
+def test_a_stop_within_an_epoch_saves_the_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with Ctrl-C in the fourth step."""
+    recipe = load_recipe(RECIPES / "reward_predictor.toml", list(SMALL.items()))
+    whole = run_recipe(recipe, records=None, runs=tmp_path / "whole", console=Console())
+    step, calls = StageWatch.progress, list[float]()
+
+    def interrupted(self: StageWatch, share_done: float) -> None:
+        step(self, share_done)
+        calls.append(share_done)
+        if len(calls) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StageWatch, "progress", interrupted)
+        with pytest.raises(Interrupted, match="step 4 of the reward predictor"):
+            run_recipe(recipe, records=None, runs=tmp_path / "stopped", console=Console())
+    resumed = run_recipe(recipe, records=None, runs=tmp_path / "stopped", console=Console())
+    first, second = (
+        (done.run.folder / "reward_predictor" / "reward_predictor.safetensors").read_bytes()
+        for done in (whole, resumed)
+    )
+    assert first == second
 
 
 def test_self_play_is_paid_by_the_predictor_of_its_own_run(tmp_path: Path) -> None:

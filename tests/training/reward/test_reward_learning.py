@@ -9,6 +9,7 @@ import pytest
 
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.reward.game_history import GameHistories, game_histories
 from suphx.training.reward.reward_comparison import calibration, compared_predictions, game_losses, paid
 from suphx.training.reward.reward_learning import RewardLearning, learn_rewards, predict_games, validation_loss
@@ -74,15 +75,15 @@ def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path:
 def test_a_stopped_training_ends_with_the_numbers_of_an_unbroken_one(histories: GameHistories, tmp_path: Path) -> None:
     whole, _ = learn_rewards(learning(histories), tmp_path / "whole")
 
-    class StoppedError(Exception):
+    class KilledError(Exception):
         pass
 
-    def stop(step: int) -> None:
+    def kill(step: int) -> None:
         if step == 30:
-            raise StoppedError
+            raise KilledError
 
-    with pytest.raises(StoppedError):
-        learn_rewards(learning(histories), tmp_path / "broken", keep=stop)
+    with pytest.raises(KilledError):
+        learn_rewards(learning(histories), tmp_path / "broken", keep=kill)
     resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
     assert progress.step == 60
     np.testing.assert_array_equal(
@@ -91,6 +92,46 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unbroken_one(histories: 
     other = replace(learning(histories), points=(90.0, 45.0, 0.0, -135.0))
     with pytest.raises(ValueError, match=r"belongs to another training .*points was"):
         learn_rewards(other, tmp_path / "broken")
+
+
+class StopAt(TrainingWatch):
+    """Wants the training to stop at a step; notes how far it was."""
+
+    def __init__(self, step: int) -> None:
+        self.step, self.shares = step, list[float]()
+
+    def progress(self, share_done: float) -> None:
+        self.shares.append(share_done)
+
+    def is_stopping(self) -> bool:
+        return len(self.shares) == self.step
+
+
+@pytest.mark.parametrize("step", [3, 24])
+def test_a_training_stops_within_an_epoch_and_goes_on_there(
+    histories: GameHistories, tmp_path: Path, step: int
+) -> None:
+    """The epochs have ten steps: the first stop is before any validation."""
+    whole, expected = learn_rewards(learning(histories), tmp_path / "whole")
+    watch = StopAt(step)
+    with pytest.raises(StoppedError, match=f"step {step}"):
+        learn_rewards(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch)
+    assert watch.shares == pytest.approx([(number + 1) / 60 for number in range(step)])
+    assert (tmp_path / "broken" / REWARD_PREDICTOR_FILE).exists() == (step > 10)
+    resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
+    losses = [[entry["train_loss"] for entry in each.history] for each in (progress, expected)]
+    assert losses[0] == losses[1]
+    np.testing.assert_array_equal(
+        predict_games(whole, histories, VALIDATION), predict_games(resumed, histories, VALIDATION)
+    )
+
+
+def test_a_limit_of_minutes_ends_the_training_within_an_epoch(histories: GameHistories, tmp_path: Path) -> None:
+    limited = learning(histories, max_minutes=1e-6)
+    _, progress = learn_rewards(limited, tmp_path)
+    assert (progress.step, len(progress.history), progress.best_step) == (1, 1, 1)
+    _, again = learn_rewards(limited, tmp_path)
+    assert again.step == 1
 
 
 def test_a_file_that_is_no_predictor_is_refused(histories: GameHistories, tmp_path: Path) -> None:
