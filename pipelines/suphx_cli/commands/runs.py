@@ -282,14 +282,17 @@ _NOT_SAVED: Mapping[StopOutcome | None, str] = {
 
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Delete runs after a question; ValueError for a run that does not exist or is running, before any is deleted."""
-    from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
-    from suphx_pipelines.runs.run_list import find_run
+    """Delete runs after a question; ValueError for one that does not exist or is running, before any is deleted."""
+    from suphx_pipelines.runs.run_deletion import check_is_run, delete_run, freed_bytes
+    from suphx_pipelines.runs.run_list import find_run_folder, run_entry
+    from suphx_pipelines.runs.run_lock import is_locked
     from suphx_platform.console.table_text import bytes_text, count_text
 
-    entries = _different([find_run(args.runs, name) for name in args.runs_deleted])
+    runs = args.runs.resolve()  # now: the working directory may be deleted with a run
+    entries = _different([run_entry(find_run_folder(args.runs, name)) for name in args.runs_deleted])
     for entry in entries:
-        if entry.state == "running":
+        check_is_run(entry.folder)
+        if is_locked(entry.folder):
             raise ValueError(
                 f"{entry.run_id} is running: stop it first (suphx runs stop {entry.run_id}); nothing was deleted"
             )
@@ -301,11 +304,11 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     own: list[str] = []
     try:
         for entry in entries:
-            is_copy = entry.folder.resolve().parent != args.runs.resolve()
+            is_copy = entry.folder.parent.resolve() != runs
             delete_run(entry.folder)
             own += [] if is_copy else [entry.run_id]
     finally:
-        in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, own, console)
+        in_mlflow, about_mlflow = _delete_in_mlflow(runs, own, console)
     names = [entry.run_id for entry in entries]
     if console.is_json:
         return {"deleted": names, "freed_bytes": sum(sizes), "deleted_in_mlflow": in_mlflow}
@@ -404,7 +407,8 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
 
 
 def _outcome(entry: RunEntry) -> str:
-    return entry.verdict or (f"failed: {entry.error}" if entry.error and entry.state == "failed" else "")
+    has_error = entry.error and entry.state in ("failed", "damaged")
+    return entry.verdict or (f"{entry.state}: {entry.error}" if has_error else "")
 
 
 def _side_by_side(tables: Sequence[Mapping[str, object]], *, keeps_equal: bool) -> dict[str, list[object]]:

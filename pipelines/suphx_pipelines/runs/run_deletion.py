@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from suphx_pipelines.engine.stage_folder import DONE
-from suphx_pipelines.runs.run_lock import locked
+from suphx_pipelines.runs.run_lock import LOCK_FILE, locked
+from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE
+from suphx_pipelines.summary.run_summary import RUN_FILE
+
+_MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
+"""Files that only the program writes: a run has at least one of them, and its lock."""
 
 
 def freed_bytes(folder: Path) -> int:
@@ -15,15 +20,28 @@ def freed_bytes(folder: Path) -> int:
     return sum(status.st_size for status in map(Path.lstat, _files(folder)) if status.st_nlink == 1)
 
 
+def check_is_run(folder: Path) -> None:
+    """Raise ValueError unless ``folder`` has what the program writes into the folder of a run."""
+    if not (folder / LOCK_FILE).is_file() or not any((folder / mark).is_file() for mark in _MARKS):
+        raise ValueError(
+            f"{folder} is not a run: it has no {LOCK_FILE} with {' or '.join(_MARKS)}, which `suphx run` writes; "
+            "remove the folder yourself if you do not need it; nothing was deleted"
+        )
+
+
 def delete_run(folder: Path) -> None:
-    """Remove the run in ``folder``; ValueError if a process works on it.
+    """Remove the run in ``folder``, also if that is a link; ValueError if it is no run, or a process works on it.
 
     The marks of finished stages go first, so that no other run takes the result of a stage that is half removed.
     """
-    with locked(folder):
-        for done in list(folder.rglob(DONE)):
+    check_is_run(folder)
+    target = folder.resolve()
+    with locked(target):
+        for done in list(target.rglob(DONE)):
             done.unlink()
-        shutil.rmtree(folder)
+        shutil.rmtree(target)
+    if folder.is_symlink():
+        folder.unlink()
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -10,17 +10,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from suphx.suggestion import did_you_mean
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage_folder import DONE, REPORT_NAME
+from suphx_pipelines.engine.stage_folder import DONE, REPORT_NAME, Done, read_done
 from suphx_pipelines.recipe.recipe_file import flatten
 from suphx_pipelines.recipe.toml_text import read_toml
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.runs.run_lock import is_locked
+from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
+from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
 
+EntryState = RunState | Literal["damaged"]
 REPORT_FOLDER = "report"
 _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
@@ -37,13 +38,14 @@ class RunEntry:
     folder: Path
     recipe: str
     """The recipe's name."""
-    state: RunState
-    """``running`` only while a process holds the run's lock."""
+    state: EntryState
+    """``running`` only while a process holds the run's lock; ``damaged`` if a file of the run cannot be read."""
     started: str
     """ISO 8601 with the time zone."""
     seconds: float
     verdict: str | None = None
     error: str | None = None
+    """Why it failed, or which file is damaged."""
     command: tuple[str, ...] = ()
     """The command line that continues the run; empty for a run without ``run.json``."""
     machine: str = ""
@@ -80,10 +82,13 @@ class RunEntry:
             raise ValueError(f"the run is damaged: {error}") from error
 
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages."""
-        found = {path.parent.relative_to(self.folder).as_posix(): path for path in _done_files(self.folder)}
+        """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages.
+
+        ValueError names a file that is damaged.
+        """
+        found = _finished_stages(self.folder)
         order = [*(name for name in self.stages if name in found), *(name for name in found if name not in self.stages)]
-        return {name: dict(read_json(found[name])["metrics"]) for name in order}
+        return {name: dict(found[name].metrics) for name in order}
 
 
 def headlines(metrics: Mapping[str, float]) -> dict[str, float]:
@@ -98,10 +103,10 @@ def _is_mean(name: str, metrics: Mapping[str, float]) -> bool:
 
 
 def list_runs(runs: Path) -> list[RunEntry]:
-    """Return all runs in the folder ``runs``, newest first; ValueError if there is no such folder."""
+    """Return all runs in the folder ``runs``, also damaged ones, newest first; ValueError without the folder."""
     if not runs.is_dir():
         raise ValueError(f"{runs}: no such folder of runs: name yours with --runs DIR, or start one with `suphx run`")
-    return sorted((read_run(folder) for folder in _run_folders(runs)), key=lambda entry: entry.started, reverse=True)
+    return sorted(map(run_entry, _run_folders(runs)), key=lambda entry: entry.started, reverse=True)
 
 
 def run_ids(runs: Path) -> list[str]:
@@ -110,22 +115,36 @@ def run_ids(runs: Path) -> list[str]:
 
 
 def find_run(runs: Path, name: str) -> RunEntry:
-    """Return the run called ``name``, or the one in the folder ``name``; ValueError with the closest name if none."""
+    """Return the run called ``name``, or the one in the folder ``name``; ValueError if it is missing or damaged."""
+    return read_run(find_run_folder(runs, name))
+
+
+def find_run_folder(runs: Path, name: str) -> Path:
+    """Return the folder of the run called ``name``, or ``name``; ValueError with the closest name if it is no run."""
     for folder in (runs / name, Path(name)):
         if name and _is_run(folder):
-            return read_run(folder)
+            return folder if folder.name not in ("", "..") else folder.resolve()
     entries = [entry.run_id for entry in list_runs(runs)]
     hint = did_you_mean(name, entries) or "; "
     raise ValueError(f"{name}: no such run in {runs}: {hint}`suphx runs list` shows all".replace(": ; ", "; "))
 
 
+def run_entry(folder: Path) -> RunEntry:
+    """Return the run in ``folder``, with the state ``damaged`` and what is wrong if it cannot be read."""
+    try:
+        return read_run(folder)
+    except (ValueError, OSError) as error:
+        started = datetime.fromtimestamp(folder.stat().st_mtime).astimezone().isoformat(timespec="seconds")
+        return RunEntry(folder=folder, recipe="", state="damaged", started=started, seconds=0.0, error=str(error))
+
+
 def read_run(folder: Path) -> RunEntry:
-    """Return the run in ``folder``; ValueError if a file in it is damaged."""
+    """Return the run in ``folder``; ValueError names a file in it that is damaged."""
     summary = RunSummary.read(folder)
     is_running = is_locked(folder)
     if summary is None:
         return _read_without_summary(folder, is_running=is_running)
-    state = summary.state
+    state: EntryState = summary.state
     if is_running:
         state = "running"
     elif state == "running":  # its process was killed
@@ -147,15 +166,12 @@ def read_run(folder: Path) -> RunEntry:
 def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
     """Return a run of a version that wrote no ``run.json``, or a tournament."""
     path = folder / RECIPE_FILE
-    done = sorted(_done_files(folder), key=lambda each: each.stat().st_mtime)
     stages = {
-        each.parent.relative_to(folder).as_posix(): StageSummary(
-            status="finished", seconds=float(read_json(each)["seconds"])
-        )
-        for each in done
+        name: StageSummary(status="finished", seconds=float(done.seconds))
+        for name, done in _finished_stages(folder).items()
     }
-    state: RunState = "running" if is_running else "finished" if REPORT_FOLDER in stages else "interrupted"
-    started = min(each.stat().st_mtime for each in (path, *done))
+    state: EntryState = "running" if is_running else "finished" if REPORT_FOLDER in stages else "interrupted"
+    started = min(each.stat().st_mtime for each in (path, *(folder / name / DONE for name in stages)))
     return RunEntry(
         folder=folder,
         recipe=str(read_toml(path).get("name", folder.name)),
@@ -166,11 +182,15 @@ def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
     )
 
 
-def _done_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of finished stages, without the copies in work folders, such as ``.uploads``."""
-    for path in folder.rglob(DONE):
-        if not any(part.startswith(".") for part in path.parent.relative_to(folder).parts):
-            yield path
+def _finished_stages(folder: Path) -> dict[str, Done]:
+    """Return the finished stages, in the order of their ends; copies in work folders (``.uploads``) are none."""
+    paths = [path for path in folder.rglob(DONE) if not _is_hidden(path.parent.relative_to(folder))]
+    found = {path: read_done(path.parent) for path in sorted(paths, key=lambda path: path.stat().st_mtime)}
+    return {path.parent.relative_to(folder).as_posix(): done for path, done in found.items() if done is not None}
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _run_folders(runs: Path) -> Iterator[Path]:
@@ -178,4 +198,7 @@ def _run_folders(runs: Path) -> Iterator[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / RUN_FILE).is_file() or (folder / RECIPE_FILE).is_file()
+    """Tell whether the program wrote into the folder; a recipe alone is a file that users have too."""
+    marks = (LOCK_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
+    has_recipe = (folder / RECIPE_FILE).is_file()
+    return (folder / RUN_FILE).is_file() or (has_recipe and any((folder / mark).is_file() for mark in marks))

@@ -67,6 +67,16 @@ def test_the_list_has_every_run_with_its_state(runs: Path, capsys: pytest.Captur
     assert oldest.endswith("1 min 40 s  The nets play better.")
 
 
+def test_a_damaged_run_hides_no_other(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (runs / "laptop-1" / "run.json").write_text("{", encoding="utf-8")
+    listed = answer(runs, capsys, "list")["runs"]
+    assert {run["run_id"]: run["state"] for run in listed} == {"laptop-1": "damaged", "laptop-2": "failed"}
+    assert "damaged: " in " ".join(lines(runs, capsys, "list"))
+    assert cli.main(["runs", "compare", "laptop-1", "laptop-2", "--runs", str(runs)]) == 1
+    assert "laptop-1/run.json is not JSON" in capsys.readouterr().err
+    assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted"] == ["laptop-1"]
+
+
 def test_an_empty_folder_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(tmp_path, capsys, "list") == {"runs": []}
     assert lines(tmp_path, capsys, "list") == [f"no runs in {tmp_path} yet: `suphx run laptop` starts one"]
@@ -190,6 +200,43 @@ def test_deleting_a_copy_elsewhere_keeps_the_figures_of_the_run(
     assert answer(runs, capsys, "delete", str(copy), "--yes")["deleted_in_mlflow"] == []
     assert not copy.exists()
     assert TrackingStore(runs).names() == ["laptop-1"]
+
+
+def test_the_working_directory_can_be_deleted(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs / "laptop-1")
+    assert cli.main(["runs", "delete", ".", "--yes"]) == 0, capsys.readouterr().err
+    assert [folder.name for folder in runs.iterdir()] == ["laptop-2"]
+
+
+def test_deleting_a_linked_run_deletes_its_figures(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = TrackingStore(runs)
+    with closing(store), store.start("laptop-1", key="laptop-1"):
+        pass
+    target = (runs / "laptop-1").rename(tmp_path / "large-disk")
+    (runs / "laptop-1").symlink_to(target)
+    assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted_in_mlflow"] == ["laptop-1"]
+    assert not target.exists()
+    assert not (runs / "laptop-1").is_symlink()
+
+
+def test_a_folder_with_a_recipe_of_the_user_is_not_deleted(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = runs.parent / "project"
+    project.mkdir()
+    (project / "recipe.toml").write_text('name = "mine"', encoding="utf-8")
+    monkeypatch.chdir(runs.parent)
+    assert cli.main(["runs", "delete", "laptop-1", "project", "--yes", "--runs", str(runs)]) == 1
+    assert "project: no such run in" in capsys.readouterr().err
+    (project / "lock").touch()  # what an earlier version left when it deleted the folder
+    assert cli.main(["runs", "delete", "laptop-1", "project", "--yes", "--runs", str(runs)]) == 1
+    assert "project is not a run" in capsys.readouterr().err
+    assert (runs / "laptop-1").is_dir()
+    assert (project / "recipe.toml").is_file()
 
 
 @pytest.mark.parametrize(

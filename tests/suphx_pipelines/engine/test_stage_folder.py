@@ -80,6 +80,8 @@ def test_a_result_that_is_deleted_while_it_is_copied_is_not_taken(
     prepare(source, Started(digest="one"))
     for name in ("first", "second", "third"):
         (source / name).write_text("weights")
+    for mark in ("lock", "run.json"):
+        (source.parent / mark).touch()
     write_done(source, done("one"))
     num_linked = 0
 

@@ -32,6 +32,7 @@ def write_run(
         (folder / name / "done.json").write_text(json.dumps(done), encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
+    (folder / "lock").touch()
     if has_summary:
         RunSummary(
             run_id=run_id,

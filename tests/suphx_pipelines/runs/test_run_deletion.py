@@ -33,13 +33,37 @@ def test_a_running_run_is_refused(tmp_path: Path) -> None:
 
 def test_the_marks_of_finished_stages_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill in between leaves no stage that another run would take for finished."""
-    run = tmp_path / "run-1"
+    run = write_run(tmp_path, "run-1", metrics={"records": {}, "supervised": {}})
     marks = [run / stage / DONE for stage in ("records", "supervised")]
     for mark in marks:
-        mark.parent.mkdir(parents=True)
-        mark.write_text("{}")
         (mark.parent / "result").write_text("x")
     calls = trace_disk(monkeypatch)
     delete_run(run)
     assert sorted(calls[:2]) == [("unlink", mark) for mark in marks]
     assert calls.index(Call("rmtree", run)) > 1
+
+
+def test_a_linked_run_is_deleted_with_its_link(tmp_path: Path) -> None:
+    run, link = write_run(tmp_path / "large-disk", "run-1"), tmp_path / "runs" / "run-1"
+    link.parent.mkdir()
+    link.symlink_to(run)
+    delete_run(link)
+    assert not run.exists()
+    assert list(link.parent.iterdir()) == []
+
+
+def test_the_working_directory_is_deleted_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = write_run(tmp_path, "run-1")
+    monkeypatch.chdir(run)
+    delete_run(Path())
+    assert not run.exists()
+
+
+@pytest.mark.parametrize("missing", ["lock", "run.json"])
+def test_a_folder_of_the_user_is_not_touched(missing: str, tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "project")
+    (folder / missing).unlink()
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(ValueError, match=r"project is not a run: it has no lock with run\.json"):
+        delete_run(folder)
+    assert sorted(folder.rglob("*")) == before

@@ -13,6 +13,8 @@ def test_runs_are_listed_newest_first_and_other_folders_are_ignored(tmp_path: Pa
     write_run(tmp_path, "new-1", started="2026-11-22T04:30:34+00:00")
     (tmp_path / "artifacts").mkdir()
     (tmp_path / "mlflow.db").touch()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "recipe.toml").write_text('name = "mine"', encoding="utf-8")  # a user's own folder
     assert [entry.run_id for entry in list_runs(tmp_path)] == ["new-1", "old-1"]
 
 
@@ -71,6 +73,39 @@ def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
         find_run(tmp_path / "runs", "laptop-1f2")
     with pytest.raises(ValueError, match=r"xyzzy: no such run in .*runs; `suphx runs list` shows all"):
         find_run(tmp_path / "runs", "xyzzy")
+
+
+def test_the_working_directory_has_the_name_of_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(write_run(tmp_path / "runs", "laptop-1"))
+    assert find_run(tmp_path, ".").run_id == "laptop-1"
+
+
+@pytest.mark.parametrize(("name", "text"), [("run.json", "{}"), ("run.json", "[")])
+def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_path: Path) -> None:
+    write_run(tmp_path, "sound-1")
+    (write_run(tmp_path, "broken-1") / name).write_text(text, encoding="utf-8")
+    entries = {entry.run_id: entry for entry in list_runs(tmp_path)}
+    assert {run: entry.state for run, entry in entries.items()} == {"sound-1": "finished", "broken-1": "damaged"}
+    assert "broken-1/run.json" in str(entries["broken-1"].error)
+    with pytest.raises(ValueError, match=r"broken-1/run\.json"):
+        find_run(tmp_path, "broken-1")
+
+
+@pytest.mark.parametrize("has_summary", [True, False])
+def test_a_damaged_mark_of_a_stage_is_named(has_summary: bool, tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "broken-1", has_summary=has_summary)
+    path = folder / "evaluation" / "done.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("12.5", '"long"'), encoding="utf-8")
+    (entry,) = list_runs(tmp_path)
+    assert entry.state == ("finished" if has_summary else "damaged")
+    with pytest.raises(ValueError, match=r"evaluation/done\.json is damaged \(seconds\)"):
+        find_run(tmp_path, "broken-1").metrics()
+
+
+def test_a_stage_of_another_version_is_no_finished_one(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "old-1", has_summary=False)
+    (folder / "evaluation" / "done.json").write_text('{"digest": "a"}', encoding="utf-8")
+    assert (read_run(folder).state, read_run(folder).metrics()) == ("interrupted", {})
 
 
 def test_a_missing_folder_of_runs_is_an_error(tmp_path: Path) -> None:
