@@ -71,6 +71,7 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
+        _check_without_supervision(recipe)
         games = [records_stage()] if predictor else []
         return _with_report([*games, *predictor, *self_play])
     rest = [evaluation_stage(recipe), *playouts_stages(recipe), *predictor, *self_play]
@@ -79,6 +80,19 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         return _with_report([*games, initial_agent_stage(), *rest])
     learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
     return _with_report([records_stage(), *learning, *rest])
+
+
+def _check_without_supervision(recipe: Recipe) -> None:
+    """Raise ValueError for wanted stages that need supervised nets, which a run with random nets does not train."""
+    for key, is_wanted in (
+        ("learning_curve.games", recipe.learning_curve.games),
+        ("ablation.encoders", recipe.ablation.encoders),
+        ("playouts.num_decisions", recipe.playouts.num_decisions),
+    ):
+        if is_wanted:
+            raise ValueError(
+                f'{key} needs supervised learning, which reinforcement.start = "random" replaces: leave one of them out'
+            )
 
 
 def left_out(recipe: Recipe) -> list[str]:

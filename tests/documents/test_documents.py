@@ -24,10 +24,10 @@ DOCUMENTS = tracked_files("*.md")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^\$? ?|`)((?:\.venv/bin/)?suphx [a-z][^`\n]*)", re.MULTILINE)
 EVERY_RECIPE = (
-    Recipe(name="-"),
-    TournamentRecipe(name="-"),
-    MonteCarloRecipe(name="-"),
-    SideTournamentRecipe(name="-"),
+    Recipe(name="any"),
+    TournamentRecipe(name="any"),
+    MonteCarloRecipe(name="any"),
+    SideTournamentRecipe(name="any"),
 )
 KEYS = {key for recipe in EVERY_RECIPE for key in flatten(to_table(recipe))}
 

@@ -14,6 +14,7 @@ from suphx_platform.cluster.kubeconfig import check_configured
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
+    from suphx_pipelines.recipe.run_recipe import RunRecipe
     from suphx_platform.cluster.cluster_api import Object
     from suphx_platform.cluster.runs.launcher import Launcher
     from suphx_platform.cluster.runs.run_manifest import RunObjects
@@ -173,7 +174,7 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
     _check_recipe(args)
     check_configured(args.context)
     launcher = _connect(args, console)
-    objects = _objects(args, launcher.template(args.release))
+    objects = _objects(args, launcher.template(args.release), console)
     if args.replace:
         launcher.delete_other_nights(objects, seconds=_WAIT_SECONDS)
     status = launcher.launch(objects, is_dry=args.dry_run is not None)
@@ -201,7 +202,7 @@ def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
     _check_recipe(args)
     template = rendered_template(args.values, release=args.release, namespace=args.namespace)
-    objects = _objects(args, template)
+    objects = _objects(args, template, console)
     created = [objects.job, objects.recipe]
     if not console.is_json:
         console.line(manifest(created))
@@ -227,7 +228,8 @@ def _is_tournament(args: argparse.Namespace) -> bool:
     return command_of(read_table(args.recipe)) == "tournament"
 
 
-def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
+def _objects(args: argparse.Namespace, template: Object, console: Console) -> RunObjects:
+    """Return the objects of a launch; ValueError for a recipe that the command in the cluster would refuse."""
     if _is_tournament(args):
         return _tournament_objects(args, template)
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
@@ -235,6 +237,7 @@ def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
     from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
 
     recipe = load_run_recipe(args.recipe, args.overrides)
+    _check_stages(recipe, console)
     return run_objects(
         template,
         preset=args.preset,
@@ -243,6 +246,16 @@ def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
         overrides=args.overrides,
         needs=needs_of(recipe),
     )
+
+
+def _check_stages(recipe: RunRecipe, console: Console) -> None:
+    """Raise ValueError for keys that do not fit together, which the stages of riichi find when they are made."""
+    from suphx_pipelines.recipe.recipe import Recipe
+
+    if isinstance(recipe, Recipe):
+        with console.activity("importing"):
+            from suphx_pipelines.pipeline import pipeline_stages
+        pipeline_stages(recipe)
 
 
 def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObjects:

@@ -58,13 +58,16 @@ def recipe_keys(parsed_args: argparse.Namespace, **_: object) -> list[str]:
     """Return ``key=`` for each key of the recipe that is named, or of any recipe of the command."""
     from suphx_cli.commands import tournament
     from suphx_pipelines.recipe.recipe_file import flatten, read_table, to_table
-    from suphx_pipelines.recipe.recipe_kind import recipe_class
+    from suphx_pipelines.recipe.recipe_kind import Command, command_of, recipe_class
 
     is_tournament = getattr(parsed_args.execute, "__module__", "") == tournament.__name__
+    command: Command = "tournament" if is_tournament else "run"
     table = {}
     with suppress(ValueError, OSError):  # it is not named yet, or is none
-        table = read_table(parsed_args.recipe) if parsed_args.recipe else {}
-    config = recipe_class("tournament" if is_tournament else "run", table)(name="-")
+        if parsed_args.recipe:
+            table = read_table(parsed_args.recipe)
+            command = command_of(table)  # `suphx launch` starts both
+    config = recipe_class(command, table)(name="any")
     return [f"{key}=" for key in flatten(to_table(config))]
 
 

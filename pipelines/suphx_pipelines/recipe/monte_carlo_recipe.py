@@ -11,6 +11,7 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_imitates, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -56,6 +57,7 @@ class MonteCarloRecipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
+        check_heading(self.name, self.minutes)
         agents = candidate_game(self.game).agents
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)

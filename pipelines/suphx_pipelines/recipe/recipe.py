@@ -26,6 +26,7 @@ from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.parts import reinforcement_config
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage_config import StorageConfig
@@ -185,6 +186,7 @@ class Recipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
+        check_heading(self.name, self.minutes)
         if not self.initial_agent:
             return
         if self.reinforcement.start == "random":

@@ -13,6 +13,7 @@ from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_pipelines.recipe.tournament_recipe import check_night, check_pool, tonight
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
@@ -108,6 +109,7 @@ class SideTournamentRecipe:
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
     def __post_init__(self) -> None:
+        check_heading(self.name, self.minutes)
         check_night(self.night, self.workers)
         agents = candidate_game(self.game).agents
         if self.leaderboard.anchor not in agents:

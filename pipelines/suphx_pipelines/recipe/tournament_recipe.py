@@ -12,6 +12,7 @@ from pathlib import Path
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget
 from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
@@ -112,6 +113,7 @@ class TournamentRecipe:
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
     def __post_init__(self) -> None:
+        check_heading(self.name, self.minutes)
         check_night(self.night, self.workers)
 
     @property

@@ -9,7 +9,6 @@ user decides what becomes of results in the run's folder that were made by other
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -36,6 +35,7 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
 from suphx_pipelines.engine.stage_work import FILES, NEWEST
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
+from suphx_pipelines.recipe.recipe_heading import check_name
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_id import derived_run_id
 from suphx_pipelines.runs.run_lock import locked
@@ -378,10 +378,7 @@ class Runner(Generic[R]):
 
 
 def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", recipe_name):
-        raise ValueError(
-            f"name is {recipe_name!r}: use lower-case letters, digits, - and _, as it becomes a folder name"
-        )
+    check_name(recipe_name)
     seen: set[str] = set()
     for stage in stages:
         missing = set(stage.needs) - seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from suphx.models.computation import DeviceName, Precision
+from suphx.models.computation import DeviceName, Precision, check_batch_sizes
 from suphx.selfplay.agents.choice import ActionSelection
 
 Nets = Literal["policy", "null"]
@@ -40,6 +40,7 @@ class InferenceEngineConfig:
             raise ValueError(f"threads is {self.threads}: use 0 or more")
         if not 0 <= self.wait_seconds <= 10:
             raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
+        check_batch_sizes(self.batch_sizes)
         for name, allowed in (("nets", get_args(Nets)), ("action_selection", get_args(ActionSelection))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")

@@ -18,7 +18,14 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from suphx.models.computation import FASTEST, Compilation, Convolution, Precision, check_convolution
+from suphx.models.computation import (
+    FASTEST,
+    Compilation,
+    Convolution,
+    Precision,
+    check_batch_sizes,
+    check_convolution,
+)
 from suphx.models.device import compared_algorithms, resolve_compilation, uses_bf16
 from suphx.models.nets.compiled_net import compiled
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm
@@ -53,8 +60,7 @@ class InferenceConfig:
         for name, allowed in (("precision", get_args(Precision)), ("compilation", get_args(Compilation))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
-        if list(self.batch_sizes) != sorted({size for size in self.batch_sizes if size > 0}):
-            raise ValueError(f"batch_sizes are {self.batch_sizes}: use different numbers of at least 1, ascending")
+        check_batch_sizes(self.batch_sizes)
 
 
 class InferenceNet:

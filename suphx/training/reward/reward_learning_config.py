@@ -43,11 +43,14 @@ class RewardLearningConfig:
         for name in ("batch_games", "max_epochs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
-        for name in ("warmup_steps", "weight_decay", "max_grad_norm", "max_minutes", "patience", "save_seconds"):
+        limits = ("max_minutes", "patience", "save_seconds", "threads", "seed")
+        for name in ("warmup_steps", "weight_decay", "max_grad_norm", *limits):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
         if not 0 < self.learning_rate < 1:
             raise ValueError(f"learning_rate is {self.learning_rate}: use a number between 0 and 1, such as 0.002")
+        if not 0 <= self.final_learning_rate_factor <= 1:
+            raise ValueError(f"final_learning_rate_factor is {self.final_learning_rate_factor}: use 0 to 1")
 
 
 FREE_KEYS = ("save_seconds", "threads", "device")

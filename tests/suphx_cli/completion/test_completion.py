@@ -58,6 +58,9 @@ def suggestions(script: Path, line: str, folder: Path = REPOSITORY) -> list[str]
         ("suphx run laptop --set net.siz", "net.size="),
         ("suphx tournament nightly --set leaderboard.anc", "leaderboard.anchor="),
         ("suphx run doudizhu --set learning.imit", "learning.imitates="),
+        ("suphx launch nightly --set pool.newest_", "pool.newest_from="),
+        ("suphx launch doudizhu_tournament --set leaderboard.dec", "leaderboard.decks="),
+        ("suphx launch laptop --set net.siz", "net.size="),
         ("suphx evaluate --candidate uke", "ukeire"),
         ("suphx evaluate --hanch", "--hanchans"),
         ("suphx run docs/../pipelines/recipes/lap", "docs/../pipelines/recipes/laptop.toml"),
@@ -70,7 +73,7 @@ def test_a_word_is_completed(script: Path, line: str, expected: str) -> None:
 def test_runs_are_offered_by_their_ids(script: Path, tmp_path: Path) -> None:
     for name in ("laptop-1", "laptop-2"):
         (tmp_path / "runs" / name).mkdir(parents=True)
-        (tmp_path / "runs" / name / "recipe.toml").touch()
+        (tmp_path / "runs" / name / "run.json").touch()
     assert suggestions(script, "suphx runs show lap", tmp_path) == ["laptop-1", "laptop-2"]
     assert suggestions(script, "suphx runs show lap") == []
 

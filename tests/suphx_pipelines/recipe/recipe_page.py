@@ -80,8 +80,8 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
 
 def page() -> str:
     """Return the whole page."""
-    run, tournament, other_game = Recipe(name="-"), TournamentRecipe(name="-"), MonteCarloRecipe(name="-")
-    side_tournament = SideTournamentRecipe(name="-")
+    run, tournament, other_game = Recipe(name="any"), TournamentRecipe(name="any"), MonteCarloRecipe(name="any")
+    side_tournament = SideTournamentRecipe(name="any")
     return "\n".join(
         [
             _HEAD,

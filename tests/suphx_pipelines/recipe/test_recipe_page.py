@@ -14,7 +14,7 @@ def test_the_committed_page_is_current() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run make golden"
 
 
-@pytest.mark.parametrize("recipe", [Recipe(name="-"), TournamentRecipe(name="-")])
+@pytest.mark.parametrize("recipe", [Recipe(name="any"), TournamentRecipe(name="any")])
 def test_every_key_of_a_recipe_is_in_one_of_its_tables(recipe: Recipe | TournamentRecipe) -> None:
     listed = {f"{table.key}.{key}".removeprefix(".") for table in tables(recipe) for key in to_table(table.config)}
     assert flatten(to_table(recipe)).keys() <= listed

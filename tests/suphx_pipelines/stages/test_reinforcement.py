@@ -76,6 +76,21 @@ def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
     assert note.endswith("set oracle.max_updates")
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"learning_curve.games": "[10]"},
+        {"ablation.encoders": '["suphx", "mini"]'},
+        {"playouts.num_decisions": "100"},
+    ],
+    ids=str,
+)
+def test_what_needs_supervised_nets_is_refused_with_random_ones(settings: dict[str, str]) -> None:
+    recipe = small_recipe(**settings)
+    with pytest.raises(ValueError, match=f"{next(iter(settings))} needs supervised learning, which .* leave one"):
+        pipeline_stages(recipe)
+
+
 def test_from_supervised_nets_it_comes_after_them() -> None:
     laptop = load_recipe(RECIPES / "laptop.toml", [("reinforcement.max_updates", "10")])
     stages = {stage.name: stage for stage in pipeline_stages(laptop)}

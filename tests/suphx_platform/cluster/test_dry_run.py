@@ -86,6 +86,23 @@ def test_errors_of_the_client_name_the_fix(tmp_path: Path, capsys: pytest.Captur
         assert message in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize("options", [["--dry-run=client"], []], ids=["dry run", "launch"])
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("name=My Run", "name is 'My Run': use 1 to 63 lower-case letters"),
+        ("playouts.num_decisions=100", "playouts.num_decisions needs supervised learning"),
+    ],
+)
+def test_a_recipe_that_its_command_would_refuse_is_not_launched(
+    cluster: Cluster, suphx: Command, options: list[str], setting: str, message: str
+) -> None:
+    code, _, err = suphx("launch", str(RECIPE), "--set", setting, *options)
+    assert code == 1
+    assert message in err
+    assert cluster.names("rayjobs") == []
+
+
 def test_the_client_creates_what_it_printed(
     cluster: Cluster, suphx: Command, template: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -200,7 +200,16 @@ def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"max_batch_size": 0}, {"wait_seconds": -1.0}, {"action_selection": "maybe"}, {"nets": "no"}]
+    "wrong",
+    [
+        {"max_batch_size": 0},
+        {"wait_seconds": -1.0},
+        {"action_selection": "maybe"},
+        {"nets": "no"},
+        {"batch_sizes": (64, 32, -1)},
+        {"batch_sizes": (0,)},
+        {"batch_sizes": (1, 1)},
+    ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):

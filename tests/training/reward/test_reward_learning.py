@@ -151,3 +151,7 @@ def test_wrong_settings_are_refused() -> None:
         RewardLearningConfig(max_epochs=0)
     with pytest.raises(ValueError, match="learning_rate is 2"):
         RewardLearningConfig(learning_rate=2)
+    with pytest.raises(ValueError, match="final_learning_rate_factor is -1: use 0 to 1"):
+        RewardLearningConfig(final_learning_rate_factor=-1)
+    with pytest.raises(ValueError, match="threads is -1: use 0 or more"):
+        RewardLearningConfig(threads=-1)
