@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STOPPED = 130  # as shells report it
 PIPE_CLOSED = 141
+WRONG_USAGE = 2  # as argparse has it
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -31,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage raises SystemExit(2) as argparse does."""
     try:
+        _replace_closed_output()
         try:
             return _run(sys.argv[1:] if arguments is None else arguments)
         finally:
@@ -45,6 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         silence_output()
         return PIPE_CLOSED
+
+
+def _replace_closed_output() -> None:
+    """Print nowhere if the caller has closed stdout or stderr (``>&-``), where Python has None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib takes time
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -77,6 +86,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
         if result is not None:
             console.result(result)
     except Exception as error:
+        from suphx_cli.arguments.usage_error import UsageError
         from suphx_platform.console.closed_pipe import is_lost_output
 
         if is_lost_output(error):
@@ -86,7 +96,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
 
             console.error(traceback.format_exc().rstrip())
         console.error(f"suphx: {describe(error)}")
-        return 1
+        return WRONG_USAGE if isinstance(error, UsageError) else 1
     return 0
 
 

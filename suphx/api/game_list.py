@@ -47,8 +47,8 @@ def simulate(
 def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
     """Return the games of a record file, an archive or a folder of records (docs/records.md), in order.
 
-    ``num_games``: maximum number of games. Records that cannot be read are skipped with a UserWarning. ValueError if
-    the file or folder does not exist or contains no game.
+    ``num_games``: maximum number of games, at least 1. Records that cannot be read are skipped with a UserWarning.
+    ValueError if the file or folder does not exist or contains no game.
 
     >>> load_games("nowhere.mjlog")
     Traceback (most recent call last):
@@ -56,6 +56,8 @@ def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
     ValueError: nowhere.mjlog: no such file or folder of records
     """
     quarantine = Quarantine()
+    if num_games is not None and num_games < 1:
+        raise ValueError(f"num_games is {num_games}: use 1 or more, or None for all")
     if not Path(path).exists():
         raise ValueError(f"{path}: no such file or folder of records")
     games = list(islice(iter_records([Path(path)], quarantine=quarantine), num_games))
@@ -71,7 +73,8 @@ def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "m
     """Write games as records of the form mjlog or mjai, each into a file of the folder ``path``; return how many.
 
     A file that is there with another game stays: the new one gets a number behind its name. If the path ends in .tsv or
-    .tsv.xz, one table of mjlog is written instead. ValueError for a game that the form cannot represent.
+    .tsv.xz, one table of mjlog is written instead. ValueError for another form, and for a game that the form cannot
+    represent.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

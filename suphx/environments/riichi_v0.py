@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
-from gymnasium.utils import EzPickle, seeding
+from gymnasium.utils import seeding
 
 from suphx.environments import ENVIRONMENT_ID
 from suphx.environments.environment_config import EnvironmentConfig, RewardKind
@@ -49,10 +49,11 @@ def env(*, illegal_reward: float = ILLEGAL_REWARD, **settings: Any) -> Any:
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
-class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc] # noqa: N801 # PettingZoo's own name for it
+class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZoo's own name for it
     """The environment without wrappers: an illegal action is a ValueError.
 
-    All seats get their rewards when a kyoku ends (``points``) or at the end of the game (``placement``).
+    All seats get their rewards when a kyoku ends (``points``) or at the end of the game (``placement``). A deep copy,
+    also through pickle, continues the game as the original does.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -77,14 +78,6 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc] # noqa: N801 #
         instead of planes.
         """
         super().__init__()
-        EzPickle.__init__(
-            self,
-            encoder=encoder,
-            reward=reward,
-            points_per_reward=points_per_reward,
-            packed=packed,
-            render_mode=render_mode,
-        )
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
         config = EnvironmentConfig(encoder=encoder, reward=reward, points_per_reward=points_per_reward)

@@ -79,14 +79,19 @@ def play_side_match(
 
     ValueError for fewer than two deals, which have no interval.
     """
-    if num_deals < MIN_DEALS:
-        raise ValueError(f"{num_deals} deals have no interval: play at least {MIN_DEALS}")
+    check_deals(num_deals)
     results = list[Mapping[str, SideResults]]()
     for start in range(0, num_deals, _DEALS_AT_A_TIME):
         count = min(_DEALS_AT_A_TIME, num_deals - start)
         results.append(game.play_match(count, rules, first, second, first_seed=first_seed + start, kept=kept))
         progress(count)
     return side_report(game.sides, results)
+
+
+def check_deals(num_deals: int) -> None:
+    """Raise ValueError for a number of deals that has no interval."""
+    if num_deals < MIN_DEALS:
+        raise ValueError(f"{num_deals} deals have no interval: play at least {MIN_DEALS}")
 
 
 def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults]]) -> SideReport:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +89,26 @@ def test_a_damaged_record_is_left_out_with_a_warning(tmp_path: Path) -> None:
 def test_wrong_calls_are_explained(agents: str | list[str], num_games: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         suphx.simulate(agents, num_games)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"workers": 0}, "workers is 0: use 1 or more"),
+        ({"seating": "all"}, "seating is 'all': use one of 1v3, 2v2, 3v1"),
+    ],
+)
+def test_a_match_that_cannot_be_played_is_explained(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        suphx.play_match("ukeire", "tsumogiri", num_hanchans=8, seed=1, **settings)
+
+
+def test_records_in_an_unknown_form_and_a_negative_number_are_explained(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="form is 'xml': use mjlog or mjai"):
+        suphx.save_games(suphx.simulate("tsumogiri"), tmp_path / "games", "xml")  # type: ignore[arg-type]
+    assert not (tmp_path / "games").exists()
+    with pytest.raises(ValueError, match="num_games is -1: use 1 or more, or None for all"):
+        suphx.load_games(tmp_path, -1)
 
 
 def test_an_agent_of_your_own_is_seated_and_reviewed() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import pickle
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,13 +98,32 @@ def test_an_illegal_action_ends_the_game_or_is_an_error() -> None:
         raw.step(None)
 
 
-def test_a_copy_through_pickle_plays_the_same_games() -> None:
-    env = riichi_v0.raw_env(packed=True, points_per_reward=5.0)
-    copy = pickle.loads(pickle.dumps(env))
-    for each in (env, copy):
-        each.reset(seed=6)
-    agent = env.agent_selection
-    assert (env.observe(agent)["observation"] == copy.observe(agent)["observation"]).all()
+@pytest.mark.parametrize("make", [riichi_v0.env, riichi_v0.raw_env])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_continues_the_game(make: Callable[..., Any], duplicate: Callable[[Any], Any]) -> None:
+    random, env = np.random.default_rng(2), make(packed=True, points_per_reward=5.0)
+    env.reset(seed=6)
+
+    def play(envs: Sequence[Any], moves: int) -> None:
+        for _ in range(moves):
+            agent = envs[0].agent_selection
+            seen = [each.observe(agent) for each in envs]
+            action = random_action(random, seen[0]["action_mask"])
+            for each, own in zip(envs, seen, strict=True):
+                assert each.agent_selection == agent
+                assert (own["observation"] == seen[0]["observation"]).all()
+                assert (own["action_mask"] == seen[0]["action_mask"]).all()
+                each.step(action)
+                assert each.rewards == envs[0].rewards
+
+    play([env], 50)
+    twin = duplicate(env)
+    play([env, twin], 200)
+    play([env], 5)  # alone: the twin stays
+    assert (env.observe("seat_0")["observation"] != twin.observe("seat_0")["observation"]).any()
+    for each in (env, twin):
+        each.reset()
+    play([env, twin], 20)
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

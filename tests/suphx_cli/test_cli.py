@@ -68,7 +68,10 @@ def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_p
         ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
         ("evaluate --candidate ukiere --opponent random", 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
         ("evaluate --candidate random --opponent none/supervised", 1, "there is no 'none' in ."),
-        ("evaluate --candidate random --opponent ukeire --hanchans 9", 1, "9 hanchans: use a multiple of 4"),
+        ("evaluate --candidate random --opponent ukeire --hanchans 9", 2, "9 hanchans: use a multiple of 4"),
+        ("evaluate --candidate random --opponent ukeire --sequential nan", 2, "difference is nan"),
+        ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
+        ("play --game doudizhu --port 80", 2, "--port has no meaning for DouDizhu: leave it out"),
         ("adapt --agent nowhere", 1, "'nowhere' is no agent"),
         ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
         ("bench hands --peer mahjon", 2, "'mahjon' is not an engine to compare with: did you mean 'mahjong'?"),
@@ -135,6 +138,14 @@ def test_a_closed_pipe_ends_the_command_in_silence(closed: str, tmp_path: Path) 
     os.close(writer)
     output = "".join(text for text in process.communicate(timeout=300) if text)
     assert (process.returncode, output) == (cli.PIPE_CLOSED, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_output_that_the_caller_has_closed_goes_nowhere(closed: str, tmp_path: Path) -> None:
+    command = f"{shlex.join([sys.executable, '-m', 'suphx_cli.cli', 'recipes'])} {closed}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("laptop" in done.stdout) == (closed == "2>&-")
 
 
 def test_a_closed_terminal_ends_the_command_in_silence(tmp_path: Path) -> None:

@@ -26,6 +26,20 @@ def quarantine_json(quarantine: Quarantine) -> dict[str, object]:
     }
 
 
+def quarantine_sentence(quarantine: Quarantine) -> str | None:
+    """Return how many records were set aside, and why the first one; None if none was."""
+    if not quarantine.count:
+        return None
+    first = quarantine.entries[0]
+    records = count_text(quarantine.count, "record was", "records were")
+    return f"{records} set aside; the first: {place_text(first)}: {first.reason}; {first.remedy}"
+
+
+def place_text(entry: QuarantinedRecord) -> str:
+    """Return the file of a record, and where in it the record is."""
+    return f"{entry.file}, {entry.position}" if entry.position else entry.file
+
+
 def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> list[str]:
     """Return the lines of a table of reasons and of the first records; none if nothing was set aside.
 
@@ -42,8 +56,7 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
     shown = _first_of_each_reason(quarantine)
     lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
     for entry in shown:
-        where = f"{entry.file}, {entry.position}" if entry.position else entry.file
-        lines.append(f"  {where}: {entry.reason}")
+        lines.append(f"  {place_text(entry)}: {entry.reason}")
     if written_to is not None:
         lines.append(f"All are listed in {written_to}")
     return lines

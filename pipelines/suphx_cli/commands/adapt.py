@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
 from suphx_cli.arguments.parsing import add_workers, examples, not_negative, positive
+from suphx_cli.arguments.usage_error import UsageError, checked_options
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:
@@ -98,18 +99,19 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 
 
 def config_of(args: argparse.Namespace) -> AdaptationConfig:
-    """Return the settings that were given, and the defaults for the rest; ValueError for those that are not valid."""
+    """Return the settings that were given, and the defaults for the rest; UsageError for those that are not valid."""
     given = {field.name: getattr(args, field.name) for field in fields(AdaptationConfig) if hasattr(args, field.name)}
-    config = AdaptationConfig(**given)
+    with checked_options():
+        config = AdaptationConfig(**given)
     if config.kl_target:
         unused = {"learning_rate": "--learning-rate"}
         if config.num_epochs == 1:
             unused["max_ratio"] = "--max-ratio"
         for field, option in unused.items():
             if field in given:
-                raise ValueError(f"{option} has no effect with --kl-target: leave one of the two out")
+                raise UsageError(f"{option} has no effect with --kl-target: leave one of the two out")
     if "critic_deals" in given and config.baseline != "critic":
-        raise ValueError("--critic-deals has no effect without --baseline critic")
+        raise UsageError("--critic-deals has no effect without --baseline critic")
     return config
 
 

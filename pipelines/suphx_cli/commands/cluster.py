@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_recipe, positive, seconds
+from suphx_cli.arguments.usage_error import UsageError
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.kubeconfig import check_configured
 
@@ -160,15 +161,18 @@ def _add_wait(parser: argparse.ArgumentParser) -> None:
 
 
 def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Create the objects of a run; ValueError for a wrong recipe, ClusterError for what the cluster refuses."""
+    """Create the objects of a run.
+
+    UsageError for options that do not fit, ValueError for a wrong recipe, ClusterError for what the cluster refuses.
+    """
     if args.values is not None and args.dry_run != "client":
-        raise ClusterError("--values belongs to --dry-run=client: a cluster has the values of its helm install")
+        raise UsageError("--values belongs to --dry-run=client: a cluster has the values of its helm install")
     if args.rm and not args.follow:
-        raise ClusterError("--rm deletes the run when it has ended: add --follow")
+        raise UsageError("--rm deletes the run when it has ended: add --follow")
     if args.follow and args.dry_run:
-        raise ClusterError("--follow waits for a run, and --dry-run creates none: use one of them")
+        raise UsageError("--follow waits for a run, and --dry-run creates none: use one of them")
     if args.replace and args.dry_run:
-        raise ClusterError("--replace deletes RayJobs, and --dry-run changes nothing: use one of them")
+        raise UsageError("--replace deletes RayJobs, and --dry-run changes nothing: use one of them")
     if args.dry_run == "client":
         return _render(args, console)
     _check_recipe(args)

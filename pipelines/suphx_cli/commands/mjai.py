@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from suphx_cli.arguments.parsing import add_runs, examples
+from suphx_cli.arguments.usage_error import UsageError
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "SUPHX_MJAI_TOKEN"
 _DEFAULT_PORT = 11600
 _DEFAULT_ROOM = "default"
+_DEFAULT_NAME = "suphx"
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -60,7 +62,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--pack", type=Path, metavar="FILE",
         help="play nothing; write a zip with bot.py, the code and the nets, for arenas that run submitted bots",
     )  # fmt: skip
-    parser.add_argument("--name", default="suphx", metavar="NAME", help="the agent's name on a server (default: suphx)")
+    parser.add_argument(
+        "--name", metavar="NAME", help=f"the agent's name, for servers that ask for it (default: {_DEFAULT_NAME})"
+    )
     parser.add_argument(
         "--meta", action="store_true", help="add the probability of every legal move to each answer; only with nets"
     )
@@ -91,15 +95,17 @@ def websocket_address(text: str) -> str:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Play until the arena ends, or write the zip.
 
-    ValueError for an unknown agent, a server out of reach or an impossible event.
+    ValueError for an unknown agent, a server out of reach or an impossible event, UsageError for options that are wrong
+    or have no effect.
     """
     if is_program(args.agent):
         raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
     check_agent(args.agent)
     if args.pack is not None and args.pack.suffix != ".zip":
-        raise ValueError(f"--pack is {args.pack}: name a file that ends in .zip")
+        raise UsageError(f"--pack is {args.pack}: name a file that ends in .zip")
     if args.pack is not None and args.seat is not None:
-        raise ValueError(f"SEAT is {args.seat}, and --pack plays nothing: leave it out, the arena seats the bot")
+        raise UsageError(f"SEAT is {args.seat}, and --pack plays nothing: leave it out, the arena seats the bot")
+    _check_effects(args)
     with _fetched(args, console) as address:
         if args.pack is not None:
             from suphx_platform.agents.bot.bot_archive import write_bot
@@ -108,6 +114,16 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
             return {"archive": str(args.pack), "files": len(names), "bytes": args.pack.stat().st_size}
         _play(args, address, console)
     return None
+
+
+def _check_effects(args: argparse.Namespace) -> None:
+    """Raise UsageError for an option that has no effect."""
+    if args.pack is not None and args.meta:
+        raise UsageError("--meta has no effect on --pack, which plays nothing: leave it out")
+    if args.name is not None and args.pack is not None:
+        raise UsageError("--name has no effect on --pack, which plays nothing: leave it out")
+    if args.name is not None and args.websocket is not None:
+        raise UsageError("--name has no effect on --websocket, where the token names the agent: leave it out")
 
 
 @contextmanager
@@ -130,11 +146,12 @@ def _play(args: argparse.Namespace, address: str, console: Console) -> None:
 
         player = MjaiPlayer(load_any_agent(address), args.seat, has_meta=args.meta)
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    name = _DEFAULT_NAME if args.name is None else args.name
     if args.tcp is not None:
         host, port, room = args.tcp
-        play_on_tcp(player, host, port, name=args.name, room=room)
+        play_on_tcp(player, host, port, name=name, room=room)
     elif args.websocket is not None:
         play_on_websocket(player, args.websocket, os.environ.get(TOKEN_VARIABLE, ""))
     else:
         assert sys.__stdout__ is not None  # sys.stdout is for messages while a command runs
-        play_lines(player, sys.stdin, sys.__stdout__)
+        play_lines(player, sys.stdin, sys.__stdout__, name=name, room=_DEFAULT_ROOM)

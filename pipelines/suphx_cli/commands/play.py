@@ -11,7 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import GAMES, find_side_game
+from suphx_cli.arguments.output_path import check_output_folder
 from suphx_cli.arguments.parsing import add_runs, any_port, examples, not_negative
+from suphx_cli.arguments.usage_error import UsageError
 from suphx_cli.commands.monte_carlo import side_play
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
@@ -118,22 +120,27 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Play until the game is over (terminal) or until Ctrl-C; ValueError for an unknown agent or a port in use."""
+    """Play until the game is over (terminal) or until Ctrl-C.
+
+    ValueError for an unknown agent, a port in use, or a folder of records that cannot be written; UsageError for
+    options that are wrong or belong to another game.
+    """
     if not args.name.isprintable() or not args.name.strip():
-        raise ValueError(f"--name is {args.name!r}: use a name without control characters")
+        raise UsageError(f"--name is {args.name!r}: use a name without control characters")
     side_game = find_side_game(args.game, [] if args.agent is None else [args.agent])
     if side_game is not None:
         return side_play.execute(args, console, side_game)
     if args.bidding:
-        raise ValueError("--bidding has no meaning for riichi: leave it out, or use --game doudizhu")
+        raise UsageError("--bidding has no meaning for riichi: leave it out, or use --game doudizhu")
     args.agent = _AGENT if args.agent is None else args.agent
     check_agent(args.agent)
+    check_output_folder(args.out)
     with console.activity("importing"):
         from suphx_pipelines.riichi_play.play_config import MAX_SEED, PlayConfig
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if args.seed is not None and args.seed >= MAX_SEED:
-        raise ValueError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
+        raise UsageError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
     config = PlayConfig(
         agent=args.agent,
         name=args.name,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_cli.arguments.net_names import ENCODERS
-from suphx_cli.arguments.parsing import examples, positive
+from suphx_cli.arguments.parsing import examples, not_negative, positive
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -36,7 +36,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--encoder", choices=ENCODERS, default="mini", help="encoder of the planes (default: mini)")
     parser.add_argument("--env-runners", type=positive, default=1, metavar="N", help="processes that play (default: 1)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of walls and weights (default: 1)")
+    parser.add_argument(
+        "--seed", type=not_negative, default=1, metavar="S", help="seed of walls and weights (default: 1)"
+    )
     parser.set_defaults(execute=execute)
 
 

@@ -197,8 +197,10 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
 
 
 def _nothing_read(quarantine: Quarantine) -> str:
+    from suphx_cli.arguments.riichi_quarantine import place_text
+
     if not quarantine.entries:
         return "the files are empty"
     first = quarantine.entries[0]
-    where = f"{first.file}, {first.position}" if first.position else first.file
-    return f"none of {quarantine.count:,} records can be used; the first: {where}: {first.reason}; {first.remedy}"
+    reason = f"{first.reason}; {first.remedy}"
+    return f"none of {quarantine.count:,} records can be used; the first: {place_text(first)}: {reason}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import DEFAULT_RUNS, add_runs, examples, seconds
+from suphx_cli.arguments.usage_error import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -195,13 +196,13 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
 
 
 def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Print differences side by side; ValueError for fewer than two runs or one that does not exist."""
+    """Print differences side by side; UsageError for fewer than two runs, ValueError for one that does not exist."""
     from suphx_pipelines.runs.run_list import find_run, headlines
     from suphx_platform.console.table_text import text_table, value_text
 
     entries = _different([find_run(args.runs, name) for name in args.runs_compared])
     if len(entries) < 2:
-        raise ValueError("one run cannot be compared: name two or more different runs")
+        raise UsageError("one run cannot be compared: name two or more different runs")
     settings = _side_by_side([entry.settings() for entry in entries], keeps_equal=False)
     measured = [entry.metrics() for entry in entries]
     names = [entry.run_id for entry in entries]

@@ -12,7 +12,7 @@ _GAP = "…"
 def short_names(names: Sequence[str], longest: int = LONGEST) -> list[str]:
     """Return each name in at most ``longest`` letters, the middle left out, no two different names alike.
 
-    Names that would read the same get a number in front. Dollar signs mean themselves.
+    Names that would read the same get a number in front.
     """
     short = {name: _elided(name, longest) for name in names}
     alike = Counter(short.values())
@@ -22,7 +22,7 @@ def short_names(names: Sequence[str], longest: int = LONGEST) -> list[str]:
             seen[told] += 1
             mark = f"({seen[told]}) "
             short[name] = mark + _elided(name, longest - len(mark))
-    return [short[name].replace("$", r"\$") for name in names]
+    return [short[name] for name in names]
 
 
 def _elided(name: str, longest: int) -> str:

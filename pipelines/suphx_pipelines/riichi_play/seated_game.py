@@ -43,6 +43,8 @@ class SeatedGame:
         self.agents = agents
         self.number = number
         """Of the game in its command, from 0 on."""
+        self.is_kept = unfinished is not None
+        """Whether all moves up to the last ``keep`` are saved, so that another command can go on with the game."""
         self._config = config
         self._unfinished = unfinished
         agents.follow(session)
@@ -92,7 +94,9 @@ class SeatedGame:
             if self._unfinished is None:
                 self._unfinished = UnfinishedGame.begin(self._settings(), self._config.out)
             self._unfinished.keep(self.session.actions)
+            self.is_kept = True
         except OSError as error:
+            self.is_kept = False
             _logger.warning("the game would be lost if the command stopped now: %s", error)
 
     def finish(self) -> Path:

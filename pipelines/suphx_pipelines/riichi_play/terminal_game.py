@@ -158,7 +158,7 @@ def play_in_terminal(
         record, view = game.finish(), session.view()
     except LeftGameError:
         if session.number:
-            screen.print("  " + text.word("terminal_saved"))
+            screen.print("  " + text.word("terminal_saved" if game.is_kept else "terminal_not_saved"))
         return {"game": session.id, "final": None, "placement": None, "record": None}
     finally:
         game.close()

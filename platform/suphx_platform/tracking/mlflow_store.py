@@ -145,6 +145,8 @@ class MlflowStore:
 
     def find(self, key: str) -> Run | None:
         """Return the run with this ``key``; None if there is none."""
+        if "'" in key:  # no run is called so, and MLflow could not search for it
+            return None
         with self.call(FIRST):
             experiment = find_experiment(self.client)
             if experiment is None:

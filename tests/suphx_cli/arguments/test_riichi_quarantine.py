@@ -4,7 +4,7 @@ from pathlib import Path
 
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, RECORD_REMEDIES
-from suphx_cli.arguments.riichi_quarantine import MAX_SHOWN, quarantine_json, quarantine_lines
+from suphx_cli.arguments.riichi_quarantine import MAX_SHOWN, quarantine_json, quarantine_lines, quarantine_sentence
 
 
 def filled(count: int) -> Quarantine:
@@ -17,6 +17,12 @@ def filled(count: int) -> Quarantine:
 
 def test_nothing_set_aside_has_no_lines() -> None:
     assert quarantine_lines(Quarantine()) == []
+    assert quarantine_sentence(Quarantine()) is None
+
+
+def test_one_sentence_has_the_count_and_the_first_reason() -> None:
+    sentence = f"3 records were set aside; the first: file0: tile 3 appears a second time; {RECORD_REMEDIES[DAMAGED]}"
+    assert quarantine_sentence(filled(2)) == sentence
 
 
 def test_reasons_are_counted_with_what_to_do() -> None:

@@ -185,7 +185,7 @@ def test_the_error_of_a_hand_and_the_spread_of_hands_are_told_apart() -> None:
 def test_settings_without_an_effect_are_refused(
     agent: Path, options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["adapt", "--agent", str(agent), *options]) == 1
+    assert cli.main(["adapt", "--agent", str(agent), *options]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -238,17 +238,17 @@ def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "message", "code"),
     [
-        (["--agent", "ukeire"], "'ukeire' has no nets that could be adapted"),
-        (["--agent", "nowhere"], "is no agent"),
-        (["--agent", "ukeire", "--rollouts", "10", "--rollouts-per-deal", "4"], "multiple of rollouts_per_deal"),
+        (["--agent", "ukeire"], "'ukeire' has no nets that could be adapted", 1),
+        (["--agent", "nowhere"], "is no agent", 1),
+        (["--agent", "ukeire", "--rollouts", "10", "--rollouts-per-deal", "4"], "multiple of rollouts_per_deal", 2),
     ],
 )
 def test_what_cannot_be_adapted_is_refused(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == 1
+    assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == code
     assert message in capsys.readouterr().err
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -13,16 +15,21 @@ from suphx_cli.commands.mjai import tcp_address, websocket_address
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "message", "code"),
     [
-        (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?"),
-        (["--agent", "mjai:python bot.py"], "is a program that speaks mjai itself: start it without suphx"),
-        (["--agent", "ukeire", "--pack", "bot"], "--pack is bot: name a file that ends in .zip"),
-        (["--agent", "ukeire", "2", "--pack", "bot.zip"], "SEAT is 2, and --pack plays nothing: leave it out"),
+        (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?", 1),
+        (["--agent", "mjai:python bot.py"], "is a program that speaks mjai itself: start it without suphx", 1),
+        (["--agent", "ukeire", "--pack", "bot"], "--pack is bot: name a file that ends in .zip", 2),
+        (["--agent", "ukeire", "2", "--pack", "bot.zip"], "SEAT is 2, and --pack plays nothing: leave it out", 2),
+        (["--agent", "ukeire", "--meta", "--pack", "bot.zip"], "--meta has no effect on --pack", 2),
+        (["--agent", "ukeire", "--name", "A", "--pack", "bot.zip"], "--name has no effect on --pack", 2),
+        (["--agent", "ukeire", "--name", "A", "--websocket", "ws://host/x"], "--name has no effect on --websocket", 2),
     ],
 )
-def test_a_mistake_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["mjai", *arguments]) == 1
+def test_a_mistake_is_one_line(
+    arguments: list[str], message: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["mjai", *arguments]) == code
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
@@ -55,6 +62,15 @@ def test_what_is_no_address_is_refused() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="use wss://HOST/PATH"):
         websocket_address("https://host/ws")
     assert websocket_address("wss://host/ws") == "wss://host/ws"
+
+
+@pytest.mark.parametrize(("options", "name"), [(["--name", "Anna"], "Anna"), ([], "suphx")])
+def test_a_server_behind_standard_input_learns_the_name(
+    options: list[str], name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO('{"type":"hello","protocol":"mjsonp","protocol_version":3}\n'))
+    assert cli.main(["mjai", "--agent", "ukeire", *options]) == 0
+    assert json.loads(capfd.readouterr().out) == {"type": "join", "name": name, "room": "default"}
 
 
 def test_an_agent_is_packed_for_an_arena(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

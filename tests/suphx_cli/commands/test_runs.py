@@ -146,7 +146,7 @@ def test_what_only_one_run_has_is_counted(runs: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("again", ["laptop-1", "laptop-1/"])
 def test_one_run_cannot_be_compared(runs: Path, again: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["runs", "compare", "laptop-1", again, "--runs", str(runs)]) == 1
+    assert cli.main(["runs", "compare", "laptop-1", again, "--runs", str(runs)]) == 2
     assert "name two or more different runs" in capsys.readouterr().err
 
 

@@ -223,6 +223,16 @@ def test_a_game_that_was_left_goes_on_until_new_is_said(tmp_path: Path, capsys: 
     assert [path.name for path in tmp_path.iterdir()] == [f"{left['game']}.mjlog"]
 
 
+def test_saved_is_said_only_of_a_game_that_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    typed = iter(["d"] * 5)
+    (tmp_path / "games").touch()  # a file where the folder should be
+    config = PlayConfig(agent="ukeire", seed=5, length="tonpuu", out=tmp_path / "games")
+    play_in_terminal(config, loader(), "en", lambda prompt: next(typed, "q") if "tile" in prompt else "0")
+    shown = capsys.readouterr().err
+    assert "Not saved: this game cannot be continued" in shown
+    assert "Saved" not in shown
+
+
 def test_the_end_of_input_leaves_the_game(tmp_path: Path) -> None:
     def read(prompt: str) -> str:
         raise EOFError

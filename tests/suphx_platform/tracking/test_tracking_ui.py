@@ -64,6 +64,8 @@ def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
     assert page_address(store, "http://127.0.0.1:5000", "laptop-1") == f"{place}/{run}?workflowType=machine_learning"
     with pytest.raises(ValueError, match=r"no run 'labtop-1' in MLflow .*: did you mean laptop-1"):
         page_address(store, "http://127.0.0.1:5000", "labtop-1")
+    with pytest.raises(ValueError, match=r"no run \"laptop'1\" in MLflow .*: did you mean laptop-1"):
+        page_address(store, "http://127.0.0.1:5000", "laptop'1")
 
 
 def test_pages_of_artifacts_are_found_for_all_runs_of_a_name_without_their_stages(runs: Path) -> None:

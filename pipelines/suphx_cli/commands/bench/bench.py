@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import examples, positive, seconds
+from suphx_cli.arguments.parsing import examples, not_negative, positive, seconds
 from suphx_cli.arguments.peers import peer_names
 from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.steps import steps
@@ -71,7 +71,7 @@ def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hands", type=positive, default=5000, metavar="N", help="number of different hands (default: 5000)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the hands (default: 0)")
     parser.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     parser.set_defaults(execute=execute_hands)
 
@@ -86,7 +86,7 @@ def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
         "--decisions", type=positive, default=20_000, metavar="N", help="number of different decisions (default: 20000)"
     )
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument("--seconds", type=seconds, default=FEATURES_SECONDS, metavar="X", help=_SECONDS_HELP)
     parser.set_defaults(execute=execute_features)
 

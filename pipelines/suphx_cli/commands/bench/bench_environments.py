@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.parsing import positive, seconds
+from suphx_cli.arguments.parsing import not_negative, positive, seconds
 from suphx_cli.arguments.peers import peer_names
 from suphx_cli.arguments.steps import steps
 
@@ -44,7 +44,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--opponents", choices=SCRIPTED_AGENTS, default="random", help="agent at the other seats (default: random)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument(
         "--seconds",
         type=seconds,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive
+from suphx_cli.arguments.usage_error import checked_options
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
@@ -42,8 +43,9 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Play the matches; ValueError for an unknown agent or a wrong number of games."""
-    check_hanchans(args.hanchans)
+    """Play the matches; ValueError for an unknown agent, UsageError for a wrong number of games."""
+    with checked_options():
+        check_hanchans(args.hanchans)
     with console.activity("importing"):
         from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED
         from suphx_platform.bench.riichi.matches.wall_sharing import NUM_SCHEMES, SCRIPTED_PAIRS, bench_evaluation

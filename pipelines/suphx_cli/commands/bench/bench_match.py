@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive, seconds
+from suphx_cli.arguments.usage_error import UsageError, checked_options
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def _add_walls(parser: argparse.ArgumentParser) -> None:
 
 def execute_match(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure the speed; ValueError for a folder without nets or a wrong number of games."""
-    check_hanchans(args.hanchans)
+    with checked_options():
+        check_hanchans(args.hanchans)
     check_agent(str(args.agent))
     from suphx_platform.bench.riichi.matches.match import bench_match
     from suphx_platform.kernels.kernel_warmup import compile_kernels
@@ -74,10 +76,11 @@ def execute_match(args: argparse.Namespace, console: Console) -> dict[str, objec
 
 
 def execute_memory(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the memory; ValueError for an unknown agent or a wrong number of games."""
-    check_hanchans(args.hanchans)
+    """Measure the memory; ValueError for an unknown agent, UsageError for a wrong number of games."""
+    with checked_options():
+        check_hanchans(args.hanchans)
     if args.hanchans < _MIN_HANCHANS:
-        raise ValueError(f"--hanchans is {args.hanchans}: use {_MIN_HANCHANS} or more, so that each tenth has games")
+        raise UsageError(f"--hanchans is {args.hanchans}: use {_MIN_HANCHANS} or more, so that each tenth has games")
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
     from suphx_platform.bench.riichi.matches.match_memory import bench_match_memory

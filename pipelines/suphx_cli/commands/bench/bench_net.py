@@ -10,7 +10,7 @@ from suphx.models.computation import Compilation, Convolution, DeviceName, Preci
 from suphx.models.nets.net_config import Normalization
 from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
-from suphx_cli.arguments.parsing import positive, seconds
+from suphx_cli.arguments.parsing import not_negative, positive, seconds
 from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.steps import steps
 
@@ -81,7 +81,7 @@ def _net_options() -> argparse.ArgumentParser:
         help="mode of torch.compile (default: auto, which is default on a GPU and none on a CPU)",
     )
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help="CPU threads of torch (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the positions (default: 0)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the positions (default: 0)")
     return parser
 
 

@@ -11,6 +11,7 @@ from suphx.training.reward.reward_config import RewardName
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
 from suphx_cli.arguments.parsing import not_negative, positive, seconds
 from suphx_cli.arguments.steps import steps
+from suphx_cli.arguments.usage_error import UsageError
 from suphx_platform.parts.inference_engine_config import Nets
 
 if TYPE_CHECKING:
@@ -65,14 +66,14 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=seconds, default=10.0, metavar="T", help="duration of each measurement (default: 10)"
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of games and nets (default: 0)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of games and nets (default: 0)")
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure self-play; ValueError for cuda where there is none and for an unknown encoder."""
+    """Measure self-play; ValueError for cuda where there is none, UsageError for options that do not fit."""
     if args.engines == 0 and not args.ray:
-        raise ValueError("--engines 0 puts an engine into each Ray simulator: add --ray, or use --engines 1")
+        raise UsageError("--engines 0 puts an engine into each Ray simulator: add --ray, or use --engines 1")
     from suphx.models.device import find_device
     from suphx_platform.bench.riichi.selfplay.selfplay import bench_selfplay
     from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase

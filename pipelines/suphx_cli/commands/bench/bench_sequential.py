@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive
+from suphx_cli.arguments.usage_error import UsageError, checked_options
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
@@ -56,15 +57,16 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Play the match and simulate; ValueError for an unknown agent or a wrong number."""
+    """Play the match and simulate; ValueError for an unknown agent, UsageError for a wrong number."""
     from suphx.evaluation.sequential.sequential_config import SequentialConfig
 
-    check_hanchans(args.hanchans)
+    with checked_options():
+        check_hanchans(args.hanchans)
+        for difference in args.difference:
+            for error in args.error:
+                SequentialConfig(difference=difference, error=error)
     if args.matches < _MIN_MATCHES:
-        raise ValueError(f"--matches is {args.matches}: use {_MIN_MATCHES} or more")
-    for difference in args.difference:
-        for error in args.error:
-            SequentialConfig(difference=difference, error=error)
+        raise UsageError(f"--matches is {args.matches}: use {_MIN_MATCHES} or more")
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
     from suphx_platform.bench.riichi.matches.sequential import EFFECTS, bench_sequential, measure_walls

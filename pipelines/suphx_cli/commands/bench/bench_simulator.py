@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import DEFAULT_GAME, GAMES, find_game
-from suphx_cli.arguments.parsing import examples, positive, seconds
+from suphx_cli.arguments.parsing import examples, not_negative, positive, seconds
 from suphx_cli.arguments.peers import peer_names
 from suphx_cli.arguments.steps import steps
+from suphx_cli.arguments.usage_error import UsageError
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -43,7 +44,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="NAME,NAME",
         help=f"other implementations to compare with ({by_game}); riichi: one of them",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of walls or decks (default: 0)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of walls or decks (default: 0)")
     parser.add_argument(
         "--seconds",
         type=seconds,
@@ -73,7 +74,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure; ValueError for a peer that is not installed, and for a peer or an option of another game."""
+    """Measure; ValueError for a peer that is not installed, UsageError for a peer or an option of another game."""
     _check(args)
     benches: dict[str, Callable[[argparse.Namespace, Console], dict[str, object]]] = {
         "riichi": _bench_riichi,
@@ -86,13 +87,13 @@ def _check(args: argparse.Namespace) -> None:
     game = find_game(args.game)
     for peer in args.peer:
         if peer not in game.simulator_peers:
-            raise ValueError(f"{peer} does not play {game.title}: use --peer {','.join(game.simulator_peers)}")
+            raise UsageError(f"{peer} does not play {game.title}: use --peer {','.join(game.simulator_peers)}")
     foreign = [name for other, names in _OPTIONS.items() if other != args.game for name in names]
     for name in foreign:
         if getattr(args, name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {game.title}: leave it out")
+            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {game.title}: leave it out")
     if args.tables is not None and not args.nets:
-        raise ValueError("--tables is the number of games of nets: use it with --nets")
+        raise UsageError("--tables is the number of games of nets: use it with --nets")
 
 
 def _bench_riichi(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -100,7 +101,7 @@ def _bench_riichi(args: argparse.Namespace, console: Console) -> dict[str, objec
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if len(args.peer) > 1:
-        raise ValueError(f"--peer names {len(args.peer)} engines: name one")
+        raise UsageError(f"--peer names {len(args.peer)} engines: name one")
     compile_kernels(console, "engine", "random games")
     with steps(console) as begin:
         return bench_simulator(

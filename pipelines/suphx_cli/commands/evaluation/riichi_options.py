@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, check_hanchans
 from suphx_cli.arguments.record_path import check_new_folder
+from suphx_cli.arguments.usage_error import checked_options
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
@@ -17,16 +18,16 @@ _OF_SEQUENTIAL = ("error", "decides")
 
 
 def check_options(args: argparse.Namespace) -> None:
-    """Raise ValueError for options that are wrong or do not fit."""
-    if args.decks is not None:
-        raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
-    check_hanchans(args.hanchans)
-    _check_sequential(args)
-    _check_folder(args)
+    """Raise UsageError for options that are wrong or do not fit, ValueError for the folder and the agents."""
+    with checked_options():
+        if args.decks is not None:
+            raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
+        check_hanchans(args.hanchans)
+        _check_sequential(args)
+        _check_deals(args)
+    check_new_folder(args.keep_games)
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
-        if args.deals is not None:
-            _check_deals(args.deals, agent)
 
 
 def sequential_config(args: argparse.Namespace) -> SequentialConfig:
@@ -48,10 +49,6 @@ def _check_sequential(args: argparse.Namespace) -> None:
     from suphx.evaluation.wall_difference import points_measure
 
     points_measure(points_of_places(args))
-    if args.deals is not None and args.points is not None:
-        raise ValueError("--points are for the places of whole games: use --hanchans instead of --deals")
-    if args.deals is not None and args.seating != "1v3":
-        raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
     if args.sequential is not None:
         if args.deals is not None:
             raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
@@ -63,16 +60,18 @@ def _check_sequential(args: argparse.Namespace) -> None:
             raise ValueError(f"--{name} is for a match that stops once it is decided: add --sequential DIFFERENCE")
 
 
-def _check_folder(args: argparse.Namespace) -> None:
-    """Raise ValueError if the games cannot be kept in the folder."""
-    if args.keep_games is not None and args.deals is not None:
+def _check_deals(args: argparse.Namespace) -> None:
+    """Raise ValueError for a number of deals, other options or agents that cannot be compared deal by deal."""
+    if args.deals is None:
+        return
+    if args.points is not None:
+        raise ValueError("--points are for the places of whole games: use --hanchans instead of --deals")
+    if args.seating != "1v3":
+        raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
+    if args.keep_games is not None:
         raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
-    check_new_folder(args.keep_games)
-
-
-def _check_deals(num_deals: int, agent: str) -> None:
-    """Raise ValueError for a number of deals, or an agent, that cannot be compared deal by deal."""
-    if num_deals < MIN_DEALS:
-        raise ValueError(f"--deals is {num_deals}: use at least {MIN_DEALS}")
-    if follows_whole_games(agent):
-        raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
+    if args.deals < MIN_DEALS:
+        raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
+    for agent in (args.candidate, args.opponent):
+        if follows_whole_games(agent):
+            raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")

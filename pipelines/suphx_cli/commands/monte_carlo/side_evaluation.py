@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
 from suphx_cli.arguments.record_path import check_new_folder
+from suphx_cli.arguments.usage_error import checked_options
 from suphx_cli.commands.monte_carlo import side_sequential
 from suphx_cli.commands.monte_carlo.side_figures import figures_table
 from suphx_cli.commands.monte_carlo.side_sequential import SEQUENTIAL_DECKS
@@ -31,27 +32,18 @@ _MAX_SEED = 2**16
 
 
 def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
-    """Play the match; ValueError for an unknown agent and for options of other games."""
-    for name, default in args.riichi_options.items():
-        if getattr(args, name) != default:
-            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {game_name}: leave it out")
-    check_new_folder(args.keep_games)
+    """Play the match; ValueError for an unknown agent, UsageError for options that are wrong or of other games."""
     is_sequential = args.sequential is not None
     num_deals = args.decks or (SEQUENTIAL_DECKS if is_sequential else DECKS)
-    if num_deals > _DEALS_A_SEED:
-        raise ValueError(f"--decks is {num_deals:,}: use at most {_DEALS_A_SEED:,}")
-    if args.error is not None and not is_sequential:
-        raise ValueError("--error is for a match that stops once it is decided: add --sequential DIFFERENCE")
-    if is_sequential and args.keep_games is not None:
-        raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
+    with checked_options():
+        _check_options(args, game_name, num_deals)
+    check_new_folder(args.keep_games)
     with console.activity("importing"):
         from suphx.evaluation.side_match import play_side_match
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
-    if not 0 <= args.seed <= _MAX_SEED:
-        raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_SEED:,}")
     started = time.perf_counter()
     source = AgentSource(MlflowStore(args.runs))
     with TemporaryDirectory(prefix="suphx-agents-") as space:
@@ -85,6 +77,26 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     if console.is_json:
         return {**head, **report.to_json(), "seconds": seconds}
     return {**head, "seconds": seconds, "figures": figures_table(report, game)}
+
+
+def _check_options(args: argparse.Namespace, game_name: str, num_deals: int) -> None:
+    """Raise ValueError for options that are wrong, do not fit, or belong to other games."""
+    for name, default in args.riichi_options.items():
+        if getattr(args, name) != default:
+            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {game_name}: leave it out")
+    from suphx.evaluation.side_match import check_deals
+
+    check_deals(num_deals)
+    if num_deals > _DEALS_A_SEED:
+        raise ValueError(f"--decks is {num_deals:,}: use at most {_DEALS_A_SEED:,}")
+    if args.seed > _MAX_SEED:
+        raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_SEED:,}")
+    if args.sequential is not None:
+        if args.keep_games is not None:
+            raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
+        side_sequential.check_options(args, num_deals)
+    elif args.error is not None:
+        raise ValueError("--error is for a match that stops once it is decided: add --sequential DIFFERENCE")
 
 
 @contextmanager

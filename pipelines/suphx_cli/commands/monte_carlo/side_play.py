@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import find_game
+from suphx_cli.arguments.output_path import check_output_folder
+from suphx_cli.arguments.usage_error import UsageError
 
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console
@@ -22,22 +24,15 @@ _MAX_SEED = 2**61
 
 
 def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
-    """Play until the person leaves; ValueError for an unknown agent or seat, and for options of other games."""
-    title = find_game(game_name).title
-    for name, default in args.riichi_options.items():
-        if getattr(args, name) != default:
-            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
-    if args.seed is not None and args.seed >= _MAX_SEED:
-        raise ValueError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
+    """Play until the person leaves; ValueError for an unknown agent, UsageError for a wrong seat or option."""
+    _check_options(args, game_name)
+    check_output_folder(args.out)
     with console.activity("importing"):
         from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalSetup
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
-    if args.seat > len(game.seat_names):
-        names = ", ".join(game.seat_names)
-        raise ValueError(f"--seat is {args.seat}: use 1 to {len(game.seat_names)} ({title} has {names})")
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
         address = game.agents[-1] if args.agent is None else args.agent
         agent = load_side_agent(address, game, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
@@ -57,6 +52,19 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")
     return {"game": game_name, "deals": result.deals, "won": result.won, "records": records}
+
+
+def _check_options(args: argparse.Namespace, game_name: str) -> None:
+    """Raise UsageError for a wrong seed or seat, and for options of other games."""
+    title = find_game(game_name).title
+    for name, default in args.riichi_options.items():
+        if getattr(args, name) != default:
+            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+    if args.seed is not None and args.seed >= _MAX_SEED:
+        raise UsageError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
+    seats = candidate_game(game_name).seat_names
+    if args.seat > len(seats):
+        raise UsageError(f"--seat is {args.seat}: use 1 to {len(seats)} ({title} has {', '.join(seats)})")
 
 
 def _new_file(folder: Path, game_name: str) -> Path:

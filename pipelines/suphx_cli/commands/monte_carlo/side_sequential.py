@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from suphx_cli.commands.monte_carlo.side_figures import figures_table
 
 if TYPE_CHECKING:
+    from suphx.evaluation.sequential.side_config import SideTestConfig
     from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
     from suphx.games.candidate_game import CandidateGame, Player
     from suphx_platform.console.console import Console
@@ -23,6 +24,20 @@ _WORDS = {
 }
 
 
+def check_options(args: argparse.Namespace, max_decks: int) -> None:
+    """Raise ValueError for a test or a number of decks that allows no decision."""
+    from suphx.evaluation.sequential.side_config import check_decks
+
+    check_decks(max_decks, FRESH_DECKS)
+    _test_config(args)
+
+
+def _test_config(args: argparse.Namespace) -> SideTestConfig:
+    from suphx.evaluation.sequential.side_config import SideTestConfig
+
+    return SideTestConfig(difference=args.sequential, **({} if args.error is None else {"error": args.error}))
+
+
 @dataclass(frozen=True, slots=True)
 class SequentialMatch:
     """Who plays, by which rules and which decks."""
@@ -34,9 +49,8 @@ class SequentialMatch:
     first_deal: int
 
     def play(self, args: argparse.Namespace, console: Console, max_decks: int) -> dict[str, object]:
-        """Return what the command prints; ValueError for wrong options."""
+        """Return what the command prints; the options have been checked."""
         from suphx.evaluation.match_config import MAX_SIDE_DECKS
-        from suphx.evaluation.sequential.side_config import SideTestConfig
         from suphx.evaluation.sequential.side_sequential_match import SideMatchSetup, play_sequential_side_match
         from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
         from suphx.evaluation.workers.side_runner import SideRunner
@@ -50,7 +64,7 @@ class SequentialMatch:
             first_deal=self.first_deal,
             first_fresh_deal=self.first_deal + MAX_SIDE_DECKS,
         )
-        config = SideTestConfig(difference=args.sequential, **({} if args.error is None else {"error": args.error}))
+        config = _test_config(args)
         with console.progress("decks", max_decks) as progress:
             runner = SideRunner(
                 load=players.__getitem__, progress=lambda games: progress.advance(games / GAMES_PER_DECK)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import positive
+from suphx_cli.arguments.usage_error import UsageError
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
@@ -68,15 +69,15 @@ def add_cost(parser: argparse.ArgumentParser) -> None:
 
 
 def check_cost(args: argparse.Namespace) -> None:
-    """Raise ValueError for settings of costs that are wrong or do not apply."""
+    """Raise UsageError for settings of costs that are wrong or do not apply, ValueError for a missing file."""
     if args.reward_predictor is not None and args.cost is None:
-        raise ValueError(
+        raise UsageError(
             "--reward-predictor values the ends of deals for --cost: add --cost SAMPLES, such as --cost 64"
         )
     if args.cost is not None and args.cost < _MIN_SAMPLES:
-        raise ValueError(f"--cost is {args.cost}: use {_MIN_SAMPLES} samples or more, such as 64")
+        raise UsageError(f"--cost is {args.cost}: use {_MIN_SAMPLES} samples or more, such as 64")
     if args.cost is not None and args.agent is None:
-        raise ValueError("--cost compares the moves with those of an agent: add --agent AGENT")
+        raise UsageError("--cost compares the moves with those of an agent: add --agent AGENT")
     if args.reward_predictor is not None and not args.reward_predictor.is_file():
         raise ValueError(f"--reward-predictor is {args.reward_predictor}, which is no file")
 

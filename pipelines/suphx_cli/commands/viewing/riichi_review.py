@@ -77,14 +77,18 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("importing"):
         from suphx.evaluation.review import agreement_table, cost_summary, review_game
         from suphx.games.riichi import Quarantine, iter_records
+        from suphx_cli.arguments.riichi_quarantine import quarantine_json, quarantine_sentence
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
     run, learned = training_games(args)
-    records = iter_records([args.record], quarantine=Quarantine())
+    quarantine = Quarantine()
+    records = iter_records([args.record], quarantine=quarantine)
     if args.held_out and learned is not None:
         records = (log for log in records if learned.is_held_out(log.id))
     logs = list(islice(records, args.games))
+    if (warning := quarantine_sentence(quarantine)) is not None:
+        console.warn(warning)
     seated = [(log, _seat(log, args.player)) for log in logs]
     if args.player is not None:
         seated = [(log, seat) for log, seat in seated if seat is not None]
@@ -109,6 +113,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     unit = None if judge is None else judge.unit
     _write(args, reviewed, [seat for _, seat in seated], decisions, unit, held_out)
     table = agreement_table(decisions)
+    set_aside = quarantine_json(quarantine) if console.is_json else {}  # the warning says it to a person
     return {
         "games": len(reviewed),
         "decisions": len(decisions),
@@ -117,6 +122,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         "groups": table,
         "cost": None if unit is None else cost_summary(decisions, unit, args.cost),
         "page": str(args.out / "review.html"),
+        **set_aside,
     }
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import find_game
 from suphx.printable_text import printable
+from suphx_cli.arguments.usage_error import UsageError
 
 if TYPE_CHECKING:
     from suphx.games.candidate_game import CandidateGame
@@ -26,7 +27,7 @@ def side_page(args: argparse.Namespace, console: Console, game_name: str) -> tup
     title = find_game(game_name).title
     for name in ("cost", "reward_predictor"):
         if getattr(args, name) is not None:
-            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
     with console.activity("finding the games"):
         game = candidate_game(game_name)
         first, records = _found(game, args.record, args.game, console)

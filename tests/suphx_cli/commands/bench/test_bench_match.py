@@ -30,7 +30,7 @@ def test_the_memory_of_a_match_is_measured_after_each_tenth(workers: int, capsys
 
 
 def test_wrong_settings_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "match-memory", "--hanchans", "36"]) == 1
+    assert cli.main(["bench", "match-memory", "--hanchans", "36"]) == 2
     assert "--hanchans is 36: use 40 or more" in capsys.readouterr().err
     assert cli.main(["bench", "match", "--agent", "ukeire"]) == 1
     assert "ukeire has no nets" in capsys.readouterr().err

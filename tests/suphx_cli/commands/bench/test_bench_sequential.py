@@ -37,15 +37,17 @@ def test_agents_that_are_too_far_apart_are_refused(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "message", "code"),
     [
-        (["--difference", "0"], "difference is 0"),
-        (["--error", "0.7"], "error is 0.7"),
-        (["--matches", "1"], "--matches is 1"),
-        (["--hanchans", "9"], "9 hanchans"),
-        (["--candidate", "nobody"], "'nobody'"),
+        (["--difference", "0"], "difference is 0", 2),
+        (["--error", "0.7"], "error is 0.7", 2),
+        (["--matches", "1"], "--matches is 1", 2),
+        (["--hanchans", "9"], "9 hanchans", 2),
+        (["--candidate", "nobody"], "'nobody'", 1),
     ],
 )
-def test_wrong_settings_are_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "sequential", "--candidate", "ukeire", "--opponent", "ukeire", *arguments]) == 1
+def test_wrong_settings_are_refused(
+    arguments: list[str], message: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["bench", "sequential", "--candidate", "ukeire", "--opponent", "ukeire", *arguments]) == code
     assert message in capsys.readouterr().err

@@ -51,5 +51,5 @@ def test_an_unknown_peer_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_another_game_has_is_refused(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "simulator", *words]) == 1
+    assert cli.main(["bench", "simulator", *words]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"suphx: {message}"

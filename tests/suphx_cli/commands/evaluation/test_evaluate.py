@@ -102,12 +102,12 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
 
 
 def test_seatings_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", "--seating", "all") == 1
+    assert evaluate_deals(tmp_path, "ukeire", "--seating", "all") == 2
     assert "--seating all is for whole games" in capsys.readouterr().err
 
 
 def test_points_of_places_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", "--points", "90", "45", "0", "-135") == 1
+    assert evaluate_deals(tmp_path, "ukeire", "--points", "90", "45", "0", "-135") == 2
     assert "--points are for the places of whole games: use --hanchans" in capsys.readouterr().err
 
 
@@ -116,7 +116,7 @@ def test_what_decides_is_only_for_matches_that_stop(
     runs: Path, option: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), *option]
-    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 1
+    assert cli.main(["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", *options]) == 2
     assert f"{option[0]} is for a match that stops once it is decided: add --sequential" in capsys.readouterr().err
 
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_compared_by_deals_is_refused(
     tmp_path: Path, candidate: str, deals: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--candidate", candidate, "--opponent", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
-    assert cli.main(["evaluate", *arguments]) == 1
+    assert cli.main(["evaluate", *arguments]) == 2
     assert message in capsys.readouterr().err
 
 

@@ -69,6 +69,20 @@ def test_a_review_has_the_probabilities_of_nets_and_links_to_the_games(
     assert sorted(path.name for path in out.glob("*-game*.html")) == ["1-game0.html", "2-game1.html"]
 
 
+def test_damaged_records_are_named_and_counted(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (records / "broken.mjlog").write_text("<mjloggm", encoding="utf-8")
+    arguments = ["review", str(records), "--agent", "ukeire", "--out", str(tmp_path / "out"), "--runs", str(tmp_path)]
+    assert cli.main([*arguments, "--json"]) == 0
+    shown = capsys.readouterr()
+    assert "1 record was set aside; the first: " in shown.err
+    result = json.loads(shown.out)
+    assert (result["games"], result["quarantined"]) == (2, 1)
+    assert result["quarantine"][0]["file"].endswith("broken.mjlog")
+    assert result["quarantine"][0]["reason"] in shown.err
+
+
 def test_games_of_the_same_name_in_two_folders_have_their_own_pages(
     records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,7 +198,8 @@ def test_the_reward_predictor_of_the_run_gives_costs_in_placement_points(
 def test_wrong_settings_of_costs_are_refused(
     records: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    assert cli.main(["review", str(records), "--agent", "ukeire", *arguments]) == 1
+    code = 1 if "nowhere" in arguments else 2  # a file, or options alone
+    assert cli.main(["review", str(records), "--agent", "ukeire", *arguments]) == code
     assert message in capsys.readouterr().err.splitlines()[-1]
 
 
@@ -204,6 +219,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     write_store(games[:6], run / "records" / "store")
     split = SplitConfig(validation_fraction=0.2, test_fraction=0.4)
     (run / "recipe.toml").write_text(to_toml(Recipe(name="small", split=split)))
+    (run / "lock").touch()
     save_random(run / "supervised")
     return records, run
 

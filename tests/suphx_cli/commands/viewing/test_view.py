@@ -77,7 +77,7 @@ def test_what_differences_cost_is_shown_with_them(tmp_path: Path, capsys: pytest
         if each["differs"]:
             low, high = each["cost"]["interval"]
             assert low <= each["cost"]["mean"] <= high
-    assert cli.main(["view", str(record), "--cost", "2"]) == 1
+    assert cli.main(["view", str(record), "--cost", "2"]) == 2
     assert "--cost compares the moves with those of an agent: add --agent AGENT" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from itertools import chain, count
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.records.archive.archive import iter_records
@@ -32,6 +32,8 @@ def write_records(
     the rules, or it came from mjai and mjlog needs han and yaku) is set aside in ``quarantine``; without one it is a
     ValueError. Raises ValueError also for a table of mjai (many lines per game), OSError if writing fails.
     """
+    if form not in get_args(RecordForm):
+        raise ValueError(f"form is {form!r}: use {' or '.join(get_args(RecordForm))}")
     written = _written(logs, form, quarantine)
     if not target.name.endswith((".tsv", ".tsv.xz")):
         return _write_folder(written, target, form)
