@@ -95,7 +95,10 @@ JSON_KEYS = {
         "games written quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
     ),
     "view": "game deals decisions agreement page",
-    "review": "games decisions held_out{run,games,test_games} agreement groups[group,decisions,agreement] page",
+    "review": (
+        "games decisions held_out{run,games,test_games} agreement groups[group,decisions,agreement] page "
+        "quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
+    ),
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "agents": "agents[name,about] nets[]",
     "evaluate": (

@@ -121,9 +121,11 @@ def find_run(runs: Path, name: str) -> RunEntry:
 
 def find_run_folder(runs: Path, name: str) -> Path:
     """Return the folder of the run called ``name``, or ``name``; ValueError with the closest name if it is no run."""
-    for folder in (runs / name, Path(name)):
-        if name and _is_run(folder):
-            return folder if folder.name not in ("", "..") else folder.resolve()
+    places = (runs / name, Path(name)) if name else ()
+    for folder in filter(_is_run, places):
+        return folder if folder.name not in ("", "..") else folder.resolve()
+    for folder in filter(Path.is_dir, places):
+        raise ValueError(f"{folder} is not a run, as no command of suphx wrote it; `suphx runs list` shows all")
     entries = [entry.run_id for entry in list_runs(runs)]
     hint = did_you_mean(name, entries) or "; "
     raise ValueError(f"{name}: no such run in {runs}: {hint}`suphx runs list` shows all".replace(": ; ", "; "))

@@ -231,7 +231,7 @@ def test_a_folder_with_a_recipe_of_the_user_is_not_deleted(
     (project / "recipe.toml").write_text('name = "mine"', encoding="utf-8")
     monkeypatch.chdir(runs.parent)
     assert cli.main(["runs", "delete", "laptop-1", "project", "--yes", "--runs", str(runs)]) == 1
-    assert "project: no such run in" in capsys.readouterr().err
+    assert "project is not a run" in capsys.readouterr().err
     (project / "lock").touch()  # what an earlier version left when it deleted the folder
     assert cli.main(["runs", "delete", "laptop-1", "project", "--yes", "--runs", str(runs)]) == 1
     assert "project is not a run" in capsys.readouterr().err

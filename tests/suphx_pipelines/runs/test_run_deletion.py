@@ -47,6 +47,7 @@ def test_a_linked_run_is_deleted_with_its_link(tmp_path: Path) -> None:
     run, link = write_run(tmp_path / "large-disk", "run-1"), tmp_path / "runs" / "run-1"
     link.parent.mkdir()
     link.symlink_to(run)
+    assert freed_bytes(link) == freed_bytes(run) > 0
     delete_run(link)
     assert not run.exists()
     assert list(link.parent.iterdir()) == []

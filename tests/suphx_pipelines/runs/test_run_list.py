@@ -73,6 +73,9 @@ def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
         find_run(tmp_path / "runs", "laptop-1f2")
     with pytest.raises(ValueError, match=r"xyzzy: no such run in .*runs; `suphx runs list` shows all"):
         find_run(tmp_path / "runs", "xyzzy")
+    (tmp_path / "project").mkdir()
+    with pytest.raises(ValueError, match=r"project is not a run, as no command of suphx wrote it"):
+        find_run(tmp_path / "runs", str(tmp_path / "project"))
 
 
 def test_the_working_directory_has_the_name_of_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
