@@ -14,7 +14,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.runs.run_list import list_runs
+from suphx_pipelines.runs.run_list import find_run, list_runs
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, StageSummary
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import (
@@ -104,10 +104,11 @@ def _damaged_run(random: Random) -> Files:
 
 
 def _list_runs(folder: Path, random: Random) -> None:
-    for entry in list_runs(folder / "runs"):
-        json.dumps(entry.to_json())
-        entry.settings()
-        entry.metrics()
+    (listed,) = list_runs(folder / "runs")
+    json.dumps(listed.to_json())
+    entry = find_run(folder / "runs", listed.run_id)
+    entry.settings()
+    entry.metrics()
 
 
 def _damaged_result(random: Random) -> Files:
