@@ -169,5 +169,5 @@ def test_what_cannot_be_compared_by_deals_is_refused(
 
 
 def test_games_of_single_deals_are_not_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert evaluate_deals(tmp_path, "ukeire", "--keep-games", str(tmp_path / "games")) == 1
+    assert evaluate_deals(tmp_path, "ukeire", "--keep-games", str(tmp_path / "games")) == 2
     assert "--keep-games keeps whole games" in capsys.readouterr().err
