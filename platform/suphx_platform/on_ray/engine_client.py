@@ -45,9 +45,9 @@ class EngineClient:
         self._avoided_until[engine] = time.monotonic() + _AVOID_SECONDS
 
     @property
-    def config(self) -> RayLayoutConfig:
-        """How long to wait."""
-        return self._config
+    def hang_seconds(self) -> float:
+        """How long to wait for one engine."""
+        return self._config.hang_seconds
 
 
 class RemoteReply:
@@ -59,18 +59,11 @@ class RemoteReply:
         self._engine, self._reference = client.send(request)
 
     def result(self) -> list[PolicyOutputs]:
-        """Wait for it; ask again where an engine dies or hangs.
-
-        Raises TimeoutError if no engine has answered after ``start_seconds``.
-        """
-        config = self._client.config
-        end = time.monotonic() + config.start_seconds
+        """Wait for it, as long as no node has room for an engine; ask again where one dies or hangs."""
         while True:
             try:
-                outputs = ray.get(self._reference, timeout=config.hang_seconds)
-            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError) as error:
-                if time.monotonic() > end:
-                    raise TimeoutError(f"no engine has answered for {config.start_seconds:.0f} s: {error}") from error
+                outputs = ray.get(self._reference, timeout=self._client.hang_seconds)
+            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError):
                 self._client.avoid(self._engine)
                 time.sleep(_BACK_OFF_SECONDS)
                 self._engine, self._reference = self._client.send(self._request)

@@ -57,16 +57,16 @@ class RLlibWorkers:
         """``nets`` and ``teachers``: as for ``Learner``.
 
         For several learners: ``resources`` are what Ray reserves for each, such as ``{"CPU": 1, "GPU": 1}`` (None: a
-        CPU for each thread), under the name ``room`` (learner_room.py); a learner that does not answer within
-        ``timeout_seconds`` is lost. Raises ValueError if this process is not connected to Ray, or device is cuda
-        without GPUs; TimeoutError if Ray has no room in time; LearnersLostError if one dies while they start.
+        CPU for each thread), under the name ``room`` (learner_room.py), which may take as long as Ray has no room; a
+        learner that does not answer within ``timeout_seconds`` is lost. Raises ValueError if this process is not
+        connected to Ray, or device is cuda without GPUs; LearnersLostError if one dies while they start.
         """
         if config.num_learners > 1 and not ray.is_initialized():
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
         self._config = config
         self._timeout_seconds = timeout_seconds
         self._handles: list[ray.actor.ActorHandle[Any] | None] = []
-        self._group = _new_group(config, nets, teachers, resources, timeout_seconds, room)
+        self._group = _new_group(config, nets, teachers, resources, room)
         self._handles = self._on_each(_own_handle)
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
@@ -167,13 +167,12 @@ def _new_group(
     nets: Sequence[PolicyNet],
     teachers: Sequence[PolicyNet],
     resources: Mapping[str, float] | None,
-    timeout_seconds: float,
     room_name: str,
 ) -> LearnerGroup:
     """Return RLlib's group: one learner in this process, or several Ray actors with ``resources`` each.
 
-    Several are on GPUs if ``resources`` has some. Raises ValueError if the device is cuda and ``resources`` has no
-    GPU, TimeoutError if Ray cannot place them within ``timeout_seconds``, LearnersLostError if one dies meanwhile.
+    Several are on GPUs if ``resources`` has some, and are waited for until Ray has room. Raises ValueError if the
+    device is cuda and ``resources`` has no GPU, LearnersLostError if one dies meanwhile.
     """
     is_remote = config.num_learners > 1
     needs = dict(resources or {"CPU": max(1, config.threads)})
@@ -181,7 +180,7 @@ def _new_group(
         needs.pop("GPU", None)
     if is_remote and config.device == "cuda" and not needs.get("GPU"):
         raise ValueError("device is cuda, but the learners get no GPUs: set gpus_per_learner, or use auto")
-    room = reserve_room(needs, config.num_learners, timeout_seconds, name=room_name) if is_remote else None
+    room = reserve_room(needs, config.num_learners, name=room_name) if is_remote else None
     num_cpus, num_gpus = needs.pop("CPU", 0), needs.pop("GPU", 0)
     settings = (
         AlgorithmConfig()

@@ -9,7 +9,7 @@ actor_supervisor.py knows who lives.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Protocol
@@ -151,7 +151,7 @@ class RayBackend:
         self._matches = self._new_matches()
         self._stack.callback(self._matches.close)
         parts = self._topology.parts()
-        self._supervisor = ActorSupervisor(self._config.cluster, parts)
+        self._supervisor = ActorSupervisor(self._config.cluster, parts, _needs_of(parts))
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
         self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)
         self._missing = MissingParts(parts, _logger.info, remedy="reduce the numbers in [reinforcement.cluster]")
@@ -170,3 +170,9 @@ class RayBackend:
     @property
     def _is_quiet(self) -> bool:
         return self._supervisor.calls.num_working == 0 and self._simulators.num_pending == 0
+
+
+def _needs_of(parts: Collection[str]) -> dict[str, list[str]]:
+    """Return what simulators need among ``parts``: one of the engines, unless each has its own."""
+    engines = [part for part in parts if part.startswith("engine")]
+    return {part: engines for part in parts if engines and part.startswith("simulator")}

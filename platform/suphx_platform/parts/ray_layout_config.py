@@ -55,7 +55,8 @@ class RayLayoutConfig:
     """A part without a heartbeat, or an engine with an unanswered request, is killed and restarted after this time; its
     requests go to other engines meanwhile."""
     start_seconds: float = 600.0
-    """Time limit for placing and starting a part, and for the answer to any other call."""
+    """Time after which a start is tried again, and time limit for the answer to any other call. Parts for which the
+    nodes have no room are waited for."""
     max_failures: int = 10
     """Number of times in a row that one part may die or fail before the run ends with its error."""
 

@@ -41,7 +41,8 @@ class RoundLayoutConfig:
     hang_seconds: float = 60.0
     """A process without a heartbeat is killed and restarted after this time."""
     start_seconds: float = 600.0
-    """Time limit for placing and starting a process, and for the answer to any other call."""
+    """Time after which a start is tried again, and time limit for the answer to any other call. Processes for which
+    the nodes have no room are waited for."""
     max_failures: int = 10
     """Number of times in a row that one process may die or fail before the run ends with its error."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import time
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from ray.util.placement_group import remove_placement_group
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
@@ -22,6 +24,7 @@ from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx_platform.on_ray.learner_group import LearnersLostError, RLlibWorkers
+from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner
 from suphx_platform.parts.learner import Learner
@@ -240,9 +243,24 @@ def test_learners_on_gpus_must_get_some() -> None:
 
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
-def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
-    with pytest.raises(TimeoutError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
-        rllib_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
+def test_learners_for_which_there_is_no_room_are_waited_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("suphx_platform.on_ray.learner_room._SAY_SECONDS", 1)
+    taken = reserve_room({"CPU": 3}, 1)
+
+    class GivesRoom(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            remove_placement_group(taken)
+
+    logger = logging.getLogger("suphx_platform.on_ray.learner_room")
+    logger.addHandler(GivesRoom())
+    try:
+        room = reserve_room({"CPU": 2}, 2)
+    finally:
+        logger.handlers.clear()
+    assert caplog.messages[0].startswith("Ray cannot place 2 learners of {'CPU': 2} each yet: it has {")
+    remove_placement_group(room)
 
 
 def wait_for_end(processes: list[int]) -> None:

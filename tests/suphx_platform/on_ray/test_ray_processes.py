@@ -33,7 +33,7 @@ def test_a_process_that_reserves_no_gpu_sees_none() -> None:
 def test_an_actor_that_died_leaves_the_place_of_its_learners_to_its_next_life() -> None:
     class Reserving:
         def reserve(self) -> int:
-            reserve_room({"learner": 1.0}, 2, 30.0, name="learners of a run")
+            reserve_room({"learner": 1.0}, 2, name="learners of a run")
             return os.getpid()
 
     actor: Any = ray.remote(num_cpus=0, max_restarts=1, max_task_retries=1)(Reserving).remote()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from typing import Any, Protocol
 
@@ -38,7 +38,7 @@ class SupervisionLimits(Protocol):
 
     @property
     def start_seconds(self) -> float:
-        """Time limit for starting a part, and for the answer to any other call."""
+        """Time after which a start is tried again; time limit for the answer to any other call."""
         ...
 
     @property
@@ -51,11 +51,15 @@ class ActorSupervisor:
     """Consumes: results of health checks. Produces: faults. Waits for: nothing.
 
     A part that hangs is killed; Ray starts it again like any other dead part. The death of one incarnation of a part
-    is one fault, however many calls fail because of it.
+    is one fault, however many calls fail because of it. A part for which no node has room is no fault.
     """
 
-    def __init__(self, config: SupervisionLimits, parts: Mapping[str, Any]) -> None:
-        self.calls = InFlightCalls(self._hung)
+    def __init__(
+        self, config: SupervisionLimits, parts: Mapping[str, Any], needs: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        """``needs``: by part, the parts of which one must live for it to work; until one does, it waits."""
+        self._needs = needs or {}
+        self.calls = InFlightCalls(self._hung, self._is_waiting)
         self.health: dict[str, Health] = {}
         """What each living part said last."""
         self.engine_rates = EngineRates()
@@ -80,7 +84,8 @@ class ActorSupervisor:
     ) -> None:
         """Give the answer of a part, for which ``reference`` stands, to ``on_result``, or its error to ``on_error``.
 
-        A part that does not answer within ``start_seconds`` is killed, which is an error.
+        A part that does not answer within ``start_seconds`` is killed, which is an error of most calls; those that Ray
+        repeats for the next incarnation wait on.
         """
         call = InFlightCall(
             part=part,
@@ -203,9 +208,18 @@ class ActorSupervisor:
             seconds = min(seconds, _ENGINE_SECONDS)
         heapq.heappush(self._due, (time.monotonic() + seconds, part))
 
+    def _is_waiting(self, part: str) -> bool:
+        """Tell whether ``part`` cannot answer, because none of the parts lives of which it needs one."""
+        return part in self._needs and not any(other in self.health for other in self._needs[part])
+
     def _hung(self, part: str, seconds: float) -> None:
-        """Note that ``part`` was killed because it did not answer for ``seconds``."""
+        """Note that ``part`` was killed because it did not answer for ``seconds``.
+
+        An incarnation that has never answered does not count: no node has room for it, or it waits for other parts.
+        """
         self._dead[part] = time.monotonic()
+        if self.health.pop(part, None) is None:
+            return
         message = f"no answer for {seconds:.0f} s: it is started again"
         self._count(Fault(part, "hung", message), TimeoutError(f"{part}: {message}"))
 

@@ -38,9 +38,12 @@ class InFlightCalls:
     All steps are made in the thread that calls ``wait``, one after another.
     """
 
-    def __init__(self, hung: Callable[[str, float], None]) -> None:
-        """``hung`` is told the name of a part that was killed because it did not respond for so many seconds."""
-        self._hung = hung
+    def __init__(self, hung: Callable[[str, float], None], is_waiting: Callable[[str], bool] = lambda _: False) -> None:
+        """``hung`` is told the name of a part that was killed because it did not respond for so many seconds.
+
+        ``is_waiting`` tells whether a part waits for other parts: it is not killed then, and gets the same time again.
+        """
+        self._hung, self._is_waiting = hung, is_waiting
         self._numbers = itertools.count()
         self._open: dict[int, tuple[InFlightCall, float, float]] = {}
         self._futures: dict[int, Future[Any]] = {}
@@ -95,5 +98,7 @@ class InFlightCalls:
                 overdue[call.part] = call
                 self._open[number] = (call, since, now + call.seconds)
         for part, call in overdue.items():
+            if self._is_waiting(part):
+                continue
             ray.kill(call.actor, no_restart=False)
             self._hung(part, call.seconds)

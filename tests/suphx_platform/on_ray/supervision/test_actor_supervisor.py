@@ -151,6 +151,52 @@ def test_a_part_that_hung_and_was_killed_is_one_fault() -> None:
     assert faults(supervisor) == ["buffer_hung"]
 
 
+def overdue(supervisor: ActorSupervisor, part: str = "buffer 0") -> None:
+    """Have a call of ``part`` take longer than it may."""
+    late = InFlightCall(
+        part=part, actor="the actor", on_result=lambda _: None, on_error=lambda _: None, seconds=-1
+    )  # fmt: skip
+    supervisor.calls.add(Reference(), late)
+    supervisor.calls.wait(0)
+
+
+@pytest.fixture
+def killed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The actors that were killed, instead of killing any."""
+    killed: list[object] = []
+    kill = "suphx_platform.on_ray.supervision.in_flight_calls.ray.kill"
+    monkeypatch.setattr(kill, lambda actor, **_: killed.append(actor))
+    return killed
+
+
+@pytest.mark.usefixtures("killed")
+def test_a_part_for_which_no_node_has_room_is_waited_for_however_long_it_takes() -> None:
+    supervisor = new_supervisor()
+    for _ in range(5):
+        overdue(supervisor)  # it has not been placed yet
+    be_heard(supervisor, "first")
+    die(supervisor, call(supervisor))
+    for _ in range(5):
+        overdue(supervisor)  # its node is gone, and there is no other one
+    be_heard(supervisor, "second")
+    assert faults(supervisor) == ["buffer_died"]
+    overdue(supervisor)
+    assert faults(supervisor) == ["buffer_hung"]
+
+
+def test_a_part_that_needs_a_missing_one_is_not_killed_while_it_waits(killed: list[object]) -> None:
+    config, engines = RayLayoutConfig(max_failures=2), ["engine 0", "engine 1"]
+    supervisor = ActorSupervisor(config, {}, {"simulator 0": engines})
+    supervisor.health["simulator 0"] = Health(1, "here", 0, "first")
+    for _ in range(5):
+        overdue(supervisor, "simulator 0")
+    assert (killed, faults(supervisor)) == ([], [])
+    supervisor.health["engine 1"] = Health(2, "here", 0, "first")
+    supervisor.calls._looked_at = float("-inf")
+    overdue(supervisor, "simulator 0")
+    assert (killed, faults(supervisor)) == (["the actor"], ["simulator_hung"])
+
+
 def test_answers_of_other_parts_are_handled_while_one_is_awaited() -> None:
     supervisor = ActorSupervisor(RayLayoutConfig(), {"buffer 0": SilentActor()})
     heard: list[str] = []
@@ -161,10 +207,8 @@ def test_answers_of_other_parts_are_handled_while_one_is_awaited() -> None:
     assert heard == ["first"]
 
 
-def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    supervisor, heard, killed = new_supervisor(), list[str](), list[object]()
-    kill = "suphx_platform.on_ray.supervision.in_flight_calls.ray.kill"
-    monkeypatch.setattr(kill, lambda actor, **_: killed.append(actor))
+def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(killed: list[object]) -> None:
+    supervisor, heard = new_supervisor(), list[str]()
     references = [Reference(), Reference()]
     for reference in references:
         late = InFlightCall(
@@ -182,6 +226,7 @@ def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(monkeypatch:
 def test_a_part_that_does_not_answer_in_time_is_killed_and_the_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     config = RayLayoutConfig(hang_seconds=1.0, start_seconds=1.0)
     supervisor = ActorSupervisor(config, {"learner": SilentActor()})
+    supervisor.health["learner"] = Health(1, "here", 0, "first")
     reference = Reference()
 
     def kill(actor: SilentActor, *, no_restart: bool) -> None:
