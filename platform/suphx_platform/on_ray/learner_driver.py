@@ -46,6 +46,8 @@ class LearnerDriver:
         self._simulators = simulators
         self._is_taking = False
         self._is_publishing = False
+        self._is_server_beginning = False
+        self._unsent: list[Any] | None = None  # weights for the server, as soon as it has begun again
         self._due: deque[int] = deque()  # updates whose versions the server does not have yet
         self._ahead = 1 if config.cluster.pace == "lockstep" else _AHEAD
         self._unreported: deque[Learned] = deque()
@@ -188,15 +190,32 @@ class LearnerDriver:
 
         def on_error(error: Exception) -> None:
             self._supervisor.fail("server", error)
+            self._unsent = weights
             self._begin_server()
-            self._send_to_server(weights)
 
         self._supervisor.call(
             "server", self._server.publish.remote(weights, self.latest.number + 1), on_result, on_error
         )
 
     def _begin_server(self) -> None:
-        self._server.begin.remote(self._policy_sets, self.latest, self._older)
+        """Have the server begin, unless it is about to. Ray repeats the call until a node has room for the server."""
+        if self._is_server_beginning:
+            return
+        self._is_server_beginning = True
+
+        def on_result(_: None) -> None:
+            self._is_server_beginning = False
+            weights, self._unsent = self._unsent, None
+            if weights is not None:
+                self._send_to_server(weights)
+
+        def on_error(error: Exception) -> None:
+            self._is_server_beginning = False
+            self._supervisor.fail("server", error)
+            self._begin_server()
+
+        reference = self._server.begin.remote(self._policy_sets, self.latest, self._older)
+        self._supervisor.call("server", reference, on_result, on_error)
 
     def _request_fetch(self, part: str, engine: Any) -> None:
         def on_result(_: int) -> None:

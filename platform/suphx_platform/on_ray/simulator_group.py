@@ -20,6 +20,7 @@ from suphx_platform.parts.self_play_simulator import Played
 
 _AHEAD = 2
 """Tasks that a simulator has at a time, so that it never waits for the next one."""
+_WAIT_SECONDS = 0.5
 
 
 @dataclass(slots=True, eq=False)
@@ -34,6 +35,8 @@ class Shard:
     """It refused what came last, and nothing was taken since."""
     incarnation: int = 0
     """Times that it was lost; answers of an earlier incarnation are ignored."""
+    is_begun: bool = False
+    """Its incarnation is here: nothing is asked of it before."""
 
 
 @dataclass(slots=True, eq=False)
@@ -114,12 +117,11 @@ class SimulatorGroup:
             self.next_number, self._past = state.next_simulator, state.counts
             if (len(state.simulators), len(state.buffers)) == (len(self._handles), len(self.shards)):
                 simulators, buffers, held = list(state.simulators), list(state.buffers), state.held
-        begun = [
-            shard.actor.begin.remote(shard.incarnation, part) for shard, part in zip(self.shards, buffers, strict=True)
-        ]
+        for shard, part in zip(self.shards, buffers, strict=True):
+            self._begin_shard(shard, part)
         if any(part is not None for part in buffers):
-            for shard, status in zip(self.shards, begun, strict=True):
-                shard.status = self._supervisor.answer(shard.part, status)
+            for shard in self.shards:
+                self._wait_for(shard)
                 self._past = self._past.minus(shard.status.counts)  # leaves what went through dead shards
         for handle, games, fragment in zip(self._handles, simulators, held, strict=True):
             if fragment:
@@ -158,6 +160,7 @@ class SimulatorGroup:
 
     def _state_of_shard(self, shard: Shard) -> tuple[Mapping[str, np.ndarray], Mapping[str, Any]]:
         while True:
+            self._wait_for(shard)
             incarnation = shard.incarnation
             try:
                 state: tuple[Mapping[str, np.ndarray], Mapping[str, Any]] = self._supervisor.answer(
@@ -203,13 +206,32 @@ class SimulatorGroup:
             return
         self._supervisor.fail(shard.part, error)
         shard.incarnation += 1
-        shard.actor.begin.remote(shard.incarnation)
         last = shard.status
         if last.num_decisions or last.counts != BufferCounts():
             self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_decisions))
         shard.status = BufferStatus(False, 0, 0, BufferCounts())
         shard.is_full = False
-        self._look_at(shard)
+        self._begin_shard(shard)
+
+    def _begin_shard(self, shard: Shard, state: Any = None) -> None:
+        """Have a shard begin, perhaps with a ``state``. Ray repeats the call until a node has room for the shard."""
+        shard.is_begun = False
+        incarnation = shard.incarnation
+
+        def on_result(status: BufferStatus) -> None:
+            shard.is_begun, shard.status = True, status
+            self._look_at(shard)
+
+        def on_error(error: Exception) -> None:
+            self.replace_lost(shard, incarnation, error)
+
+        self._supervisor.call(shard.part, shard.actor.begin.remote(incarnation, state), on_result, on_error)
+
+    def _wait_for(self, shard: Shard) -> None:
+        """Handle answers until a shard has begun."""
+        while not shard.is_begun:
+            self._supervisor.work()
+            self._supervisor.calls.wait(_WAIT_SECONDS)
 
     def _begin(self, handle: _SimulatorHandle, games: Mapping[str, np.ndarray] | None = None) -> None:
         handle.incarnation += 1
@@ -256,10 +278,10 @@ class SimulatorGroup:
             self._begin(handle)
 
     def _hand_over(self, handle: _SimulatorHandle) -> None:
-        """Offer the oldest decisions that are held, unless the shard is known to be full."""
-        if not handle.pending or handle.is_adding or handle.shard.is_full:
-            return
+        """Offer the oldest decisions that are held, unless the shard is away or known to be full."""
         shard = handle.shard
+        if not handle.pending or handle.is_adding or shard.is_full or not shard.is_begun:
+            return
         incarnation = shard.incarnation
         handle.is_adding = True
         decisions = handle.pending[0]

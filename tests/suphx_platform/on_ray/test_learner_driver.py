@@ -181,3 +181,17 @@ def test_a_copy_that_a_dead_learner_made_is_ignored(case: Case) -> None:
         case.learn(number)
     case.publish()
     assert case.reported() == [4]
+
+
+def test_a_server_without_a_node_is_told_to_begin_once_and_gets_the_version_when_it_has_begun(case: Case) -> None:
+    case.answer(case.parameter_server, "begin", None)
+    for number in (1, 2):
+        case.take()
+        case.learn(number)
+    case.answer(case.learner, "weights", "weights")
+    case.fail(case.parameter_server, "publish")
+    case.driver._begin_server()  # as when its health says that it awaits that
+    assert [method for method in case.parameter_server.methods if method != "health"] == ["begin"]
+    case.answer(case.parameter_server, "begin", None)
+    assert "publish" in case.parameter_server.methods
+    assert case.driver.is_busy
