@@ -107,6 +107,10 @@ class DivergedBatchError(DivergedError):
         return type(self), (str(self), self.parts)
 
 
+class LearnerAwayError(Exception):
+    """The run is to stop while its learner is being restored, which may take as long as no node has room for it."""
+
+
 class Backend(Protocol):
     """The five parts of self-play, in one process (LocalBackend) or as Ray actors (RayBackend)."""
 
@@ -133,6 +137,12 @@ class Backend(Protocol):
         """
         ...
 
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Have ``settle``, ``weights`` and ``state`` raise LearnerAwayError once a stop ``is_made`` and no learner is
+        there; until then they wait for it.
+        """
+        ...
+
     def settle(self) -> list[Event]:
         """Finish started updates and publish their versions; return what happened, as ``advance`` does.
 
@@ -154,6 +164,12 @@ class Backend(Protocol):
 
     def state(self) -> BackendState:
         """Return the state from which a new backend resumes."""
+        ...
+
+    def last_copy(self) -> BackendState | None:
+        """Return the state with the last copy of the learner, for a stop while it is away: it lacks the updates since
+        then. None: there is no copy, because the learner has never been there.
+        """
         ...
 
     def close(self) -> None:

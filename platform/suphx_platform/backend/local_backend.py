@@ -90,6 +90,9 @@ class LocalBackend:
             played.append(self._play())
         return [*played, self._publish(learned.result())]
 
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Do nothing: the learner is always there."""
+
     def settle(self) -> list[Event]:
         """Do nothing: between two calls of ``advance`` no update is under way."""
         return []
@@ -120,6 +123,10 @@ class LocalBackend:
             buffers=[self._buffer.state()],
             held=[self._held or []],
         )
+
+    def last_copy(self) -> BackendState:
+        """Return the state."""
+        return self.state()
 
     def close(self) -> None:
         """End the threads."""

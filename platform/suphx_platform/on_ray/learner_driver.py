@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,12 +107,28 @@ class LearnerDriver:
         if shard is not None:
             self._take(shard)
 
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Do not wait for a learner that is being restored once a stop ``is_made``."""
+        self._learner.is_stopping = is_made
+
+    def check_stop(self) -> None:
+        """Raise LearnerAwayError if the run is to stop while the learner is being restored."""
+        self._learner.check_stop()
+
     def state(self, *, counts: BufferCounts, next_simulator: int) -> BackendState:
         """Return the learner's state and the versions, with the counts of the simulators.
 
         A learner that died first repeats the updates since the copy of its state.
         """
-        _, arrays, values = self._learner.answer("state")
+        return self._state_with(self._learner.answer("state"), counts, next_simulator)
+
+    def last_copy(self, *, counts: BufferCounts, next_simulator: int) -> BackendState | None:
+        """Return what ``state`` does, with the last copy of the learner; None if it has never begun."""
+        copy = self._learner.copy
+        return None if copy is None else self._state_with(copy, counts, next_simulator)
+
+    def _state_with(self, learner: Any, counts: BufferCounts, next_simulator: int) -> BackendState:
+        _, arrays, values = learner
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         return BackendState(
             learner=(tensors, values),

@@ -111,12 +111,17 @@ class RayBackend:
         self._work(may_learn=not self._is_lockstep or self._supervisor.calls.num_working == 0)
         return self._supervisor.events()
 
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Do not wait for a learner that is being restored once a stop ``is_made``."""
+        self._learner_driver.watch_stop(is_made)
+
     def settle(self) -> list[Event]:
         """Wait until all updates that were begun are made and their versions are published; return what happened.
 
-        In lockstep nothing at all is under way afterwards; at free pace simulators play on.
+        In lockstep nothing at all is under way afterwards; at free pace simulators play on. Raises LearnerAwayError.
         """
         while self._learner_driver.is_busy or (self._is_lockstep and self._supervisor.calls.num_working):
+            self._learner_driver.check_stop()
             self._work(may_learn=False, may_play=not self._is_lockstep)
         return self._supervisor.events()
 
@@ -138,6 +143,12 @@ class RayBackend:
         if self._is_lockstep:
             self._simulators.add_state(state)
         return state
+
+    def last_copy(self) -> BackendState | None:
+        """Return the last copy of the learner and the versions, without games and decisions."""
+        return self._learner_driver.last_copy(
+            counts=self._simulators.counts, next_simulator=self._simulators.next_number
+        )
 
     def close(self) -> None:
         """End all actors, and Ray if it was started for them."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,23 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from suphx.selfplay.agents.policy_set import seeing_hidden
 from suphx.training.loop.loss_watch import DivergedError
-from suphx_platform.backend.backend import Backend, BackendState, DivergedBatchError, Event, Fault, Learned, SelfPlay
+from suphx_platform.backend.backend import (
+    Backend,
+    BackendState,
+    DivergedBatchError,
+    Event,
+    Fault,
+    Learned,
+    LearnerAwayError,
+    SelfPlay,
+)
 from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.reinforcement_state import Progress, damaged
 from suphx_platform.backend.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
+from suphx_platform.parts.parameter_server import Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
 from suphx_platform.selfplay.curve_point import COUNTS, new_point
@@ -112,8 +123,10 @@ class Controller:
             if self._play.opponent is not None and self._config.evaluate_every and not self._progress.updates:
                 self._evaluate()
             with StopRequest() as stop:
-                while not self.is_finished and not stop.is_made:
-                    self._advance()
+                self._backend.watch_stop(lambda: stop.is_made)
+                with suppress(LearnerAwayError):  # while it saved: a stop is made
+                    while not self.is_finished and not stop.is_made:
+                        self._advance()
                 if stop.is_made:
                     self._stop()
             return self._finish()
@@ -158,10 +171,20 @@ class Controller:
     def _stop(self) -> NoReturn:
         if self._metrics is not None:
             self._metrics.note_stopping()
-        self._process_events_of(self._backend.settle)
-        _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
-        self._save()
+        try:
+            self._process_events_of(self._backend.settle)
+            _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
+            self._save()
+        except LearnerAwayError:
+            self._save_copy()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
+
+    def _save_copy(self) -> None:
+        """Save the last copy of a learner that is away; the run that resumes repeats the updates since then."""
+        _logger.info("stopping: the learner is being restored; saving its last copy")
+        state = self._backend.last_copy()
+        if state is not None:
+            self._write(self._backend.newest().weights, state)
 
     def _advance(self) -> None:
         """Let the backend work and count what it did; save when it is time."""
@@ -298,8 +321,13 @@ class Controller:
     def _save(self) -> BackendState:
         """Write the state and the nets; return the state."""
         self._process_events_of(self._backend.settle)
-        self._folder.write_nets(self._backend.weights(), self._progress.updates)
-        state = self._backend.state()
+        weights, state = self._backend.weights(), self._backend.state()
+        self._write(weights, state)
+        return state
+
+    def _write(self, weights: Weights, state: BackendState) -> None:
+        """Write nets with ``weights``, and the ``state`` of the run."""
+        self._folder.write_nets(weights, self._progress.updates)
         self._folder.write_state(state, self._progress)
         self._saved_at = time.monotonic()
         self._saved_updates = self._progress.updates
@@ -308,7 +336,6 @@ class Controller:
             self._keep(self._saved_updates, then)
         elif then is not None:
             then()
-        return state
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write the batch and the last good weights; return the error that names the files."""

@@ -151,6 +151,24 @@ def test_all_parts_of_a_learners_node_may_die_at_once(tmp_path: Path) -> None:
     run.check(FAULTY)
 
 
+def test_a_stop_while_the_learner_starts_again_saves_the_last_copy_of_its_state(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "suphx_platform")
+
+    def kill_and_stop(run: Run) -> None:
+        run.kill("learner")
+        run.wait_until_missed(("learner",))
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt, match=f"update {KILLED_AT}"):
+        Run(tmp_path, FAULTY, kill_and_stop).go()
+    assert "stopping: the learner is being restored; saving its last copy" in caplog.messages
+    resumed = Run(tmp_path, FAULTY, lambda _: None)
+    resumed.go()
+    resumed.check(FAULTY)
+
+
 @pytest.mark.parametrize("part", ["learner", "buffer 0"])
 def test_a_process_that_dies_while_nobody_needs_it_is_told_to_begin_again(tmp_path: Path, part: str) -> None:
     """Ray has started it again before anybody asks it for something: it must not work on as if it were new."""

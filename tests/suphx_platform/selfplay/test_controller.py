@@ -24,7 +24,7 @@ from suphx.training.reinforcement.policy_gradient_config import PolicyGradientCo
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
-from suphx_platform.backend.backend import Event, Learned, SelfPlay
+from suphx_platform.backend.backend import BackendState, Event, Learned, LearnerAwayError, SelfPlay
 from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
@@ -128,6 +128,49 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(
     assert points[0]["updates"] == 9
     assert numbers(resumed) == numbers(unbroken.metrics)
     np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+
+
+@pytest.mark.parametrize("save_seconds", [120.0, 0.0], ids=["stopped", "stopped while it saves"])
+def test_a_stop_while_the_learner_is_away_saves_its_last_copy(
+    tmp_path: Path, save_seconds: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Away(LocalBackend):
+        """Its learner dies after update 6."""
+
+        copy: BackendState
+        is_stopped: Callable[[], bool]
+
+        def watch_stop(self, is_made: Callable[[], bool]) -> None:
+            self.is_stopped = is_made
+
+        def advance(self) -> list[Event]:
+            if self._learner.num_updates == 4:
+                self.copy = self.state()
+            return super().advance()
+
+        def settle(self) -> list[Event]:
+            if self._learner.num_updates < 6:
+                return []
+            os.kill(os.getpid(), signal.SIGTERM)  # the first one, or another one
+            assert self.is_stopped()
+            raise LearnerAwayError
+
+        def last_copy(self) -> BackendState:
+            return self.copy
+
+    def stop(point: Mapping[str, float]) -> None:
+        if point["updates"] == 6 and save_seconds:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    config = replace(CONFIG, save_seconds=save_seconds)
+    with caplog.at_level(logging.INFO, "suphx_platform"), pytest.raises(KeyboardInterrupt, match="update 6"):
+        Controller(config, new_play(), tmp_path, new_backend=Away, report=stop).run()
+    assert caplog.messages == ["stopping: the learner is being restored; saving its last copy"]
+    _, learner = load_learner_state(tmp_path / STATE_FILE)
+    assert learner["num_updates"] == 4
+    resumed = new_controller(tmp_path)
+    assert resumed.updates == 6, "updates that were counted are not counted again"
+    assert resumed.run()["updates"] == 12
 
 
 def test_a_run_that_is_stopped_before_its_first_update_does_not_repeat_the_match(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import ray
 
-from suphx_platform.backend.backend import Fault
+from suphx_platform.backend.backend import Fault, LearnerAwayError
 from suphx_platform.on_ray.supervision.actor_supervisor import (
     CALL_ERRORS,
     ActorSupervisor,
@@ -83,7 +83,19 @@ class RestoredLearner(Generic[L]):
         self.incarnation = 0
         self.is_restoring = False
         """The learner has been started and does not have its state yet."""
+        self.is_stopping: Callable[[], bool] = lambda: False
+        """Whether the run is to stop, and a learner that is being restored is not waited for."""
         self._is_copying = self._has_lost_batches = False
+
+    @property
+    def copy(self) -> Any:
+        """The last copy of the state; None if the learner has never begun."""
+        return None if self._copy is None else ray.get(self._copy)
+
+    def check_stop(self) -> None:
+        """Raise LearnerAwayError if the run is to stop while the learner is being restored."""
+        if self.is_restoring and self.is_stopping():
+            raise LearnerAwayError("the learner is being restored")
 
     @property
     def num_open(self) -> int:
@@ -128,9 +140,13 @@ class RestoredLearner(Generic[L]):
         self._supervisor.call(LEARNER, getattr(self._actor, method).remote(), on_result, on_error)
 
     def answer(self, method: str) -> Any:
-        """Return what ``method`` returns after all batches; if the learner dies meanwhile, that of the restored one."""
+        """Return what ``method`` returns after all batches; if the learner dies meanwhile, that of the restored one.
+
+        Raises LearnerAwayError.
+        """
         while True:
             while self.is_restoring or self.num_open:
+                self.check_stop()
                 self._supervisor.work()
                 self._supervisor.calls.wait(_WAIT_SECONDS)
             incarnation = self.incarnation
