@@ -14,8 +14,9 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ray.train import Checkpoint, CheckpointUploadMode
     from ray.util.queue import Queue
 
+_logger = logging.getLogger(__name__)
 _KEPT_CHECKPOINTS = 2
 _CHECKPOINT = "checkpoint_"
 """How Ray Train's names of checkpoints begin."""
@@ -180,9 +182,19 @@ def _work(config: dict[str, Any]) -> None:
                 (folder / file).write_bytes(content)
         checkpoints = _Checkpoints(folder, Path(name, "snapshots"), is_sender=group.is_first)
         reports: Queue | None = config["reports"]
-        report = None if reports is None else reports.put
+        report = None if reports is None else partial(_send, reports)
         train_head(config["job"], folder, group=group, report=report, keep=checkpoints.keep)
         checkpoints.finish()
+
+
+def _send(reports: Queue, progress: HeadProgress) -> None:
+    """Send a report to the driver; a training goes on if nobody gets it."""
+    from ray.exceptions import RayError
+
+    try:
+        reports.put(progress)
+    except RayError as error:
+        _logger.warning("the report of step %d is lost: %s", progress.step, error)
 
 
 class _Checkpoints:
@@ -222,23 +234,36 @@ class _Checkpoints:
 
 @contextmanager
 def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | None]:
-    """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs."""
+    """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs.
+
+    The queue is on the driver's node, because others may be lost. Reports end with it, but the training goes on.
+    """
     if report is None:
         yield None
         return
+    import ray
+    from ray.exceptions import RayError
     from ray.util.queue import Queue
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    queue = Queue(actor_options={"num_cpus": 0})
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    queue = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
     thread = threading.Thread(target=_pass_on, args=(queue, report), name="worker reports", daemon=True)
     thread.start()
     try:
         yield queue
     finally:
-        queue.put(None)
+        with suppress(RayError):
+            queue.put(None)
         thread.join()
         queue.shutdown()
 
 
 def _pass_on(queue: Queue, report: Callable[[HeadProgress], None]) -> None:
-    while (item := queue.get()) is not None:
-        report(item)
+    from ray.exceptions import RayError
+
+    try:
+        while (item := queue.get()) is not None:
+            report(item)
+    except RayError as error:
+        _logger.warning("the progress of the workers is not shown any more: %s", error)

@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import ray as ray_api
 import torch
 import torch.distributed as dist
 from numpy.typing import NDArray
+from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
@@ -25,6 +28,7 @@ from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.storage.stored_versions import UNDER_WAY
+from suphx_platform.supervised import data_parallel
 from suphx_platform.supervised.data_parallel import CheckpointLocation, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.repository import REPOSITORY
@@ -94,6 +98,31 @@ def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_pat
     assert found["history"][-1]["samples"] == 60 * 64
     assert {report.step for report in reports} == set(range(5, 61, 5))
     assert {path.name for path in (tmp_path / "ray").iterdir()} == {path.name for path in (tmp_path / "0").iterdir()}
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_reports_pass_through_the_drivers_node_and_no_training_needs_them(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    options: dict[str, Any] = {}
+
+    class Seen(Queue):
+        def __init__(self, *, actor_options: dict[str, Any]) -> None:
+            options.update(actor_options)
+            super().__init__(actor_options=actor_options)
+
+    monkeypatch.setattr("ray.util.queue.Queue", Seen)
+    progress: Any = SimpleNamespace(step=5)
+    with data_parallel._reports(lambda _: None) as queue:
+        assert queue is not None
+        place = options["scheduling_strategy"]
+        assert (place.node_id, place.soft) == (ray_api.get_runtime_context().get_node_id(), False)
+        data_parallel._send(queue, progress)
+        ray_api.kill(queue.actor)
+        data_parallel._send(queue, progress)
+    found = sorted(message.partition(":")[0] for message in caplog.messages)
+    assert found == ["the progress of the workers is not shown any more", "the report of step 5 is lost"]
 
 
 @pytest.mark.slow
