@@ -77,7 +77,7 @@ data "aws_iam_policy_document" "bucket" {
 resource "aws_iam_role" "pods" {
   for_each = local.roles
 
-  name               = "${var.cluster_name}-${var.release}-${each.key}"
+  name               = "${var.cluster_name}-${var.namespace}-${var.release}-${each.key}"
   assume_role_policy = data.aws_iam_policy_document.trust[each.key].json
 }
 

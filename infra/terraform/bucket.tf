@@ -2,6 +2,11 @@
 
 resource "aws_s3_bucket" "suphx" {
   bucket = var.bucket_name
+
+  # Another name or region would replace the bucket, and with it all checkpoints and results.
+  lifecycle {
+    prevent_destroy = true
+  }
 }
 
 resource "aws_s3_bucket_versioning" "suphx" {

@@ -12,7 +12,7 @@ data "aws_iam_policy_document" "nodes" {
 }
 
 resource "aws_iam_role" "nodes" {
-  name               = "${var.cluster_name}-${var.release}-nodes"
+  name               = "${var.cluster_name}-${var.namespace}-${var.release}-nodes"
   assume_role_policy = data.aws_iam_policy_document.nodes.json
 }
 
@@ -25,7 +25,7 @@ resource "aws_iam_role_policy_attachment" "nodes" {
 
 resource "aws_eks_node_group" "system" {
   cluster_name    = data.aws_eks_cluster.suphx.name
-  node_group_name = "${var.release}-system"
+  node_group_name = "${var.namespace}-${var.release}-system"
   node_role_arn   = aws_iam_role.nodes.arn
   subnet_ids      = var.subnet_ids
   instance_types  = var.system_pool.instance_types
@@ -47,7 +47,7 @@ resource "aws_eks_node_group" "system" {
 
 resource "aws_eks_node_group" "spot" {
   cluster_name    = data.aws_eks_cluster.suphx.name
-  node_group_name = "${var.release}-spot"
+  node_group_name = "${var.namespace}-${var.release}-spot"
   node_role_arn   = aws_iam_role.nodes.arn
   subnet_ids      = var.subnet_ids
   instance_types  = var.spot_pool.instance_types
@@ -82,7 +82,7 @@ locals {
 
 resource "aws_eks_node_group" "gpu" {
   cluster_name    = data.aws_eks_cluster.suphx.name
-  node_group_name = "${var.release}-gpu"
+  node_group_name = "${var.namespace}-${var.release}-gpu"
   node_role_arn   = aws_iam_role.nodes.arn
   subnet_ids      = var.subnet_ids
   instance_types  = var.gpu_pool.instance_types

@@ -76,13 +76,25 @@ def test_the_bucket_is_versioned_encrypted_private_and_cleaned_up() -> None:
     assert f"/{folder.removesuffix('/')}" in outputs, "not where runs store their checkpoints"
 
 
+def test_a_second_team_gets_names_of_its_own_and_replaces_no_bucket() -> None:
+    resources = blocks("resource")
+    named = {
+        address: _bare(body.get("name") if address.startswith("aws_iam_role.") else body.get("node_group_name"))
+        for address, body in resources.items()
+        if address.startswith(("aws_iam_role.", "aws_eks_node_group."))
+    }
+    assert len(named) == 5
+    assert all("${var.namespace}" in name for name in named.values()), named
+    (lifecycle,) = resources["aws_s3_bucket.suphx"]["lifecycle"]
+    assert lifecycle["prevent_destroy"] is True
+
+
 def test_roles_are_for_the_service_accounts_of_the_chart() -> None:
     with Chart.load(CHART) as chart:
         text = chart.render(EVERYTHING, name="suphx")["suphx/templates/access/service_accounts.yaml"]
     made = {one["metadata"]["name"] for one in yaml.safe_load_all(text) if one}
     accounts = {name.replace("${var.release}", "suphx") for name in re.findall(r'"(\$\{var.release\}-\w+)"', TEXT)}
-    pools = {"suphx-system", "suphx-spot", "suphx-gpu"}
-    assert accounts - pools == made - {"suphx-launcher", "suphx-submitter", "suphx-worker"}  # which use no bucket
+    assert accounts == made - {"suphx-launcher", "suphx-submitter", "suphx-worker"}  # which use no bucket
 
 
 def test_pools_are_those_of_the_queue() -> None:
