@@ -41,6 +41,9 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"mlflow": {"memory": "lots"}}, "'/mlflow/memory': 'lots' does not match"),
     ({"launcher": {"subjects": [{"kind": "Person", "name": "me"}]}}, "'/launcher/subjects/0/kind': value must be one"),
     ({"networkPolicy": {"egressPorts": [70000]}}, "'/networkPolicy/egressPorts/0': maximum: got 70,000, want 65,535"),
+    ({"networkPolicy": {"dns": {"peers": []}}}, "'/networkPolicy/dns/peers': minItems: got 0, want 1"),
+    ({"networkPolicy": {"dns": {"ports": [0]}}}, "'/networkPolicy/dns/ports/0': minimum: got 0, want 1"),
+    ({"run": {"backoffLimit": 2**31}}, "'/run/backoffLimit': maximum: got 2.147483648×10⁰⁹"),
     ({"podMonitor": {"interval": 30}}, "'/podMonitor/interval': got number, want string"),
     ({"nameOverride": "My Chart"}, "'/nameOverride': 'My Chart' does not match"),
     ({"extraEnv": {"head": [{"value": "1"}]}}, "'/extraEnv/head/0': missing property 'name'"),
@@ -115,6 +118,10 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     (
         {"presets": {"small": {"simulator": {"minReplicas": 0, "replicas": 0}}}},
         "presets.small.simulator has no slots: use at least 1 for replicas",
+    ),
+    (
+        {"presets": {"small": {"inference": {"slots": 101}}}},
+        "presets.small.inference: 101 slots for 1 GPUs; at most 100 engines share a GPU, so reduce slots",
     ),
     ({"presets": {"small": {"inference": {"gpus": 8}}}}, "8 GPUs for 3 slots; an engine uses at most one GPU"),
     (

@@ -75,6 +75,9 @@
 {{- if gt (int $inference.gpus) (int $inference.slots) -}}
 {{- fail (printf "presets.%s.inference: %v GPUs for %v slots; an engine uses at most one GPU, so increase slots" .name $inference.gpus $inference.slots) -}}
 {{- end -}}
+{{- if gt (int $inference.slots) (mul 100 (max 1 $inference.gpus)) -}}
+{{- fail (printf "presets.%s.inference: %v slots for %v GPUs; at most 100 engines share a GPU, so reduce slots" .name $inference.slots $inference.gpus) -}}
+{{- end -}}
 {{- range $role, $size := .preset -}}
 {{- if and (hasSuffix "Gi" $size.memory) (ge (int $size.objectStoreGi) (int (trimSuffix "Gi" $size.memory))) -}}
 {{- fail (printf "presets.%s.%s: objectStoreGi %v must be smaller than memory %s, which includes it" $.name $role $size.objectStoreGi $size.memory) -}}

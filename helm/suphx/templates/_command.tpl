@@ -1,6 +1,7 @@
 {{/*
 A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "role" ROLE "command" LIST "resources" DICT
-"recipe" CONFIGMAP, "isScheduled": whether a CronJob creates it): its spec. It goes where the nightly tournament does.
+"recipe" CONFIGMAP, "isScheduled": whether a CronJob creates it, "saveSeconds": what its command needs to save its state):
+its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
 {{- $root := .root -}}
@@ -8,6 +9,9 @@ A pod that runs one command of the CPU image, from (dict "root" . "account" NAME
 serviceAccountName: {{ include "suphx.fullname" $root }}-{{ .account }}
 automountServiceAccountToken: {{ eq "true" (include "suphx.has" (dict "role" .role "grant" "api")) }}
 restartPolicy: Never
+{{- with .saveSeconds }}
+terminationGracePeriodSeconds: {{ add 30 (int64 .) }}
+{{- end }}
 {{- with include "suphx.placement" (dict "root" $root "role" "nightly" "gpus" 0) | trim }}
 {{- . | nindent 0 }}
 {{- end }}
@@ -56,7 +60,7 @@ volumes:
     emptyDir: {sizeLimit: 2Gi}
   - name: runs
     {{- if and $root.Values.volumes.runs (include "suphx.has" (dict "role" .role "grant" "storage")) }}
-    persistentVolumeClaim: {claimName: {{ $root.Values.volumes.runs }}}
+    persistentVolumeClaim: {claimName: {{ $root.Values.volumes.runs | quote }}}
     {{- else }}
     emptyDir: {sizeLimit: 20Gi}
     {{- end }}

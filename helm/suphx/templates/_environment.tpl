@@ -60,7 +60,7 @@ may move the champion; the administrator creates the users.
 {{- range list "USERNAME" "PASSWORD" }}
 - name: {{ $login.as }}_{{ . }}
   valueFrom:
-    secretKeyRef: {name: {{ $login.secret }}, key: {{ $login.keys }}_{{ . }}}
+    secretKeyRef: {name: {{ $login.secret | quote }}, key: {{ $login.keys }}_{{ . }}}
 {{- end }}
 {{- end -}}
 
@@ -73,7 +73,7 @@ may move the champion; the administrator creates the users.
 {{- define "suphx.certificateVolume" -}}
 - name: mlflow-ca
   secret:
-    secretName: {{ .root.Values.mlflow.tlsSecretName }}
+    secretName: {{ .root.Values.mlflow.tlsSecretName | quote }}
     items: [{key: ca.crt, path: ca.crt}]
 {{- end -}}
 
@@ -83,7 +83,7 @@ may move the champion; the administrator creates the users.
 {{- range .names }}
 - name: {{ . }}
   valueFrom:
-    secretKeyRef: {name: {{ $secret }}, key: {{ . }}}
+    secretKeyRef: {name: {{ $secret | quote }}, key: {{ . }}}
 {{- end }}
 {{- end -}}
 

@@ -12,8 +12,8 @@
 
 {{/* Labels by which our pods are selected: these never change between versions of the chart. */}}
 {{- define "suphx.selector" -}}
-app.kubernetes.io/name: {{ include "suphx.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "suphx.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "suphx.labels" -}}

@@ -20,12 +20,12 @@ matchExpressions:
 {{/* Names of hosts. */}}
 {{- define "suphx.dns" -}}
 - to:
-    - namespaceSelector:
-        matchLabels: {kubernetes.io/metadata.name: kube-system}
-    - ipBlock: {cidr: 169.254.20.10/32}
+    {{- toYaml .Values.networkPolicy.dns.peers | nindent 4 }}
   ports:
-    - {port: 53, protocol: UDP}
-    - {port: 53, protocol: TCP}
+    {{- range .Values.networkPolicy.dns.ports }}
+    - {port: {{ . | int64 }}, protocol: UDP}
+    - {port: {{ . | int64 }}, protocol: TCP}
+    {{- end }}
 {{- end -}}
 
 {{/* The port of an address such as http://minio.minio.svc:9000. */}}

@@ -68,7 +68,7 @@ spec:
 {{- define "suphx.placement" -}}
 {{- $values := get .root.Values.placement .role | default dict -}}
 {{- with $values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- range $key := list "nodeSelector" "affinity" "topologySpreadConstraints" }}
 {{- with get $values $key }}
@@ -123,7 +123,7 @@ resources:
     memory: {{ $size.memory }}
     ephemeral-storage: {{ $size.disk }}
     {{- if $gpus }}
-    nvidia.com/gpu: {{ $gpus | quote }}
+    nvidia.com/gpu: {{ $gpus | int64 | quote }}
     {{- end }}
   {{- end }}
 {{- end -}}
@@ -158,13 +158,13 @@ volumes:
   {{- if include "suphx.has" (dict "role" .role "grant" "storage") }}
   - name: runs
     {{- with .root.Values.volumes.runs }}
-    persistentVolumeClaim: {claimName: {{ . }}}
+    persistentVolumeClaim: {claimName: {{ . | quote }}}
     {{- else }}
     emptyDir: {sizeLimit: {{ .size.disk }}}
     {{- end }}
   {{- with .root.Values.volumes.records }}
   - name: records
-    persistentVolumeClaim: {claimName: {{ . }}, readOnly: true}
+    persistentVolumeClaim: {claimName: {{ . | quote }}, readOnly: true}
   {{- end }}
   {{- end }}
   {{- if and .recipe (eq .role "head") }}

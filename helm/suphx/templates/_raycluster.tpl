@@ -25,10 +25,10 @@ workerGroupSpecs:
   {{- range $role := list "simulator" "inference" "learner" }}
   {{- with $size := index $preset $role }}
   - groupName: {{ $role }}
-    replicas: {{ $size.replicas }}
+    replicas: {{ $size.replicas | int64 }}
     {{- /* Ray's autoscaler scales simulators only: the numbers of engines and learners are fixed. */}}
-    minReplicas: {{ hasKey $size "minReplicas" | ternary $size.minReplicas $size.replicas }}
-    maxReplicas: {{ $size.maxReplicas | default $size.replicas }}
+    minReplicas: {{ hasKey $size "minReplicas" | ternary $size.minReplicas $size.replicas | int64 }}
+    maxReplicas: {{ $size.maxReplicas | default $size.replicas | int64 }}
     resources:
       {{ $role }}: {{ include "suphx.slots" (dict "role" $role "size" $size) | quote }}
     rayStartParams:
@@ -45,12 +45,12 @@ workerGroupSpecs:
 
 {{/* How many actors of its role a pod takes. A learner takes one for each GPU. */}}
 {{- define "suphx.slots" -}}
-{{- if eq .role "learner" }}{{ max 1 .size.gpus }}{{ else }}{{ .size.slots }}{{ end -}}
+{{- if eq .role "learner" }}{{ max 1 .size.gpus }}{{ else }}{{ .size.slots | int64 }}{{ end -}}
 {{- end -}}
 
 {{- define "suphx.autoscaler" -}}
 version: v2
-idleTimeoutSeconds: {{ .Values.autoscaling.idleTimeoutSeconds }}
+idleTimeoutSeconds: {{ .Values.autoscaling.idleTimeoutSeconds | int64 }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   {{- include "suphx.containerSecurity" . | nindent 2 }}

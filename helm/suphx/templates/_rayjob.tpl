@@ -9,13 +9,13 @@ ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in. 
 apiVersion: ray.io/v1
 kind: RayJob
 metadata:
-  name: {{ .run }}
+  name: {{ .run | quote }}
   labels:
     {{- include "suphx.labels" $root | nindent 4 }}
     suphx/run: {{ .run | quote }}
-    suphx/preset: {{ .preset }}
+    suphx/preset: {{ .preset | quote }}
     {{- with $values.kueue.queueName }}
-    kueue.x-k8s.io/queue-name: {{ . }}
+    kueue.x-k8s.io/queue-name: {{ . | quote }}
     {{- end }}
   {{- $elastic := include "suphx.elasticNote" $root }}
   {{- if or $elastic .isKept }}
@@ -25,8 +25,8 @@ metadata:
     {{- end }}
     {{- if .isKept }}
     {{- /* `suphx resume` may create it again, and Helm upgrades no object that does not name its release. */}}
-    meta.helm.sh/release-name: {{ $root.Release.Name }}
-    meta.helm.sh/release-namespace: {{ $root.Release.Namespace }}
+    meta.helm.sh/release-name: {{ $root.Release.Name | quote }}
+    meta.helm.sh/release-namespace: {{ $root.Release.Namespace | quote }}
     {{- end }}
   {{- end }}
 spec:
@@ -37,7 +37,7 @@ spec:
   {{- end }}
   submissionMode: K8sJobMode
   shutdownAfterJobFinishes: true
-  backoffLimit: {{ hasKey . "backoffLimit" | ternary .backoffLimit $values.run.backoffLimit }}
+  backoffLimit: {{ hasKey . "backoffLimit" | ternary .backoffLimit $values.run.backoffLimit | int64 }}
   activeDeadlineSeconds: {{ .deadline | default $values.run.activeDeadlineSeconds | int64 }}
   ttlSecondsAfterFinished: {{ .ttl | default $values.run.ttlSecondsAfterFinished | int64 }}
   submitterConfig:
@@ -71,9 +71,9 @@ kueue.x-k8s.io/elastic-job: "true"
   (printf "reinforcement.learner.num_learners=%d" (mul $size.learner.replicas (max 1 $size.learner.gpus)))
 -}}
 {{- if $inference.gpus -}}
-{{- /* Rounded down, so that the shares of all slots fit. */ -}}
-{{- $share := divf (floor (mulf (divf $inference.gpus $inference.slots) 100)) 100 -}}
-{{- $settings = append $settings (printf "reinforcement.cluster.gpus_per_engine=%.2f" $share) -}}
+{{- /* Ray takes a share from one GPU only. Rounded down, so that the shares of all engines of a GPU fit. */ -}}
+{{- $enginesPerGpu := div (add $inference.slots $inference.gpus -1) $inference.gpus -}}
+{{- $settings = append $settings (printf "reinforcement.cluster.gpus_per_engine=%.2f" (divf (div 100 $enginesPerGpu) 100)) -}}
 {{- end -}}
 {{- with $values.storage.address -}}
 {{- $settings = prepend $settings (printf "storage.address=%s" .) -}}

@@ -101,6 +101,14 @@ def tournament(render: Render, **values: Any) -> dict[str, Any]:
     return tournament_objects(template, results_id="nightly-1", run_id="nightly-1", recipe="", overrides=[]).job
 
 
+@pytest.mark.parametrize(("values", "seconds"), [(VALUES, 330), (RAY, None)], ids=["one pod", "workers"])
+def test_a_tournament_in_one_pod_has_the_time_to_save(
+    render: Render, values: dict[str, Any], seconds: int | None
+) -> None:
+    pod = find(render(values), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert pod.get("terminationGracePeriodSeconds") == seconds
+
+
 def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:
     job = find(render(RAY), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]
     pod = job["template"]["spec"]

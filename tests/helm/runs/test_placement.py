@@ -84,8 +84,8 @@ def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -
         stays = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict")
         is_lasting = pod["metadata"]["labels"].get("suphx/role") in ("head", "learner", "nightly")
         assert stays == ("false" if is_lasting else None), where
-        if where.split()[0] not in ("Pod", "Job"):
-            assert annotations["example.org/role"] == role, where
+        assert annotations["example.org/role"] == role, where
+        assert ("helm.sh/hook" in annotations) == where.startswith("Pod "), where
 
 
 def test_annotations_of_the_chart_take_precedence(render: Render) -> None:

@@ -15,12 +15,14 @@ from suphx_platform.cluster.manifest_rules import broken_rules
 from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
 from suphx_platform.cluster.runs.run_resize import resized_job
 from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
+from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.runs.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
 
 RECIPE = RECIPES / "reinforcement.toml"
+CHART_VALUES: dict[str, Any] = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 PRESETS = ("laptop-kind", "paper", "small")
 
 
@@ -135,6 +137,51 @@ def test_the_actors_of_a_pod_fit_its_cpus_and_gpus(render: Render, preset: str) 
         cpus, gpus = needs[role]
         assert slots * cpus <= float(limits["cpu"])
         assert slots * gpus <= float(limits.get("nvidia.com/gpu", 0))
+
+
+@pytest.mark.parametrize(
+    ("gpus", "slots", "share"),
+    [(1, 3, 0.33), (2, 3, 0.5), (3, 7, 0.33), (2, 4, 0.5), (4, 4, 1.0), (1, 100, 0.01), (8, 30, 0.25)],
+)
+def test_every_engine_of_a_pod_has_its_share_on_one_gpu(render: Render, gpus: int, slots: int, share: float) -> None:
+    """Ray takes a share from one GPU, and never from two."""
+    found = job(render, "small", presets={"small": {"inference": {"gpus": gpus, "slots": slots, "cpu": "100"}}})
+    cluster = recipe_of(found).reinforcement.cluster
+    assert cluster.gpus_per_engine == share
+    assert gpus * int(1 / share + 1e-9) >= slots
+
+
+@pytest.mark.parametrize("name", ["8", "on", "1e3"])
+def test_a_preset_may_have_a_name_that_yaml_reads_as_something_else(
+    render: Render, kuberay: KubeRaySchemas, name: str
+) -> None:
+    small = CHART_VALUES["presets"]["small"]
+    values = {"preset": name, "presets": {name: small}, "cluster": {"enabled": True}, "run": EVERYTHING["run"]}
+    data = template(render, **values)
+    assert data["preset"] == name
+    launched = parsed(data[f"rayjob-{name}.yaml"].replace("RUN_ID", "demo-1"))
+    for found in (launched, *(one for one in render(values) if one["apiVersion"] == "ray.io/v1")):
+        assert found["metadata"]["labels"]["suphx/preset"] == name
+        assert kuberay.errors(found) == []
+
+
+def test_large_numbers_stay_integers(render: Render, kuberay: KubeRaySchemas) -> None:
+    large = 1_209_600  # which YAML may write as 1.2096e+06
+    size = {"replicas": large, "minReplicas": large, "maxReplicas": large, "slots": large}
+    found = job(
+        render,
+        "small",
+        run=dict.fromkeys(("backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"), large),
+        autoscaling={"idleTimeoutSeconds": large},
+        presets={"small": {"simulator": size}},
+        placement={"head": {"tolerations": [{"key": "a", "operator": "Exists", "tolerationSeconds": large}]}},
+    )
+    assert "e+" not in yaml.safe_dump(found)
+    assert kuberay.errors(found) == []
+    spec = found["spec"]
+    assert (spec["backoffLimit"], spec["rayClusterSpec"]["autoscalerOptions"]["idleTimeoutSeconds"]) == (large, large)
+    group = cluster_spec(found)["workerGroupSpecs"][0]
+    assert (group["minReplicas"], group["maxReplicas"], group["resources"]["simulator"]) == (large, large, str(large))
 
 
 def test_the_paper_has_40_gpus_that_answer_and_4_that_learn(render: Render) -> None:

@@ -126,6 +126,20 @@ def test_a_value_that_may_be_any_text_stays_a_text(chart: Chart, hostile: str) -
         assert all(SAFE_WORD.fullmatch(word) for word in command.split(" ")), command
 
 
+@pytest.mark.parametrize("text", ["7", "1e3", "on", "null"])
+def test_a_text_that_yaml_reads_as_something_else_stays_a_text(chart: Chart, text: str) -> None:
+    harmless = f"a{text}"
+    one_each = ("preset", "nightly.trackingSecretName")  # the name of a preset; another name than that of runs
+    paths = [
+        path
+        for path in PATHS
+        if ".".join(path) not in one_each and _is_accepted(chart, path, text) and _is_accepted(chart, path, harmless)
+    ]
+    assert ("kueue", "queueName") in paths
+    expected = rendered(chart, with_values(paths, harmless))
+    assert shape(rendered(chart, with_values(paths, text))) == shape(expected)
+
+
 def _is_accepted(chart: Chart, path: tuple[str, ...], value: str) -> bool:
     try:
         chart.validate_schema(with_values([path], value))

@@ -115,6 +115,26 @@ def test_names_of_hosts_are_found(network: Callable[..., bool]) -> None:
         assert network(pod, dns, 53), pod
 
 
+def test_name_servers_elsewhere_can_be_named(render: Render) -> None:
+    openshift = {"kubernetes.io/metadata.name": "openshift-dns"}
+    address = {"ipBlock": {"cidr": "169.254.169.254/32"}}
+    dns = {"peers": [{"namespaceSelector": {"matchLabels": openshift}}, address], "ports": [5353]}
+    objects = render({**EVERYTHING, "networkPolicy": {"ingressNamespace": "gateway", "dns": dns}})
+    policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
+    server = Peer(namespace="openshift-dns", labels={"dns.operator.openshift.io/daemonset-dns": "default"})
+    usual = Peer(namespace="kube-system", labels={"k8s-app": "kube-dns"})
+    for where, pod in pods(objects):
+        own = Peer(namespace=HOME, labels=pod["metadata"]["labels"])
+        assert may_connect(policies, own, server, 5353, HOME), where
+        assert not may_connect(policies, own, usual, 53, HOME), where
+    rules = [
+        rule for policy in policies for rule in policy["spec"].get("egress") or [] if address in rule.get("to", [])
+    ]
+    assert rules
+    for rule in rules:
+        assert rule["ports"] == [{"port": 5353, "protocol": "UDP"}, {"port": 5353, "protocol": "TCP"}]
+
+
 def test_policies_can_be_left_to_others(render: Render) -> None:
     objects = render({**EVERYTHING, "networkPolicy": {"enabled": False}})
     assert [one for one in objects if one["kind"] == "NetworkPolicy"] == []

@@ -10,8 +10,8 @@ metadata:
     app.kubernetes.io/component: command
     suphx/role: test-{{ .name }}
   annotations:
-    helm.sh/hook: test
-    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+    {{- $hook := dict "helm.sh/hook" "test" "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded" }}
+    {{- include "suphx.annotations" (dict "root" .root "role" "nightly" "own" $hook) | nindent 4 }}
 spec:
   {{- include "suphx.commandPod" (dict "root" .root "account" .account "role" (printf "test-%s" .name) "command" .command "resources" $resources "recipe" "") | nindent 2 }}
 {{- end -}}
