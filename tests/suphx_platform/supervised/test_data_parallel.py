@@ -119,7 +119,8 @@ def test_reports_pass_through_the_drivers_node_and_no_training_needs_them(
         place = options["scheduling_strategy"]
         assert (place.node_id, place.soft) == (ray_api.get_runtime_context().get_node_id(), False)
         data_parallel._send(queue, progress)
-        ray_api.kill(queue.actor)
+        process: Any = queue.actor
+        ray_api.kill(process)
         data_parallel._send(queue, progress)
     found = sorted(message.partition(":")[0] for message in caplog.messages)
     assert found == ["the progress of the workers is not shown any more", "the report of step 5 is lost"]
