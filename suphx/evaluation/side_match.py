@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx.evaluation.statistics import Interval, mean_interval, share_interval
+from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval
 from suphx.games.candidate_game import CandidateGame, KeptGames, Player, SideResults
 
 MIN_DEALS = 2
@@ -112,4 +112,4 @@ def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults
 
 def _interval(name: str, column: NDArray[np.float64]) -> Interval:
     is_share = name == "share" or name.startswith("wp_")
-    return share_interval(column) if is_share else mean_interval(column)
+    return proportion_interval(column) if is_share else mean_interval(column)

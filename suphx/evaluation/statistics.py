@@ -140,7 +140,7 @@ def mean_interval(
     return _ratio_interval(sample, num_samples, level, seed)
 
 
-def share_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
+def proportion_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
     """Return the interval of the mean of shares [n], each from 0 to 1, of independent games.
 
     If all are 0, or all 1, the bootstrap has nothing to draw from. Then it is the exact interval of a proportion

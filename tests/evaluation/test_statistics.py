@@ -16,8 +16,8 @@ from suphx.evaluation.statistics import (
     mean_interval,
     paired_difference,
     percentile_interval,
+    proportion_interval,
     resample_sums,
-    share_interval,
     stable_rank_interval,
 )
 
@@ -108,11 +108,11 @@ def test_games_that_agree_within_a_cluster_widen_the_interval() -> None:
 @pytest.mark.parametrize(("games", "rarest"), [(500, 0.00735), (6, 0.459), (1, 0.975)])
 def test_a_share_of_all_or_no_games_has_an_exact_interval(games: int, rarest: float) -> None:
     """The rule of three, for one side: 3.69 instead of 3 of n games, as each end is missed in 2.5 of 100 cases."""
-    never, always = share_interval(np.zeros(games)), share_interval(np.ones(games))
+    never, always = proportion_interval(np.zeros(games)), proportion_interval(np.ones(games))
     assert (never.low, always.high) == (0.0, 1.0)
     assert (never.high, 1 - always.low) == pytest.approx((rarest, rarest), rel=1e-2)
     mixed = np.arange(40) % 2
-    assert share_interval(mixed) == mean_interval(mixed)
+    assert proportion_interval(mixed) == mean_interval(mixed)
 
 
 def test_nothing_is_outside_of_a_missing_interval() -> None:

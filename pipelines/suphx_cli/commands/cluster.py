@@ -220,9 +220,9 @@ def _check_recipe(args: argparse.Namespace) -> None:
     is_tournament = _is_tournament(args)
     check_kind(args.recipe, "tournament" if is_tournament else "run")
     if is_tournament and args.preset:
-        raise ClusterError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
+        raise UsageError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
     if args.replace and not is_tournament:
-        raise ClusterError("--replace deletes other nights of a tournament, and this recipe is that of a run: omit it")
+        raise UsageError("--replace deletes other nights of a tournament, and this recipe is that of a run: omit it")
 
 
 def _is_tournament(args: argparse.Namespace) -> bool:

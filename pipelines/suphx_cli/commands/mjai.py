@@ -153,5 +153,6 @@ def _play(args: argparse.Namespace, address: str, console: Console) -> None:
     elif args.websocket is not None:
         play_on_websocket(player, args.websocket, os.environ.get(TOKEN_VARIABLE, ""))
     else:
-        assert sys.__stdout__ is not None  # sys.stdout is for messages while a command runs
+        if sys.__stdout__ is None:  # sys.stdout is for messages while a command runs
+            raise ValueError("the answers go to the standard output, and that is closed")
         play_lines(player, sys.stdin, sys.__stdout__, name=name, room=_DEFAULT_ROOM)

@@ -290,7 +290,8 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     from suphx_platform.console.table_text import bytes_text, count_text
 
     runs = args.runs.resolve()  # now: the working directory may be deleted with a run
-    entries = _different([run_entry(find_run_folder(args.runs, name)) for name in args.runs_deleted])
+    folders = [find_run_folder(args.runs, name) for name in args.runs_deleted]
+    entries = _different([run_entry(folder) for folder in folders])
     for entry in entries:
         check_is_run(entry.folder)
         if is_locked(entry.folder):
@@ -305,9 +306,10 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     own: list[str] = []
     try:
         for entry in entries:
-            is_copy = entry.folder.parent.resolve() != runs
+            own += _names_in(runs, entry.folder)
             delete_run(entry.folder)
-            own += [] if is_copy else [entry.run_id]
+        for link in filter(Path.is_symlink, folders):  # a run may be named by several
+            link.unlink()
     finally:
         in_mlflow, about_mlflow = _delete_in_mlflow(runs, own, console)
     names = [entry.run_id for entry in entries]
@@ -316,6 +318,13 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     deleted = count_text(len(entries), "run was", "runs were")
     console.line(f"{deleted} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
     return None
+
+
+def _names_in(runs: Path, folder: Path) -> list[str]:
+    """Return what the run in ``folder``, which may be a link, is called in ``runs``; nothing if it is elsewhere."""
+    target = folder.resolve()
+    places = [(target.parent, target.name), (folder.parent.resolve(), folder.name)]
+    return [name for parent, name in places if parent == runs][:1]
 
 
 def _different(entries: Sequence[RunEntry]) -> list[RunEntry]:

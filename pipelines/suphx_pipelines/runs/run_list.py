@@ -71,6 +71,7 @@ class RunEntry:
             "verdict": self.verdict,
             "started": self.started,
             "seconds": self.seconds,
+            "error": self.error,
         }
 
     def settings(self) -> dict[str, Any]:
@@ -124,11 +125,16 @@ def find_run_folder(runs: Path, name: str) -> Path:
     places = (runs / name, Path(name)) if name else ()
     for folder in filter(_is_run, places):
         return folder if folder.name not in ("", "..") else folder.resolve()
-    for folder in filter(Path.is_dir, places):
-        raise ValueError(f"{folder} is not a run, as no command of suphx wrote it; `suphx runs list` shows all")
     entries = [entry.run_id for entry in list_runs(runs)]
-    hint = did_you_mean(name, entries) or "; "
-    raise ValueError(f"{name}: no such run in {runs}: {hint}`suphx runs list` shows all".replace(": ; ", "; "))
+    there = next(filter(Path.is_dir, places), None)
+    if there is None:
+        what = f"{name}: no such run in {runs}"
+    elif (there / LOCK_FILE).is_file():
+        what = f"{there} is not a run yet, as its command ended too early (you can remove the folder)"
+    else:
+        what = f"{there} is not a run, as no command of suphx wrote it"
+    hint = did_you_mean(name, entries)
+    raise ValueError(f"{what}{f': {hint}' if hint else '; '}`suphx runs list` shows all")
 
 
 def run_entry(folder: Path) -> RunEntry:

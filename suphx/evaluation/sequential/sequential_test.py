@@ -30,7 +30,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.special import gammaincinv
 
 from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
 
@@ -93,6 +92,8 @@ class SequentialTest:
 
     def _rare(self, sums: WallSums) -> float:
         """Return how many walls there must be for the differing ones to be too rare to bring the gain."""
+        from scipy.special import gammaincinv  # here: commands that only read a recipe start without scipy
+
         most = float(gammaincinv(sums.differing + 1, 1 - self.error))  # expected ones, at most
         return most * self.scale.largest / self.gain
 

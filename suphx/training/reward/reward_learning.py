@@ -142,15 +142,22 @@ class _Trainer:
                 self.watch.progress(min(self.share_done, 1.0))
                 if self.is_finished:
                     break
-                if self.watch.is_stopping():
-                    self._save()
-                    raise StoppedError(self.progress.step)
+                if self.progress.step % self._steps_of_epoch:
+                    self._stop_if_asked()
             self._validate()
             if self.report is not None:
                 last = self.progress.history[-1]
                 self.report(EpochReport(**last, share_done=min(self.share_done, 1.0)))
             if self.is_finished or time.monotonic() - self.saved_at > self.config.save_seconds:
                 self._save()
+            if not self.is_finished:
+                self._stop_if_asked()
+
+    def _stop_if_asked(self) -> None:
+        """Save and raise StoppedError if the training is to stop."""
+        if self.watch.is_stopping():
+            self._save()
+            raise StoppedError(self.progress.step)
 
     def finish(self) -> tuple[RewardPredictor, TrainingProgress]:
         """Return the predictor with the best weights, on the CPU."""

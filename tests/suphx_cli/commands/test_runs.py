@@ -60,6 +60,7 @@ def test_the_list_has_every_run_with_its_state(runs: Path, capsys: pytest.Captur
         "verdict": "The nets play better.",
         "started": "2026-11-22T04:30:34+00:00",
         "seconds": 100.0,
+        "error": None,
     }
     header, newest, oldest = lines(runs, capsys, "list")
     assert header.split() == ["run", "state", "started", "time", "verdict"]
@@ -221,6 +222,17 @@ def test_deleting_a_linked_run_deletes_its_figures(
     assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted_in_mlflow"] == ["laptop-1"]
     assert not target.exists()
     assert not (runs / "laptop-1").is_symlink()
+
+
+def test_a_run_that_is_named_by_a_link_beside_it_goes_with_its_links_and_figures(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = TrackingStore(runs)
+    with closing(store), store.start("laptop-1", key="laptop-1"):
+        pass
+    (runs / "latest").symlink_to("laptop-1")
+    assert answer(runs, capsys, "delete", "latest", "laptop-1", "--yes")["deleted_in_mlflow"] == ["laptop-1"]
+    assert [folder.name for folder in runs.iterdir() if folder.name.startswith("la")] == ["laptop-2"]
 
 
 def test_a_folder_with_a_recipe_of_the_user_is_not_deleted(

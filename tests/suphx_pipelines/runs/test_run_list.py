@@ -76,6 +76,10 @@ def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     with pytest.raises(ValueError, match=r"project is not a run, as no command of suphx wrote it"):
         find_run(tmp_path / "runs", str(tmp_path / "project"))
+    (tmp_path / "runs" / "laptop-3").mkdir()
+    (tmp_path / "runs" / "laptop-3" / "lock").touch()
+    with pytest.raises(ValueError, match=r"laptop-3 is not a run yet, as its command ended too early"):
+        find_run(tmp_path / "runs", "laptop-3")
 
 
 def test_the_working_directory_has_the_name_of_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,7 @@ class StopAt(TrainingWatch):
         return len(self.shares) == self.step
 
 
-@pytest.mark.parametrize("step", [3, 24])
+@pytest.mark.parametrize("step", [3, 10, 24])
 def test_a_training_stops_within_an_epoch_and_goes_on_there(
     histories: GameHistories, tmp_path: Path, step: int
 ) -> None:
@@ -117,7 +117,7 @@ def test_a_training_stops_within_an_epoch_and_goes_on_there(
     with pytest.raises(StoppedError, match=f"step {step}"):
         learn_rewards(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch)
     assert watch.shares == pytest.approx([(number + 1) / 60 for number in range(step)])
-    assert (tmp_path / "broken" / REWARD_PREDICTOR_FILE).exists() == (step > 10)
+    assert (tmp_path / "broken" / REWARD_PREDICTOR_FILE).exists() == (step >= 10)
     resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
     losses = [[entry["train_loss"] for entry in each.history] for each in (progress, expected)]
     assert losses[0] == losses[1]

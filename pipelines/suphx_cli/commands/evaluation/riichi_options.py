@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, check_hanchans
 from suphx_cli.arguments.record_path import check_new_folder
-from suphx_cli.arguments.usage_error import checked_options
+from suphx_cli.arguments.usage_error import UsageError, checked_options
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def check_options(args: argparse.Namespace) -> None:
     check_new_folder(args.keep_games)
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
+        if args.deals is not None and follows_whole_games(agent):
+            raise UsageError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
 
 
 def sequential_config(args: argparse.Namespace) -> SequentialConfig:
@@ -72,6 +74,3 @@ def _check_deals(args: argparse.Namespace) -> None:
         raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
     if args.deals < MIN_DEALS:
         raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
-    for agent in (args.candidate, args.opponent):
-        if follows_whole_games(agent):
-            raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
