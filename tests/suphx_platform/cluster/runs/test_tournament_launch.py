@@ -200,7 +200,7 @@ def test_what_a_launch_of_a_tournament_cannot_have_is_refused(
 ) -> None:
     for expected, options, message in (
         (1, (), "no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers"),
-        (1, ("--preset", "small"), "a tournament has the size of nightly.workers"),
+        (2, ("--preset", "small"), "a tournament has the size of nightly.workers"),
         (2, ("--rm",), "add --follow"),
         (2, ("--replace", "--dry-run=server"), "--dry-run changes nothing"),
         (2, ("--follow", "--dry-run=server"), "--dry-run creates none"),
@@ -209,7 +209,7 @@ def test_what_a_launch_of_a_tournament_cannot_have_is_refused(
         assert code == expected
         assert message in err
     code, _, err = suphx("launch", "reinforcement", "--replace")
-    assert (code, cluster.names("rayjobs")) == (1, [])
+    assert (code, cluster.names("rayjobs")) == (2, [])
     assert "--replace deletes other nights of a tournament" in err
 
 
