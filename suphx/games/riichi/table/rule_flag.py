@@ -19,7 +19,7 @@ TENPAI_ENDS_GAME = 1 << 4
 TENPAI_KEEPS_DEALER = 1 << 5
 LEFTOVER_STICKS_TO_FIRST = 1 << 6
 
-# calls and draws
+# calls and draws; the bits below are those of a whole game, which no deal depends on (mjai_writer.py)
 OPEN_TANYAO = 1 << 7
 NO_KUIKAE_SAME = 1 << 8  # the claimed kind may not be discarded
 NO_KUIKAE_ENDS = 1 << 9  # nor the other end of the run

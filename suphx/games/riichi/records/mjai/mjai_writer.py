@@ -31,7 +31,7 @@ from suphx.games.riichi.records.log.kyoku_playback import (
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES, TWO_WINDS
-from suphx.games.riichi.table.rule_flag import RULE_VALUES
+from suphx.games.riichi.table.rule_flag import OPEN_TANYAO, RIICHI_NEEDS_POINTS, RULE_VALUES
 from suphx.games.riichi.table.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_rules
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
@@ -54,16 +54,18 @@ def write_mjai(log: GameLog) -> str:
 
 
 def refuse_untold_tables(tables: Records) -> None:
-    """Raise UntoldRulesError if TABLE records have other rules than Tenhou's, of one wind or two, with red fives.
+    """Raise UntoldRulesError if deals of TABLE records follow other rules than Tenhou's with red fives.
 
-    Programs that follow a running game in mjai do not learn of other rules.
+    Programs that follow a running game in mjai do not learn of them. When a game ends they need not know, nor that
+    riichi is legal without 1,000 points.
     """
-    told = np.zeros(2, RULE_VALUES)
-    for record, tenpai_ends_game in zip(told, (False, True), strict=True):
-        apply_rules(record, Rules(tenpai_ends_game=tenpai_ends_game))
-    others = [name for name in RULE_VALUES.names or () if name != "num_winds"]
-    is_told = np.any([np.all([tables[name] == rules[name] for name in others], axis=0) for rules in told], axis=0)
-    if not np.all(is_told & (tables["num_winds"] <= 2)):
+    tenhou = np.zeros(1, RULE_VALUES)
+    apply_rules(tenhou, Rules())
+    flags = (tables["rule_flags"] ^ tenhou["rule_flags"]) & ~RIICHI_NEEDS_POINTS
+    is_told = (tables["num_winds"] <= 2) & (flags < OPEN_TANYAO)
+    for name in ("red_fives", "noten_payment", "max_rons", "riichi_min_tiles"):
+        is_told &= tables[name] == tenhou[name]
+    if not np.all(is_told):
         raise UntoldRulesError(
             "the rules are not Tenhou's with red fives, and mjai has no words for others: programs can only play "
             "tenhou() and tonpuu()"
