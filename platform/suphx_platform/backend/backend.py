@@ -107,8 +107,8 @@ class DivergedBatchError(DivergedError):
         return type(self), (str(self), self.parts)
 
 
-class LearnerAwayError(Exception):
-    """The run is to stop while its learner is being restored, which may take as long as no node has room for it."""
+class PartAwayError(Exception):
+    """The run is to stop while a part is away, which may take as long as no node has room for it; the text names it."""
 
 
 class Backend(Protocol):
@@ -138,7 +138,7 @@ class Backend(Protocol):
         ...
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have ``settle``, ``weights`` and ``state`` raise LearnerAwayError once a stop ``is_made`` and no learner is
+        """Have ``settle``, ``weights`` and ``state`` raise PartAwayError once a stop ``is_made`` and no learner is
         there; until then they wait for it.
         """
         ...
@@ -164,12 +164,6 @@ class Backend(Protocol):
 
     def state(self) -> BackendState:
         """Return the state from which a new backend resumes."""
-        ...
-
-    def last_copy(self) -> BackendState | None:
-        """Return the state with the last copy of the learner, for a stop while it is away: it lacks the updates since
-        then. None: there is no copy, because the learner has never been there.
-        """
         ...
 
     def close(self) -> None:

@@ -124,10 +124,6 @@ class LocalBackend:
             held=[self._held or []],
         )
 
-    def last_copy(self) -> BackendState:
-        """Return the state."""
-        return self.state()
-
     def close(self) -> None:
         """End the threads."""
         if self._learning is not None:

@@ -112,7 +112,7 @@ class LearnerDriver:
         self._learner.is_stopping = is_made
 
     def check_stop(self) -> None:
-        """Raise LearnerAwayError if the run is to stop while the learner is being restored."""
+        """Raise PartAwayError if the run is to stop while the learner is being restored."""
         self._learner.check_stop()
 
     def state(self, *, counts: BufferCounts, next_simulator: int) -> BackendState:
@@ -120,15 +120,7 @@ class LearnerDriver:
 
         A learner that died first repeats the updates since the copy of its state.
         """
-        return self._state_with(self._learner.answer("state"), counts, next_simulator)
-
-    def last_copy(self, *, counts: BufferCounts, next_simulator: int) -> BackendState | None:
-        """Return what ``state`` does, with the last copy of the learner; None if it has never begun."""
-        copy = self._learner.copy
-        return None if copy is None else self._state_with(copy, counts, next_simulator)
-
-    def _state_with(self, learner: Any, counts: BufferCounts, next_simulator: int) -> BackendState:
-        _, arrays, values = learner
+        _, arrays, values = self._learner.answer("state")
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         return BackendState(
             learner=(tensors, values),

@@ -118,7 +118,7 @@ class RayBackend:
     def settle(self) -> list[Event]:
         """Wait until all updates that were begun are made and their versions are published; return what happened.
 
-        In lockstep nothing at all is under way afterwards; at free pace simulators play on. Raises LearnerAwayError.
+        In lockstep nothing at all is under way afterwards; at free pace simulators play on. Raises PartAwayError.
         """
         while self._learner_driver.is_busy or (self._is_lockstep and self._supervisor.calls.num_working):
             self._learner_driver.check_stop()
@@ -143,12 +143,6 @@ class RayBackend:
         if self._is_lockstep:
             self._simulators.add_state(state)
         return state
-
-    def last_copy(self) -> BackendState | None:
-        """Return the last copy of the learner and the versions, without games and decisions."""
-        return self._learner_driver.last_copy(
-            counts=self._simulators.counts, next_simulator=self._simulators.next_number
-        )
 
     def close(self) -> None:
         """End all actors, and Ray if it was started for them."""

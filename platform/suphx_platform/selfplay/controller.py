@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,7 @@ from suphx_platform.backend.backend import (
     Event,
     Fault,
     Learned,
-    LearnerAwayError,
+    PartAwayError,
     SelfPlay,
 )
 from suphx_platform.backend.carried_state import first_state
@@ -36,7 +35,6 @@ from suphx_platform.backend.reinforcement_state import Progress, damaged
 from suphx_platform.backend.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
-from suphx_platform.parts.parameter_server import Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
 from suphx_platform.selfplay.curve_point import COUNTS, new_point
@@ -115,8 +113,8 @@ class Controller:
         """Play and learn to the end; return what ``metrics.json`` holds.
 
         Raises DivergedError if a loss or gradient is no finite number: the batch and the last good weights are in the
-        folder then; KeyboardInterrupt, with the state saved and where as its text, if the process is asked to stop
-        (Ctrl-C, SIGTERM).
+        folder then; KeyboardInterrupt if the process is asked to stop (Ctrl-C, SIGTERM), with the update of the saved
+        state as its text, if there is one: after a stop while a part is away, it is the last regular save.
         """
         try:
             self._folder.write_start()
@@ -124,11 +122,10 @@ class Controller:
                 self._evaluate()
             with StopRequest() as stop:
                 self._backend.watch_stop(lambda: stop.is_made)
-                with suppress(LearnerAwayError):  # while it saved: a stop is made
-                    while not self.is_finished and not stop.is_made:
-                        self._advance()
-                if stop.is_made:
-                    self._stop()
+                try:
+                    self._play_and_learn(stop)
+                except PartAwayError as error:
+                    self._end_with_last_save(error)
             return self._finish()
         finally:
             try:
@@ -168,23 +165,50 @@ class Controller:
         if self._metrics is not None:
             self._metrics.close()
 
+    def _play_and_learn(self, stop: StopRequest) -> None:
+        """Work to the end of the updates or until a ``stop``, and save; PartAwayError if a part is away then."""
+        while not self.is_finished and not stop.is_made:
+            self._advance()
+        if not stop.is_made:
+            self._end_learning()
+        if stop.is_made:
+            self._stop()
+
     def _stop(self) -> NoReturn:
         if self._metrics is not None:
             self._metrics.note_stopping()
-        try:
-            self._process_events_of(self._backend.settle)
-            _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
-            self._save()
-        except LearnerAwayError:
-            self._save_copy()
+        self._process_events_of(self._backend.settle)
+        _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
+        self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
-    def _save_copy(self) -> None:
-        """Save the last copy of a learner that is away; the run that resumes repeats the updates since then."""
-        _logger.info("stopping: the learner is being restored; saving its last copy")
-        state = self._backend.last_copy()
-        if state is not None:
-            self._write(self._backend.newest().weights, state)
+    def _end_learning(self) -> None:
+        """Report and save what was learned; matches may still be played, which take long and may be stopped."""
+        self._process_events_of(self._backend.settle)
+        if self._progress.since_report:
+            self._add_point()  # the run may end between two reports
+        if self._metrics is not None:
+            self._metrics.show({"done_share": 1.0})
+        self._add_matches()
+        if not self._has_final_match:
+            self._save()
+
+    @property
+    def _has_final_match(self) -> bool:
+        matches, updates = self._progress.matches, self._progress.updates
+        return any(match["is_final"] and match["updates"] == updates for match in matches)
+
+    def _end_with_last_save(self, error: PartAwayError) -> NoReturn:
+        """Stop without saving: the run that resumes repeats the updates since the last save."""
+        if not self._folder.state_path.is_file():
+            _logger.warning("%s: the run ends, and no state has been saved yet", error)
+            raise KeyboardInterrupt from error
+        _logger.warning(
+            "%s: the run ends with the state saved after %s; updates since then are repeated",
+            error,
+            count_text(self._saved_updates, "update"),
+        )
+        raise KeyboardInterrupt(f"update {self._saved_updates:,}") from error
 
     def _advance(self) -> None:
         """Let the backend work and count what it did; save when it is time."""
@@ -286,15 +310,12 @@ class Controller:
             self._show({"updates": entry["updates"], **match_figures(entry)})
 
     def _finish(self) -> dict[str, Any]:
-        self._process_events_of(self._backend.settle)
-        matches = self._progress.matches
-        if self._progress.since_report:
-            self._add_point()  # the run may end between two reports
-        if self._metrics is not None:
-            self._metrics.show({"done_share": 1.0})
+        """Play the matches at the end, save and return the metrics; a stop here ends the run at once."""
+        num_matches = len(self._progress.matches)
         self._add_matches(waits=True)
-        if not any(match["is_final"] and match["updates"] == self._progress.updates for match in matches):
-            self._save()  # the match takes long, and may be stopped
+        if not self._has_final_match:
+            if len(self._progress.matches) > num_matches:
+                self._save()
             self._evaluate(is_final=True)
             self._add_matches(waits=True)
         self._warn_of_unmoved(self._save())
@@ -322,11 +343,6 @@ class Controller:
         """Write the state and the nets; return the state."""
         self._process_events_of(self._backend.settle)
         weights, state = self._backend.weights(), self._backend.state()
-        self._write(weights, state)
-        return state
-
-    def _write(self, weights: Weights, state: BackendState) -> None:
-        """Write nets with ``weights``, and the ``state`` of the run."""
         self._folder.write_nets(weights, self._progress.updates)
         self._folder.write_state(state, self._progress)
         self._saved_at = time.monotonic()
@@ -336,6 +352,7 @@ class Controller:
             self._keep(self._saved_updates, then)
         elif then is not None:
             then()
+        return state
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write the batch and the last good weights; return the error that names the files."""

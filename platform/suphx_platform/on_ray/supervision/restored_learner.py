@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import ray
 
-from suphx_platform.backend.backend import Fault, LearnerAwayError
+from suphx_platform.backend.backend import Fault, PartAwayError
 from suphx_platform.on_ray.supervision.actor_supervisor import (
     CALL_ERRORS,
     ActorSupervisor,
@@ -87,15 +87,10 @@ class RestoredLearner(Generic[L]):
         """Whether the run is to stop, and a learner that is being restored is not waited for."""
         self._is_copying = self._has_lost_batches = False
 
-    @property
-    def copy(self) -> Any:
-        """The last copy of the state; None if the learner has never begun."""
-        return None if self._copy is None else ray.get(self._copy)
-
     def check_stop(self) -> None:
-        """Raise LearnerAwayError if the run is to stop while the learner is being restored."""
+        """Raise PartAwayError if the run is to stop while the learner is being restored."""
         if self.is_restoring and self.is_stopping():
-            raise LearnerAwayError("the learner is being restored")
+            raise PartAwayError("the learner is away")
 
     @property
     def num_open(self) -> int:
@@ -142,7 +137,7 @@ class RestoredLearner(Generic[L]):
     def answer(self, method: str) -> Any:
         """Return what ``method`` returns after all batches; if the learner dies meanwhile, that of the restored one.
 
-        Raises LearnerAwayError.
+        Raises PartAwayError.
         """
         while True:
             while self.is_restoring or self.num_open:
