@@ -138,8 +138,8 @@ class Backend(Protocol):
         ...
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Have ``settle``, ``weights`` and ``state`` raise PartAwayError once a stop ``is_made`` and no learner is
-        there; until then they wait for it.
+        """Have ``settle``, ``weights`` and ``state`` raise PartAwayError once a stop ``is_made`` and a part is away
+        for which they would wait.
         """
         ...
 

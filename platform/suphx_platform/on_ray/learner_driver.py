@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -107,13 +107,11 @@ class LearnerDriver:
         if shard is not None:
             self._take(shard)
 
-    def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Do not wait for a learner that is being restored once a stop ``is_made``."""
-        self._learner.is_stopping = is_made
-
     def check_stop(self) -> None:
-        """Raise PartAwayError if the run is to stop while the learner is being restored."""
+        """Raise PartAwayError if the run is to stop while the learner, or a server that has work, is away."""
         self._learner.check_stop()
+        if self._due:
+            self._supervisor.check_stop("server")
 
     def state(self, *, counts: BufferCounts, next_simulator: int) -> BackendState:
         """Return the learner's state and the versions, with the counts of the simulators.

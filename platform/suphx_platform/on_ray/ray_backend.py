@@ -29,7 +29,6 @@ from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
 
-_WAIT_SECONDS = 0.5
 _logger = logging.getLogger(__name__)
 
 
@@ -112,8 +111,8 @@ class RayBackend:
         return self._supervisor.events()
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Do not wait for a learner that is being restored once a stop ``is_made``."""
-        self._learner_driver.watch_stop(is_made)
+        """Do not wait for a part that is away once a stop ``is_made``."""
+        self._supervisor.is_stopping = is_made
 
     def settle(self) -> list[Event]:
         """Wait until all updates that were begun are made and their versions are published; return what happened.
@@ -121,9 +120,16 @@ class RayBackend:
         In lockstep nothing at all is under way afterwards; at free pace simulators play on. Raises PartAwayError.
         """
         while self._learner_driver.is_busy or (self._is_lockstep and self._supervisor.calls.num_working):
-            self._learner_driver.check_stop()
+            self._check_stop()
             self._work(may_learn=False, may_play=not self._is_lockstep)
         return self._supervisor.events()
+
+    def _check_stop(self) -> None:
+        """Raise PartAwayError if the run is to stop while a part is away for which ``settle`` waits."""
+        self._learner_driver.check_stop()
+        if self._is_lockstep:
+            for part in self._supervisor.calls.working_parts:
+                self._supervisor.check_stop(part)
 
     def weights(self) -> Weights:
         """Return the learner's weights."""
@@ -156,21 +162,19 @@ class RayBackend:
         self._matches = self._new_matches()
         self._stack.callback(self._matches.close)
         parts = self._topology.parts()
-        self._supervisor = ActorSupervisor(self._config.cluster, parts, _needs_of(parts))
+        missing = MissingParts(parts, _logger.info, remedy="reduce the numbers in [reinforcement.cluster]")
+        self._supervisor = ActorSupervisor(self._config.cluster, parts, _needs_of(parts), missing=missing)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
         self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)
-        self._missing = MissingParts(parts, _logger.info, remedy="reduce the numbers in [reinforcement.cluster]")
         self._learner_driver.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
         self._simulators.begin(state)
 
     def _work(self, *, may_learn: bool, may_play: bool = True) -> None:
         """Give the parts something to do, as far as they may, and handle one answer."""
-        self._supervisor.work()
         self._learner_driver.work(may_learn=may_learn)
         is_turn = not self._is_lockstep or (self._is_quiet and self._simulators.is_empty)
         self._simulators.work(may_play=may_play and is_turn)
-        self._supervisor.calls.wait(_WAIT_SECONDS)
-        self._missing.look(self._supervisor.health)
+        self._supervisor.wait()
 
     @property
     def _is_quiet(self) -> bool:

@@ -20,7 +20,6 @@ from suphx_platform.parts.self_play_simulator import Played
 
 _AHEAD = 2
 """Tasks that a simulator has at a time, so that it never waits for the next one."""
-_WAIT_SECONDS = 0.5
 
 
 @dataclass(slots=True, eq=False)
@@ -150,6 +149,7 @@ class SimulatorGroup:
 
     def _state_of_simulator(self, handle: _SimulatorHandle) -> Mapping[str, np.ndarray]:
         while True:
+            self._wait_for(handle)
             incarnation = handle.incarnation
             try:
                 state: Mapping[str, np.ndarray] = self._supervisor.answer(handle.part, handle.actor.state.remote())
@@ -227,11 +227,11 @@ class SimulatorGroup:
 
         self._supervisor.call(shard.part, shard.actor.begin.remote(incarnation, state), on_result, on_error)
 
-    def _wait_for(self, shard: Shard) -> None:
-        """Handle answers until a shard has begun."""
-        while not shard.is_begun:
-            self._supervisor.work()
-            self._supervisor.calls.wait(_WAIT_SECONDS)
+    def _wait_for(self, part: Shard | _SimulatorHandle) -> None:
+        """Handle answers until a part has begun; PartAwayError if the run is to stop meanwhile and the part is away."""
+        while not part.is_begun:
+            self._supervisor.check_stop(part.part)
+            self._supervisor.wait()
 
     def _begin(self, handle: _SimulatorHandle, games: Mapping[str, np.ndarray] | None = None) -> None:
         handle.incarnation += 1

@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from suphx_platform.on_ray.actor.missing_parts import MissingParts
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
+
 
 class Reference:
     """A reference whose answer comes when the test gives it."""
@@ -43,3 +48,14 @@ class Actor:
     @property
     def methods(self) -> list[str]:
         return [call.method for call in self.calls]
+
+
+def stop_when_told(monkeypatch: pytest.MonkeyPatch, supervisor: ActorSupervisor) -> list[str]:
+    """Have the supervisor log at once which parts are away, and the run stop then; return what it logs."""
+    monkeypatch.setattr("suphx_platform.on_ray.actor.missing_parts._SAY_SECONDS", -1.0)
+    monkeypatch.setattr("suphx_platform.on_ray.actor.missing_parts.ray.cluster_resources", dict)
+    monkeypatch.setattr("suphx_platform.on_ray.supervision.actor_supervisor._WAIT_SECONDS", 0.01)
+    told = list[str]()
+    supervisor._missing = MissingParts(supervisor._parts, told.append, remedy="add some")
+    supervisor.is_stopping = lambda: bool(told)
+    return told

@@ -19,7 +19,7 @@ from suphx_platform.parts.parameter_server import ParameterServer, ParameterServ
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
-from tests.suphx_platform.on_ray.kept_calls import Actor, Call
+from tests.suphx_platform.on_ray.kept_calls import Actor, Call, stop_when_told
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 READY = BufferStatus(True, 200, 1000, BufferCounts())
@@ -200,7 +200,7 @@ def test_a_server_without_a_node_is_told_to_begin_once_and_gets_the_version_when
 
 def test_a_stop_does_not_wait_for_a_learner_that_is_away(case: Case) -> None:
     is_made = False
-    case.driver.watch_stop(lambda: is_made)
+    case.supervisor.is_stopping = lambda: is_made
     for number in (1, 2, 3):
         case.take()
         case.learn(number)
@@ -209,7 +209,28 @@ def test_a_stop_does_not_wait_for_a_learner_that_is_away(case: Case) -> None:
     case.fail(case.learner, "learn")
     case.driver.check_stop()
     is_made = True
-    with pytest.raises(PartAwayError):
+    with pytest.raises(PartAwayError, match="learner is away"):
         case.driver.check_stop()
     with pytest.raises(PartAwayError):
         case.driver.weights()
+
+
+def test_a_stop_waits_for_a_server_that_is_away_only_while_it_has_nothing_to_do(case: Case) -> None:
+    case.supervisor.is_stopping = lambda: True
+    for number in (1, 2):
+        case.driver.check_stop()
+        case.take()
+        case.learn(number)
+    with pytest.raises(PartAwayError, match="server is away"):
+        case.driver.check_stop()
+
+
+def test_who_waits_for_weights_of_a_learner_without_a_node_is_told_so_and_may_stop(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = stop_when_told(monkeypatch, case.supervisor)
+    case.take()
+    case.fail(case.learner, "learn")
+    with pytest.raises(PartAwayError, match="learner is away"):
+        case.driver.weights()
+    assert told[0].startswith("waiting for buffer 0, learner, server: ")

@@ -164,7 +164,7 @@ def test_a_stop_while_the_learner_starts_again_ends_the_run_with_the_last_save(
     with pytest.raises(KeyboardInterrupt) as stopped:
         Run(tmp_path, FAULTY, kill_and_stop).go()
     assert stopped.value.args == ()
-    assert "the learner is away: the run ends, and no state has been saved yet" in caplog.messages
+    assert "learner is away: the run ends, and no state has been saved yet" in caplog.messages
     resumed = Run(tmp_path, FAULTY, lambda _: None)
     resumed.go()
     resumed.check(FAULTY)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from ray.exceptions import ActorUnavailableError
 
-from suphx_platform.backend.backend import BackendState, Fault
+from suphx_platform.backend.backend import BackendState, Fault, PartAwayError
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology
@@ -15,7 +16,7 @@ from suphx_platform.parts.parameter_server import PolicyVersion
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
-from tests.suphx_platform.on_ray.kept_calls import Actor, Reference
+from tests.suphx_platform.on_ray.kept_calls import Actor, Reference, stop_when_told
 
 
 class RestoredShard(Actor):
@@ -32,14 +33,25 @@ class RestoredShard(Actor):
         return reference
 
 
-def test_what_went_through_dead_shards_is_counted_after_a_resume_too() -> None:
-    config = ReinforcementConfig()
-    shard = RestoredShard(BufferCounts(added=300, learned=200))
-    topology: Any = SimpleNamespace(buffers=[shard], simulators=[Actor()])
-    supervisor = ActorSupervisor(config.cluster, {"buffer 0": shard, "simulator 0": Actor()})
-    group = SimulatorGroup(config, cast(Topology, topology), supervisor)
-    counts = BufferCounts(added=1000, learned=800, lost=50)  # of the shard, and of those that died before it
-    state = BackendState(
+class RestartingSimulator(Actor):
+    """Fails at once whatever Ray does not repeat until it has started."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        lost = Reference()
+        lost.answer.set_exception(ActorUnavailableError("it is restarting", None))
+        self.state = SimpleNamespace(remote=lambda: lost)
+
+
+def new_group(shard: Actor, simulator: Actor) -> tuple[SimulatorGroup, ActorSupervisor]:
+    config = ReinforcementConfig(cluster=RayLayoutConfig(on_ray=True))
+    topology: Any = SimpleNamespace(buffers=[shard], simulators=[simulator])
+    supervisor = ActorSupervisor(config.cluster, {"buffer 0": shard, "simulator 0": simulator})
+    return SimulatorGroup(config, cast(Topology, topology), supervisor), supervisor
+
+
+def new_state(counts: BufferCounts) -> BackendState:
+    return BackendState(
         learner=({}, {}),
         latest=PolicyVersion(0, {}),
         older=[],
@@ -49,16 +61,41 @@ def test_what_went_through_dead_shards_is_counted_after_a_resume_too() -> None:
         buffers=[({}, {})],
         held=[[]],
     )
-    group.begin(state)
+
+
+def test_what_went_through_dead_shards_is_counted_after_a_resume_too() -> None:
+    group, _ = new_group(RestoredShard(BufferCounts(added=300, learned=200)), Actor())
+    counts = BufferCounts(added=1000, learned=800, lost=50)  # of the shard, and of those that died before it
+    group.begin(new_state(counts))
     assert group.counts == counts
 
 
+def test_who_waits_for_a_shard_without_a_node_is_told_so_and_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    group, supervisor = new_group(Actor(), Actor())
+    told = stop_when_told(monkeypatch, supervisor)
+    with pytest.raises(PartAwayError, match="buffer 0 is away"):
+        group.begin(new_state(BufferCounts()))
+    assert told[0].startswith("waiting for buffer 0, simulator 0: ")
+
+
+def test_a_simulator_whose_state_is_lost_is_told_once_to_begin_and_a_stop_does_not_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    simulator = RestartingSimulator()
+    group, supervisor = new_group(Actor(), simulator)
+    group.begin(None)
+    simulator.calls.pop().reference.answer.set_result(None)
+    supervisor.calls.wait(1)
+    told = stop_when_told(monkeypatch, supervisor)
+    with pytest.raises(PartAwayError, match="simulator 0 is away"):
+        group.add_state(new_state(BufferCounts()))
+    assert told
+    assert simulator.methods.count("begin") == 1
+
+
 def test_a_shard_without_a_node_is_told_to_begin_once_and_gets_decisions_when_it_has_begun() -> None:
-    config = ReinforcementConfig(cluster=RayLayoutConfig(on_ray=True))
-    shard, simulator = Actor(), Actor()
-    topology: Any = SimpleNamespace(buffers=[shard], simulators=[simulator])
-    supervisor = ActorSupervisor(config.cluster, {"buffer 0": shard, "simulator 0": simulator})
-    group = SimulatorGroup(config, cast(Topology, topology), supervisor)
+    shard = Actor()
+    group, supervisor = new_group(shard, Actor())
     (handle,) = group._handles
     handle.pending.append("decisions")
 

@@ -143,7 +143,7 @@ class Away(LocalBackend):
             return []
         os.kill(os.getpid(), signal.SIGTERM)  # the first one, or another one
         assert self.is_stopped()
-        raise PartAwayError("the learner is away")
+        raise PartAwayError("learner is away")
 
 
 @pytest.mark.parametrize(("save_seconds", "saved"), [(0.0, "5"), (120.0, "")])
@@ -159,7 +159,7 @@ def test_a_stop_while_the_learner_is_away_ends_the_run_with_the_last_save(
         Controller(config, new_play(), tmp_path, new_backend=Away, report=stop).run()
     assert stopped.value.args == ((f"update {saved}",) if saved else ())
     (message,) = caplog.messages
-    assert message.startswith("the learner is away: the run ends")
+    assert message.startswith("learner is away: the run ends")
     assert ("the state saved after 5 updates; updates since then are repeated" if saved else "no state") in message
     resumed = new_controller(tmp_path)
     assert resumed.updates == int(saved or 0)
@@ -185,7 +185,7 @@ def test_a_stop_at_the_end_of_a_run_whose_learner_is_away_ends_it_with_the_last_
             if where == away and self._learner.num_updates == 4 and not self.has_been_away:
                 self.has_been_away = True
                 os.kill(os.getpid(), signal.SIGTERM)
-                raise PartAwayError("the learner is away")
+                raise PartAwayError("learner is away")
             return []
 
     config = replace(CONFIG, max_updates=4, save_seconds=120.0)

@@ -30,7 +30,6 @@ from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
-_WAIT_SECONDS = 0.5
 _logger = logging.getLogger(__name__)
 
 
@@ -132,8 +131,8 @@ class RayRounds:
         self._topology = RoundTopology(self._config, layout, self._game_name, self._rules)
         self._stack.callback(self._end)
         parts = self._topology.parts()
-        self._supervisor = ActorSupervisor(layout, parts)
-        self._missing = MissingParts(parts, _logger.info, remedy="reduce num_simulators in [cluster]")
+        missing = MissingParts(parts, _logger.info, remedy="reduce num_simulators in [cluster]")
+        self._supervisor = ActorSupervisor(layout, parts, missing=missing)
         self._buffer: RoundBuffer[BufferedRound] = RoundBuffer(layout.rounds_per_simulator * layout.num_simulators)
         self._driver = RoundLearnerDriver(
             layout, self._topology.learner, self._supervisor, self._buffer, learner, self._config.max_rounds
@@ -151,21 +150,19 @@ class RayRounds:
 
     def _work(self, *, may_begin: bool = True) -> None:
         """Give the actors something to do, and handle one answer; ``may_begin``: something new."""
-        self._supervisor.work()
         if may_begin:
             self._driver.work()
             if not self._is_lockstep:
                 self._group.work(self._driver.newest)
             elif self._is_quiet:
                 self._group.work(self._driver.newest, most=1)
-        self._supervisor.calls.wait(_WAIT_SECONDS)
+        self._supervisor.wait()
         for event in self._supervisor.events():
             if isinstance(event, Fault):
                 self._num_faults += 1
                 again = "" if event.kind == "failed" else " and is started again"
                 _logger.info("%s %s%s: %s", event.part, event.kind, again, event.message)
         self._has_started = self._has_started or (self._group.has_begun and not self._driver.is_restoring)
-        self._missing.look(self._supervisor.health)
 
 
 def _tensors(arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

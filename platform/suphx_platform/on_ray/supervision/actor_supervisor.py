@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 import ray
 
-from suphx_platform.backend.backend import Event, Fault
+from suphx_platform.backend.backend import Event, Fault, PartAwayError
+from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision.engine_rates import EngineRates
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall, InFlightCalls
@@ -55,10 +56,21 @@ class ActorSupervisor:
     """
 
     def __init__(
-        self, config: SupervisionLimits, parts: Mapping[str, Any], needs: Mapping[str, Collection[str]] | None = None
+        self,
+        config: SupervisionLimits,
+        parts: Mapping[str, Any],
+        needs: Mapping[str, Collection[str]] | None = None,
+        *,
+        missing: MissingParts | None = None,
     ) -> None:
-        """``needs``: by part, the parts of which one must live for it to work; until one does, it waits."""
+        """``needs``: by part, the parts of which one must live for it to work; until one does, it waits.
+
+        ``missing`` logs which parts are away while an answer is waited for.
+        """
         self._needs = needs or {}
+        self._missing = missing
+        self.is_stopping: Callable[[], bool] = lambda: False
+        """Whether the run is to stop, and no part that is away is waited for."""
         self.calls = InFlightCalls(self._hung, self._is_waiting)
         self.health: dict[str, Health] = {}
         """What each living part said last."""
@@ -79,6 +91,18 @@ class ActorSupervisor:
             _, part = heapq.heappop(self._due)
             self._ask(part)
 
+    def wait(self) -> None:
+        """Handle one answer if one comes soon; make the health checks that are due, and log which parts are away."""
+        self.work()
+        self.calls.wait(_WAIT_SECONDS)
+        if self._missing is not None:
+            self._missing.look(self.health)
+
+    def check_stop(self, part: str) -> None:
+        """Raise PartAwayError if the run is to stop while ``part`` is away, or waits for a part that is."""
+        if self.is_stopping() and (part not in self.health or self._is_waiting(part)):
+            raise PartAwayError(f"{part} is away")
+
     def call(
         self, part: str, reference: Any, on_result: Callable[[Any], None], on_error: Callable[[Exception], None]
     ) -> None:
@@ -97,12 +121,15 @@ class ActorSupervisor:
         self.calls.add(reference, call)
 
     def answer(self, part: str, reference: Any) -> Any:
-        """Return what a ``call`` gives, and handle all other answers meanwhile; raises the error of the call."""
+        """Return what a ``call`` gives, and handle all other answers meanwhile.
+
+        Raises the error of the call; PartAwayError as ``check_stop``.
+        """
         outcome: Future[Any] = Future()
         self.call(part, reference, outcome.set_result, outcome.set_exception)
         while not outcome.done():
-            self.work()
-            self.calls.wait(_WAIT_SECONDS)
+            self.check_stop(part)
+            self.wait()
         return outcome.result()
 
     def when_awaiting(self, part: str, begin: Callable[[], None]) -> None:

@@ -58,6 +58,11 @@ class InFlightCalls:
         """Calls that are under way, without health checks."""
         return sum(not call.is_health_check for call, *_ in self._open.values())
 
+    @property
+    def working_parts(self) -> set[str]:
+        """Names of the parts whose calls are under way, without health checks."""
+        return {call.part for call, *_ in self._open.values() if not call.is_health_check}
+
     def add(self, reference: Any, call: InFlightCall) -> None:
         """Have ``call`` handle the result that ``reference`` stands for."""
         number = next(self._numbers)

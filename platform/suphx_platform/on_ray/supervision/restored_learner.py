@@ -26,7 +26,6 @@ from suphx_platform.on_ray.supervision.actor_supervisor import (
 )
 
 LEARNER = "learner"
-_WAIT_SECONDS = 0.5
 L = TypeVar("L")
 
 
@@ -83,14 +82,12 @@ class RestoredLearner(Generic[L]):
         self.incarnation = 0
         self.is_restoring = False
         """The learner has been started and does not have its state yet."""
-        self.is_stopping: Callable[[], bool] = lambda: False
-        """Whether the run is to stop, and a learner that is being restored is not waited for."""
         self._is_copying = self._has_lost_batches = False
 
     def check_stop(self) -> None:
         """Raise PartAwayError if the run is to stop while the learner is being restored."""
-        if self.is_restoring and self.is_stopping():
-            raise PartAwayError("the learner is away")
+        if self.is_restoring and self._supervisor.is_stopping():
+            raise PartAwayError(f"{LEARNER} is away")
 
     @property
     def num_open(self) -> int:
@@ -142,8 +139,7 @@ class RestoredLearner(Generic[L]):
         while True:
             while self.is_restoring or self.num_open:
                 self.check_stop()
-                self._supervisor.work()
-                self._supervisor.calls.wait(_WAIT_SECONDS)
+                self._supervisor.wait()
             incarnation = self.incarnation
             try:
                 return self._supervisor.answer(LEARNER, getattr(self._actor, method).remote())

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from ray.exceptions import ActorUnavailableError, RayTaskError
 
-from suphx_platform.backend.backend import Fault
+from suphx_platform.backend.backend import Fault, PartAwayError
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from tests.suphx_platform.on_ray.kept_calls import stop_when_told
 
 
 class Reference:
@@ -205,6 +206,25 @@ def test_answers_of_other_parts_are_handled_while_one_is_awaited() -> None:
     second.answer.set_result("second")
     assert supervisor.answer("buffer 0", second) == "second"
     assert heard == ["first"]
+
+
+def test_who_waits_for_an_answer_is_told_which_parts_are_away_and_may_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    supervisor = ActorSupervisor(RayLayoutConfig(), {"buffer 0": SilentActor()})
+    told = stop_when_told(monkeypatch, supervisor)
+    with pytest.raises(PartAwayError, match="buffer 0 is away"):
+        supervisor.answer("buffer 0", Reference())
+    assert told[0].startswith("waiting for buffer 0: ")
+
+
+def test_a_stop_waits_for_no_part_whose_answer_waits_for_missing_parts() -> None:
+    supervisor = ActorSupervisor(RayLayoutConfig(), {}, {"simulator 0": ["engine 0"]})
+    supervisor.health["simulator 0"] = Health(1, "here", 0, "first")
+    supervisor.check_stop("simulator 0")
+    supervisor.is_stopping = lambda: True
+    with pytest.raises(PartAwayError, match="simulator 0 is away"):
+        supervisor.check_stop("simulator 0")
+    supervisor.health["engine 0"] = Health(2, "here", 0, "first")
+    supervisor.check_stop("simulator 0")
 
 
 def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(killed: list[object]) -> None:
