@@ -37,12 +37,13 @@ class EngineClient:
         """Send a request to the engine that is best now; return which, and the reference of its reply."""
         now = time.monotonic()
         order = [(self._home + step) % len(self._engines) for step in range(len(self._engines))]
-        engine = next((e for e in order if self._avoided_until[e] <= now), self._home)
+        engine = min(order, key=lambda number: max(self._avoided_until[number], now))
         return engine, self._engines[engine].evaluate.remote(request)
 
-    def avoid(self, engine: int) -> None:
-        """Ask others for a while."""
-        self._avoided_until[engine] = time.monotonic() + _AVOID_SECONDS
+    def avoid(self, engine: int, *, has_hung: bool) -> None:
+        """Ask others for a while: after one has hung, so long that each of them may hang before it is asked again."""
+        seconds = self.hang_seconds * len(self._engines) if has_hung else 0.0
+        self._avoided_until[engine] = time.monotonic() + max(_AVOID_SECONDS, seconds)
 
     @property
     def hang_seconds(self) -> float:
@@ -63,8 +64,8 @@ class RemoteReply:
         while True:
             try:
                 outputs = ray.get(self._reference, timeout=self._client.hang_seconds)
-            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError):
-                self._client.avoid(self._engine)
+            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError) as error:
+                self._client.avoid(self._engine, has_hung=isinstance(error, ray.exceptions.GetTimeoutError))
                 time.sleep(_BACK_OFF_SECONDS)
                 self._engine, self._reference = self._client.send(self._request)
             else:

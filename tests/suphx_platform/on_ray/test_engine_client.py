@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import ray
-from ray.exceptions import ActorUnavailableError
+from ray.exceptions import ActorUnavailableError, GetTimeoutError
 
 from suphx_platform.on_ray import engine_client
 from suphx_platform.on_ray.engine_client import EngineClient
@@ -31,3 +31,60 @@ def test_a_simulator_waits_for_engines_as_long_as_no_node_has_room_for_one(monke
     engine = SimpleNamespace(evaluate=SimpleNamespace(remote=lambda _: "reference"))
     assert EngineClient([engine], 0, RayLayoutConfig()).submit([]).result() == []
     assert asked[-1] == 7200
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds", "asked_first", "asked_later"),
+    [(GetTimeoutError("hung"), 60.0, [0, 1, 2], [2, 2, 0]), (ActorUnavailableError("dead", None), 0.0, [0, 1, 2], [0])],
+)
+def test_engines_that_do_not_answer_are_asked_in_turn_and_avoided_until_all_others_may_have_been_asked(
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    seconds: float,
+    asked_first: list[int],
+    asked_later: list[int],
+) -> None:
+    now, asked, lost = 0.0, list[int](), {0, 1}
+
+    def get(engine: int, timeout: float) -> list[Any]:
+        nonlocal now
+        asked.append(engine)
+        if engine in lost:
+            now += seconds
+            raise error
+        return []
+
+    def sleep(pause: float) -> None:
+        nonlocal now
+        now += pause
+
+    monkeypatch.setattr(ray, "get", get)
+    monkeypatch.setattr(engine_client, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    engines = [SimpleNamespace(evaluate=SimpleNamespace(remote=lambda _, n=number: n)) for number in range(4)]
+    client = EngineClient(engines, 0, RayLayoutConfig())
+    client.submit([]).result()
+    assert asked == asked_first
+    asked.clear()
+    lost.clear()
+    for _ in asked_later:
+        now += 80
+        client.submit([]).result()
+    assert asked == asked_later
+
+
+def test_if_no_engine_answers_the_one_that_failed_first_is_asked_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, asked = 0.0, list[int]()
+
+    def get(engine: int, timeout: float) -> list[Any]:
+        nonlocal now
+        asked.append(engine)
+        now += timeout
+        if len(asked) < 9:
+            raise GetTimeoutError("hung")
+        return []
+
+    monkeypatch.setattr(ray, "get", get)
+    monkeypatch.setattr(engine_client, "time", SimpleNamespace(monotonic=lambda: now, sleep=lambda _: None))
+    engines = [SimpleNamespace(evaluate=SimpleNamespace(remote=lambda _, n=number: n)) for number in range(4)]
+    EngineClient(engines, 1, RayLayoutConfig()).submit([]).result()
+    assert asked == [1, 2, 3, 0, 1, 2, 3, 0, 1]
