@@ -22,6 +22,12 @@ variable "namespace" {
   description = "Namespace of the Helm release."
   type        = string
   default     = "suphx"
+
+  validation {
+    # IAM: 64 characters for CLUSTER-NAMESPACE-RELEASE-mlflow; EKS: 63 for NAMESPACE-RELEASE-system.
+    condition     = length(var.cluster_name) + length(var.namespace) + length(var.release) <= 55
+    error_message = "cluster_name, namespace and release have more than 55 characters together, and names of IAM roles, which consist of them, at most 64: use a shorter namespace or release."
+  }
 }
 
 variable "release" {

@@ -89,6 +89,13 @@ def test_a_second_team_gets_names_of_its_own_and_replaces_no_bucket() -> None:
     assert lifecycle["prevent_destroy"] is True
 
 
+def test_names_that_are_too_long_are_refused() -> None:
+    longest = int(re.findall(r"<= (\d+)", blocks("variable")["namespace"]["validation"][0]["condition"])[0])
+    roles = [*re.findall(r"^    (\w+) += \{ folder", TEXT, flags=re.MULTILINE), "nodes"]
+    assert longest == 64 - max(len(f"---{role}") for role in roles)
+    assert all(longest - 1 + len(f"--{pool}") <= 63 for pool in ("system", "spot", "gpu"))
+
+
 def test_roles_are_for_the_service_accounts_of_the_chart() -> None:
     with Chart.load(CHART) as chart:
         text = chart.render(EVERYTHING, name="suphx")["suphx/templates/access/service_accounts.yaml"]

@@ -266,7 +266,16 @@ class _WorkerPool:
         if now > self._said_at + _SAY_SECONDS and all(worker.location is None for worker in self._workers):
             self._said_at = now
             number = count_text(len(self._workers), "worker")
-            self._settings.say(f"waiting until Ray has started {number}: each needs a free CPU on a node")
+            self._settings.say(f"waiting until Ray has started {number}: {_need(self._settings.needs)}")
+
+
+def _need(needs: Mapping[str, Any]) -> str:
+    """Return what a worker waits for, as a part of a sentence."""
+    num_cpus = needs.get("num_cpus", 0)
+    kinds = ([count_text(num_cpus, "free CPU")] if num_cpus else []) + [
+        f"a share of the resource {kind!r}" for kind in needs.get("resources", {})
+    ]
+    return f"each needs {' and '.join(kinds)} on a node"
 
 
 def _are(number: int) -> str:

@@ -24,7 +24,7 @@ from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.on_ray.topology import Topology, local_needs
+from suphx_platform.on_ray.topology import Topology, learner_needs, local_needs
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
@@ -162,7 +162,8 @@ class RayBackend:
         self._matches = self._new_matches()
         self._stack.callback(self._matches.close)
         parts = self._topology.parts()
-        missing = MissingParts(parts, _logger.info, remedy="reduce the numbers in [reinforcement.cluster]")
+        remedy, needs = "reduce the numbers in [reinforcement.cluster]", learner_needs(self._config)
+        missing = MissingParts(parts, _logger.info, remedy=remedy, needs=needs)
         self._supervisor = ActorSupervisor(self._config.cluster, parts, _needs_of(parts), missing=missing)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
         self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)

@@ -26,6 +26,7 @@ from suphx_platform.on_ray.ray_actors import (
     ParameterServerActor,
     ReplayBufferActor,
     SimulatorActor,
+    learner_resources,
 )
 from suphx_platform.parts.ray_layout_config import BESIDE, PLACE
 from suphx_platform.parts.self_play_simulator import SimulatorContext
@@ -126,6 +127,16 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
         },
         "object_store_bytes": cluster.object_store_bytes,
     }
+
+
+def learner_needs(config: ReinforcementConfig) -> dict[str, str]:
+    """Return what several learners wait for, which the actor that starts them cannot log on the driver, by part."""
+    num_learners, device = config.learner.num_learners, config.learner.device
+    if num_learners == 1:
+        return {}
+    amounts = learner_resources(config.cluster)
+    amounts = {kind: amount for kind, amount in amounts.items() if amount and (kind, device) != ("GPU", "cpu")}
+    return {"learner": f"the learner needs room for {num_learners} learners with {amounts} each, all at once"}
 
 
 def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
@@ -26,7 +27,7 @@ from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, ScriptedAgent, load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
+from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, _need, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.evaluation.slow_tasks import (
@@ -134,6 +135,20 @@ def test_games_that_always_kill_their_process_are_named(tmp_path: Path) -> None:
     with pytest.raises(ChildProcessError, match=message):
         play(tmp_path, RayGameWorkers(2), load=load_deadly)
     assert all_end()
+
+
+@pytest.mark.parametrize(
+    ("needs", "text"),
+    [
+        ({"num_cpus": 1}, "each needs 1 free CPU on a node"),
+        (
+            {"num_cpus": 0, "resources": {"simulator": 0.0001}},
+            "each needs a share of the resource 'simulator' on a node",
+        ),
+    ],
+)
+def test_what_workers_wait_for_follows_from_their_needs(needs: dict[str, Any], text: str) -> None:
+    assert _need(needs) == text
 
 
 def load_deadly(address: str) -> Agent:

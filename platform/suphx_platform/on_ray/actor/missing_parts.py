@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 
 import ray
 
@@ -14,8 +14,19 @@ _SHOWN = ("CPU", "GPU", "simulator", "inference", "learner")
 class MissingParts:
     """Consumes: the names of the parts that live. Produces: lines. Waits for: nothing."""
 
-    def __init__(self, parts: Collection[str], say: Callable[[str], None], *, remedy: str) -> None:
-        """``parts``: the names of all; ``remedy``: what helps if the nodes do not offer enough."""
+    def __init__(
+        self,
+        parts: Collection[str],
+        say: Callable[[str], None],
+        *,
+        remedy: str,
+        needs: Mapping[str, str] | None = None,
+    ) -> None:
+        """``parts``: the names of all; ``remedy``: what helps if the nodes do not offer enough.
+
+        ``needs``: sentences about what some parts wait for, by part.
+        """
+        self._needs = needs or {}
         self._parts, self._say, self._remedy = set(parts), say, remedy
         self._said_at, self._has_waited = time.monotonic(), False
 
@@ -30,8 +41,9 @@ class MissingParts:
         elif now > self._said_at + _SAY_SECONDS:
             self._said_at, self._has_waited = now, True
             names = ", ".join(sorted(missing)[:5])
+            needs = "".join(f"; {self._needs[part]}" for part in sorted(missing & self._needs.keys()))
             offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
             self._say(
-                f"waiting for {names}: starting or not scheduled yet; the nodes offer {offered}. If that is not "
+                f"waiting for {names}: starting or not scheduled yet{needs}; the nodes offer {offered}. If that is not "
                 f"enough, add nodes, or {self._remedy}"
             )
