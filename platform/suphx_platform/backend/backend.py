@@ -107,10 +107,6 @@ class DivergedBatchError(DivergedError):
         return type(self), (str(self), self.parts)
 
 
-class PartAwayError(Exception):
-    """The run is to stop while a part is away, which may take as long as no node has room for it; the text names it."""
-
-
 class Backend(Protocol):
     """The five parts of self-play, in one process (LocalBackend) or as Ray actors (RayBackend)."""
 

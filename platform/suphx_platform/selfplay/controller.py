@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from suphx.selfplay.agents.policy_set import seeing_hidden
 from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import (
     Backend,
     BackendState,
@@ -26,7 +27,6 @@ from suphx_platform.backend.backend import (
     Event,
     Fault,
     Learned,
-    PartAwayError,
     SelfPlay,
 )
 from suphx_platform.backend.carried_state import first_state

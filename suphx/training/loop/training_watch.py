@@ -21,8 +21,14 @@ class TrainingWatch:
 
 
 class StoppedError(Exception):
-    """A training was asked to stop and has saved its state."""
+    """A training was asked to stop; its last state is saved, unless ``step`` is 0."""
 
     def __init__(self, step: int) -> None:
         super().__init__(f"the training was stopped at step {step}")
         self.step = step
+
+
+class PartAwayError(Exception):
+    """A training is to stop while a process is away for which it would wait, perhaps as long as no node has room for
+    it; the text names it.
+    """

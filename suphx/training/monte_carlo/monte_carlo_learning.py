@@ -11,12 +11,14 @@ with the same numbers. round_backend.py says who plays and learns.
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from torch import Tensor
 
@@ -25,7 +27,7 @@ from suphx.games.candidate_game import CandidateGame
 from suphx.models.device import torch_threads
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
-from suphx.training.loop.training_watch import StoppedError, TrainingWatch
+from suphx.training.loop.training_watch import PartAwayError, StoppedError, TrainingWatch
 from suphx.training.monte_carlo.monte_carlo_config import (
     FREE_KEYS,
     MonteCarloConfig,
@@ -39,6 +41,7 @@ from suphx.training.monte_carlo.value_nets import ValueNets
 STATE_FILE = "training_state.safetensors"
 _WAIT_SECONDS = 1.0  # between two looks at whether to stop
 
+_logger = logging.getLogger(__name__)
 Report = Callable[[dict[str, Any]], None]
 
 
@@ -62,8 +65,8 @@ def learn_values(
     ("adp") on each side, with standard errors over deals. ``keep`` is called with the step whenever a state was
     written. ``new_backend``: who plays and learns (None: this process). Raises ValueError for ``opponents`` and
     ``imitates`` that are no scripted agents of the game, and if the state belongs to another training, DivergedError if
-    the loss is no longer a number, StoppedError, with the state saved, if ``watch`` wants the training to stop, OSError
-    if the disk is full.
+    the loss is no longer a number, StoppedError, with the state saved, if ``watch`` wants the training to stop (if the
+    learner is away then, the state is that of the last regular save), OSError if the disk is full.
     """
     check_opponents(config.opponents, game.agents)
     check_imitates(config.imitates, game.agents)
@@ -98,6 +101,8 @@ class _Training:
         self.progress = TrainingProgress()
         self.best: Mapping[str, Tensor] = {}
         self.pending: tuple[dict[str, Any], Evaluation] | None = None
+        self.pending_sums = (0.0, 0, 0.0, 0)
+        """Sums of the progress that are in the entry of ``pending``."""
         if (folder / STATE_FILE).is_file():
             loaded = load_training_state(
                 folder / STATE_FILE, self.learner.nets, self.learner.optimizer, self._identity()
@@ -109,6 +114,7 @@ class _Training:
             self.checked_round = self._evaluated_step // config.batches  # an evaluation that is owed is made up for
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{folder / STATE_FILE} is damaged ({error!r}): delete it to start over") from error
+        self.saved_step = self.progress.step
         self.saved_at = self.ticked_at = time.monotonic()
         self.backend: RoundBackend
 
@@ -144,25 +150,42 @@ class _Training:
         history = self.progress.history
         return int(history[-1]["step"]) if history else 0
 
+    @property
+    def _is_complete(self) -> bool:
+        """Whether the nets at the end have been evaluated."""
+        return self.is_finished and self.pending is None and self._evaluated_step == self.progress.step
+
     def run(self, new_backend: NewBackend) -> None:
         """Play and learn round by round; StoppedError after a round if the watch wants it."""
         if self.is_finished and self._evaluated_step == self.progress.step:
             return
         self.backend = new_backend(self.learner, self.progress.dealt)
         self.ticked_at = time.monotonic()  # here and below: time to start others does not count
+        self.backend.watch_stop(self.watch.is_stopping)
         try:
-            while not self.is_finished:
-                if not self._owes_evaluation:
-                    learned = self.backend.learn_round(_WAIT_SECONDS)
-                    if learned is not None:
-                        self._count(learned)
-                    elif self.backend.is_starting:
-                        self.ticked_at = time.monotonic()
-                self._end_round()
-            if self.checked_round < self.round:  # others were still learning when the time was over
-                self._end_round()
+            self._learn_rounds()
+        except PartAwayError as error:
+            self._end_with_last_save(error)
         finally:
             self.backend.close()
+
+    def _learn_rounds(self) -> None:
+        while not self.is_finished:
+            if not self._owes_evaluation:
+                learned = self.backend.learn_round(_WAIT_SECONDS)
+                if learned is not None:
+                    self._count(learned)
+                elif self.backend.is_starting:
+                    self.ticked_at = time.monotonic()
+            self._end_round()
+        if self.checked_round < self.round:  # others were still learning when the time was over
+            self._end_round()
+
+    def _end_with_last_save(self, error: PartAwayError) -> NoReturn:
+        """Stop without saving; a training that resumes learns again what was learned since the last save."""
+        saved = f"the state saved at step {self.saved_step:,}" if self.saved_step else "no saved state"
+        _logger.warning("%s: the training ends with %s; steps since then are repeated", error, saved)
+        raise StoppedError(self.saved_step) from error
 
     def _count(self, learned: LearnedRound) -> None:
         progress = self.progress
@@ -181,8 +204,10 @@ class _Training:
         if self._owes_evaluation or self.is_finished:
             self._begin_evaluation()
         self.checked_round = self.round
-        stops = not self.is_finished and self.watch.is_stopping()
-        self._end_evaluation(waits=stops or self.is_finished)
+        self._end_evaluation(waits=self.is_finished)
+        stops = self.watch.is_stopping() and not self._is_complete
+        if stops:
+            self._drop_evaluation()
         if stops or self.is_finished or (self._is_save_due and self.pending is None):
             self._save()
         if stops:
@@ -193,6 +218,8 @@ class _Training:
         """Have the nets play against the opponents."""
         if self.pending is not None:
             self._end_evaluation(waits=True)
+            if self.pending is not None:  # the training is to stop
+                return
             if self._is_save_due:  # matches that take longer than the rounds between them leave no other moment
                 self._save()
         progress = self.progress
@@ -200,13 +227,16 @@ class _Training:
         entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / max(1, progress.loss_samples)}
         entry |= {"staleness": progress.staleness_sum / max(1, progress.staleness_rounds)}
         entry |= self.backend.gauges
+        self.pending_sums = (
+            progress.loss_sum, progress.loss_samples, progress.staleness_sum, progress.staleness_rounds
+        )  # fmt: skip
         progress.loss_sum, progress.loss_samples = 0.0, 0
         progress.staleness_sum, progress.staleness_rounds = 0.0, 0
         self.pending = (entry, self.backend.evaluate())
 
     def _end_evaluation(self, *, waits: bool) -> None:
-        """Add an entry to the curve if a small match has ended; ``waits``: wait for its end."""
-        if self.pending is None or not (waits or self.pending[1].figures.done()):
+        """Add an entry to the curve if a small match has ended; ``waits``: wait for its end, or until a stop."""
+        if self.pending is None or not (self.pending[1].figures.done() or (waits and self._await_match())):
             return
         (entry, evaluation), self.pending = self.pending, None
         entry |= evaluation.figures.result()
@@ -217,6 +247,27 @@ class _Training:
         metrics = {"best_step": progress.best_step, "curve": progress.history}
         write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1).encode()])
         self.report(entry)
+
+    def _await_match(self) -> bool:
+        """Wait for the end of the match; return whether it has ended, else the training is to stop."""
+        assert self.pending is not None
+        figures = self.pending[1].figures
+        while not self.watch.is_stopping():
+            with suppress(TimeoutError):
+                figures.exception(_WAIT_SECONDS)
+                return True
+        return figures.done()
+
+    def _drop_evaluation(self) -> None:
+        """Forget a match that has not ended: the training that resumes owes it."""
+        if self.pending is None:
+            return
+        loss_sum, loss_samples, staleness_sum, staleness_rounds = self.pending_sums
+        progress = self.progress
+        progress.loss_sum, progress.loss_samples = progress.loss_sum + loss_sum, progress.loss_samples + loss_samples
+        progress.staleness_sum += staleness_sum
+        progress.staleness_rounds += staleness_rounds
+        self.pending = None
 
     def _keep_best(self, entry: dict[str, Any], evaluation: Evaluation) -> None:
         """Keep the weights if they lose fewer games than those of all evaluations before."""
@@ -234,7 +285,7 @@ class _Training:
         self.progress.dealt = self.backend.dealt
         path, learner = self.folder / STATE_FILE, self.learner
         save_training_state(path, learner.nets, dict(self.best), learner.optimizer, self.progress, self._identity())
-        self.saved_at = time.monotonic()
+        self.saved_at, self.saved_step = time.monotonic(), self.progress.step
         self.keep(self.progress.step)
 
     def _identity(self) -> dict[str, Any]:

@@ -54,6 +54,12 @@ class RoundBackend(Protocol):
         """
         ...
 
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Have ``settle``, ``evaluate`` and ``update`` raise PartAwayError once a stop ``is_made`` and nobody is there
+        for whom they would wait.
+        """
+        ...
+
     def settle(self) -> list[LearnedRound]:
         """Learn from all rounds that learning from has begun; return those that ``learn_round`` has not returned."""
         ...
@@ -106,6 +112,9 @@ class LocalRounds:
         samples = self._player.play(self._dealt)
         self._dealt += 1
         return self._learner.learn(samples)
+
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Do nothing: this process is here."""
 
     def settle(self) -> list[LearnedRound]:
         """Return nothing: what was begun is finished."""

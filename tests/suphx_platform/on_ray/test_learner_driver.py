@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
 
-from suphx_platform.backend.backend import Fault, Learned, PartAwayError
+from suphx.training.loop.training_watch import PartAwayError
+from suphx_platform.backend.backend import Fault, Learned
 from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor

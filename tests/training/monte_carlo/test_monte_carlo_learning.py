@@ -15,7 +15,7 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.training_watch import StoppedError, TrainingWatch
+from suphx.training.loop.training_watch import PartAwayError, StoppedError, TrainingWatch
 from suphx.training.monte_carlo import monte_carlo_learning, round_backend
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
@@ -128,6 +128,63 @@ def test_a_state_is_saved_also_if_there_is_always_a_match(tmp_path: Path) -> Non
     new_backend = partial(LongMatches, config, GAME, Rules())
     learn_values(config, GAME, Rules(), tmp_path, keep=steps.append, new_backend=new_backend)
     assert steps == [4, 6, 8, 10, 12, 12], "between a match and the next, and at the end"
+
+
+class EndlessMatches(LocalRounds):
+    """Matches never end."""
+
+    def evaluate(self) -> Evaluation:
+        return replace(super().evaluate(), figures=Future())
+
+
+class StopAtStep(TrainingWatch):
+    """Wants the training to stop as soon as it has asked so often."""
+
+    def __init__(self, asked: int) -> None:
+        self._left = asked
+
+    def is_stopping(self) -> bool:
+        self._left -= 1
+        return self._left <= 0
+
+
+@pytest.mark.parametrize(("asked", "step"), [(1, 2), (2, 4), (3, 4)], ids=["between", "at the next match", "waiting"])
+def test_a_stop_drops_a_match_that_has_not_ended_and_the_resumed_training_makes_up_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: int, step: int
+) -> None:
+    monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
+    new_backend = partial(EndlessMatches, CONFIG, GAME, Rules())
+    with pytest.raises(StoppedError) as stopped:
+        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(asked), new_backend=new_backend)
+    assert stopped.value.step == step
+    _, resumed = learn_values(CONFIG, GAME, Rules(), tmp_path)
+    assert resumed.history[-1]["step"] == 4
+    assert all(entry["loss"] > 0 for entry in resumed.history)
+
+
+@pytest.mark.parametrize("save_seconds", [0.0, 1e9], ids=["saved", "unsaved"])
+def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
+    tmp_path: Path, save_seconds: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    class AwayRounds(LocalRounds):
+        """The learner is away after two rounds."""
+
+        def settle(self) -> list[LearnedRound]:
+            if self._learner.num_rounds == 2:
+                raise PartAwayError("learner is away")
+            return []
+
+    config = replace(CONFIG, max_rounds=3, save_seconds=save_seconds)
+    saved = 0 if save_seconds else 2
+    new_backend = partial(AwayRounds, config, GAME, Rules())
+    with pytest.raises(StoppedError) as stopped:
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtStep(2), new_backend=new_backend)
+    assert stopped.value.step == saved
+    state = "the state saved at step 2" if saved else "no saved state"
+    assert caplog.messages == [f"learner is away: the training ends with {state}; steps since then are repeated"]
+    _, resumed = learn_values(config, GAME, Rules(), tmp_path)
+    _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole")
+    assert untimed(resumed.history) == untimed(whole.history)
 
 
 class SlowRounds(LocalRounds):

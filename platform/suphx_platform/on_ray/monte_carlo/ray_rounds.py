@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import wait
 from contextlib import ExitStack
 from typing import Any
 
@@ -30,6 +31,7 @@ from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
+_WAIT_SECONDS = 0.5
 _logger = logging.getLogger(__name__)
 
 
@@ -99,9 +101,14 @@ class RayRounds:
                 return None
         return self._driver.learned.popleft()
 
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Do not wait for a learner that is away once a stop ``is_made``."""
+        self._supervisor.is_stopping = is_made
+
     def settle(self) -> list[LearnedRound]:
         """Wait until the learner has learned from all that it was given; return these rounds."""
         while self._driver.is_busy:
+            self._driver.check_stop()
             self._work(may_begin=False)
         learned = list(self._driver.learned)
         self._driver.learned.clear()
@@ -113,8 +120,8 @@ class RayRounds:
         is_newest = self._syncs_always and not self._config.average_rounds
         weights = newest if is_newest else ray.put(self._driver.averaged_weights())
         figures = evaluate_elsewhere.remote(self._config, self._game_name, self._rules, weights).future()
-        if self._is_lockstep:
-            figures.result()
+        while self._is_lockstep and not (figures.done() or self._supervisor.is_stopping()):
+            wait([figures], timeout=_WAIT_SECONDS)
         return Evaluation(figures, lambda: _tensors(ray.get(weights)))
 
     def update(self, learner: RoundLearner) -> None:

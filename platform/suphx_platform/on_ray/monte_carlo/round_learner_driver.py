@@ -88,6 +88,10 @@ class RoundLearnerDriver:
                 return
             self._learner.learn(taken.samples, float(number - taken.report.version))
 
+    def check_stop(self) -> None:
+        """Raise PartAwayError if the training is to stop while the learner is away."""
+        self._learner.check_stop()
+
     def state(self) -> LearnerState:
         """Return the learner's state; one that died first learns again from the rounds since the copy of its state."""
         state: LearnerState = self._learner.answer("state")

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 import ray
 
-from suphx_platform.backend.backend import Event, Fault, PartAwayError
+from suphx.training.loop.training_watch import PartAwayError
+from suphx_platform.backend.backend import Event, Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision.engine_rates import EngineRates

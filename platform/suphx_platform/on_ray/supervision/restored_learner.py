@@ -15,7 +15,8 @@ from typing import Any, Generic, TypeVar
 
 import ray
 
-from suphx_platform.backend.backend import Fault, PartAwayError
+from suphx.training.loop.training_watch import PartAwayError
+from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.supervision.actor_supervisor import (
     CALL_ERRORS,
     ActorSupervisor,

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.on_ray.monte_carlo import round_learner_driver
 from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerDriver
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
@@ -42,3 +43,10 @@ def test_a_learner_whose_rounds_were_lost_is_not_asked_for_newer_weights_again_a
     driver._publish_if_due()
     answer("weights", (21, "newer"))
     assert (driver.newest.number, driver.newest.weights) == (21, ["newer"])
+
+    driver.check_stop()
+    supervisor.is_stopping = lambda: True
+    driver.check_stop()
+    driver._learner.begin()
+    with pytest.raises(PartAwayError, match="learner is away"):
+        driver.check_stop()

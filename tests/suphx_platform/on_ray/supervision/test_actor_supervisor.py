@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from ray.exceptions import ActorUnavailableError, RayTaskError
 
-from suphx_platform.backend.backend import Fault, PartAwayError
+from suphx.training.loop.training_watch import PartAwayError
+from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
