@@ -16,7 +16,7 @@ from suphx.games.registry import game_modules
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError
 from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
 from suphx.training.monte_carlo.round_backend import NewBackend
 from suphx.training.monte_carlo.value_nets import save_value_nets
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
@@ -74,6 +74,8 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 new_backend=_new_backend(recipe, config),
             )
         except StoppedError as stopped:
+            if not (context.folder / STATE_FILE).is_file():
+                raise KeyboardInterrupt from stopped
             raise Interrupted(f"step {stopped.step:,} of {MONTE_CARLO_STAGE}") from stopped
     save_value_nets(context.folder, trained, {"recipe": recipe.name, "step": done.best_step})
     last = done.history[-1]

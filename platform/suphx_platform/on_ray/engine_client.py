@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import ray
@@ -33,17 +33,24 @@ class EngineClient:
         """Send a request and return at once."""
         return RemoteReply(self, [SparseObservations.of(part) for part in request])
 
-    def send(self, request: Sequence[SparseObservations]) -> tuple[int, Any]:
-        """Send a request to the engine that is best now; return which, and the reference of its reply."""
+    def send(self, request: Sequence[SparseObservations], tried: Collection[int] = ()) -> tuple[int, Any]:
+        """Send a request to the engine that is best now, not to one that was ``tried`` as long as there are others.
+
+        Return which, and the reference of its reply.
+        """
         now = time.monotonic()
         order = [(self._home + step) % len(self._engines) for step in range(len(self._engines))]
-        engine = min(order, key=lambda number: max(self._avoided_until[number], now))
+        engine = min(order, key=lambda number: (number in tried, max(self._avoided_until[number], now)))
         return engine, self._engines[engine].evaluate.remote(request)
 
-    def avoid(self, engine: int, *, has_hung: bool) -> None:
-        """Ask others for a while: after one has hung, so long that each of them may hang before it is asked again."""
-        seconds = self.hang_seconds * len(self._engines) if has_hung else 0.0
-        self._avoided_until[engine] = time.monotonic() + max(_AVOID_SECONDS, seconds)
+    def avoid(self, engine: int) -> None:
+        """Ask others for a while."""
+        self._avoided_until[engine] = time.monotonic() + _AVOID_SECONDS
+
+    @property
+    def num_engines(self) -> int:
+        """How many engines there are."""
+        return len(self._engines)
 
     @property
     def hang_seconds(self) -> float:
@@ -57,6 +64,8 @@ class RemoteReply:
     def __init__(self, client: EngineClient, request: Sequence[SparseObservations]) -> None:
         self._client = client
         self._request = request
+        self._tried = set[int]()
+        """Engines that have not answered this request; all are asked before one is asked again."""
         self._engine, self._reference = client.send(request)
 
     def result(self) -> list[PolicyOutputs]:
@@ -64,10 +73,13 @@ class RemoteReply:
         while True:
             try:
                 outputs = ray.get(self._reference, timeout=self._client.hang_seconds)
-            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError) as error:
-                self._client.avoid(self._engine, has_hung=isinstance(error, ray.exceptions.GetTimeoutError))
+            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError):
+                self._client.avoid(self._engine)
+                self._tried.add(self._engine)
+                if len(self._tried) == self._client.num_engines:
+                    self._tried.clear()
                 time.sleep(_BACK_OFF_SECONDS)
-                self._engine, self._reference = self._client.send(self._request)
+                self._engine, self._reference = self._client.send(self._request, self._tried)
             else:
                 # Kernels write nothing there, but are compiled for arrays that could be written to.
                 return [part.copied() for part in outputs]

@@ -21,7 +21,7 @@ class TrainingWatch:
 
 
 class StoppedError(Exception):
-    """A training was asked to stop; its last state is saved, unless ``step`` is 0."""
+    """A training was asked to stop; its last state, at ``step``, is saved, unless there was none to save."""
 
     def __init__(self, step: int) -> None:
         super().__init__(f"the training was stopped at step {step}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -57,5 +57,11 @@ def stop_when_told(monkeypatch: pytest.MonkeyPatch, supervisor: ActorSupervisor)
     monkeypatch.setattr("suphx_platform.on_ray.supervision.actor_supervisor._WAIT_SECONDS", 0.01)
     told = list[str]()
     supervisor._missing = MissingParts(supervisor._parts, told.append, remedy="add some")
-    supervisor.is_stopping = lambda: bool(told)
+    stop_when(supervisor, lambda: bool(told))
     return told
+
+
+def stop_when(supervisor: ActorSupervisor, is_made: Callable[[], bool]) -> None:
+    """Have the run stop when a stop ``is_made``, and all parts that are here have said so since."""
+    supervisor.is_stopping = is_made
+    supervisor._stop_seen_at = -1e6

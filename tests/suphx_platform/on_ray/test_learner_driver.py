@@ -20,7 +20,7 @@ from suphx_platform.parts.parameter_server import ParameterServer, ParameterServ
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
-from tests.suphx_platform.on_ray.kept_calls import Actor, Call, stop_when_told
+from tests.suphx_platform.on_ray.kept_calls import Actor, Call, stop_when, stop_when_told
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 READY = BufferStatus(True, 200, 1000, BufferCounts())
@@ -201,7 +201,7 @@ def test_a_server_without_a_node_is_told_to_begin_once_and_gets_the_version_when
 
 def test_a_stop_does_not_wait_for_a_learner_that_is_away(case: Case) -> None:
     is_made = False
-    case.supervisor.is_stopping = lambda: is_made
+    stop_when(case.supervisor, lambda: is_made)
     for number in (1, 2, 3):
         case.take()
         case.learn(number)
@@ -217,7 +217,7 @@ def test_a_stop_does_not_wait_for_a_learner_that_is_away(case: Case) -> None:
 
 
 def test_a_stop_waits_for_a_server_that_is_away_only_while_it_has_nothing_to_do(case: Case) -> None:
-    case.supervisor.is_stopping = lambda: True
+    stop_when(case.supervisor, lambda: True)
     for number in (1, 2):
         case.driver.check_stop()
         case.take()

@@ -12,7 +12,7 @@ from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_backend import RayBackend
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from tests.suphx_platform.on_ray.kept_calls import Actor, stop_when_told
+from tests.suphx_platform.on_ray.kept_calls import Actor, stop_when, stop_when_told
 
 
 class _Backend(RayBackend):
@@ -42,12 +42,16 @@ def test_a_stop_in_lockstep_does_not_wait_for_a_simulator_that_is_away(monkeypat
 
 def test_a_stop_in_lockstep_waits_for_a_simulator_that_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     supervisor, simulator = new_supervisor()
-    stop_when_told(monkeypatch, supervisor)
+    told = stop_when_told(monkeypatch, supervisor)
+    told.append("the stop is made")
     supervisor.health["simulator 0"] = Health(1, "here", 0, "first")
+    backend = _Backend(supervisor, is_lockstep=True)
+    backend._check_stop()
     simulator.calls[0].reference.answer.set_result(None)
-    assert _Backend(supervisor, is_lockstep=True).settle() == []
+    assert backend.settle() == []
 
 
 def test_a_stop_at_free_pace_waits_for_no_simulator() -> None:
     supervisor, _ = new_supervisor()
+    stop_when(supervisor, lambda: True)
     assert _Backend(supervisor, is_lockstep=False).settle() == []

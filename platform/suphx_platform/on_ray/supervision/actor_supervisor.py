@@ -26,6 +26,8 @@ _ENGINE_SECONDS = 2.0
 CALL_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
 """What the answer to a call may be if its part, or the node of the answer, is gone, or the part raised an error."""
 _WAIT_SECONDS = 0.5
+_CHECK_SECONDS = 5.0
+"""Time for the answer to a health check."""
 
 _UNREPORTED = "its process has ended, and another one has taken its place"
 
@@ -72,6 +74,7 @@ class ActorSupervisor:
         self._missing = missing
         self.is_stopping: Callable[[], bool] = lambda: False
         """Whether the run is to stop, and no part that is away is waited for."""
+        self._stop_seen_at: float | None = None
         self.calls = InFlightCalls(self._hung, self._is_waiting)
         self.health: dict[str, Health] = {}
         """What each living part said last."""
@@ -100,8 +103,16 @@ class ActorSupervisor:
             self._missing.look(self.health)
 
     def check_stop(self, part: str) -> None:
-        """Raise PartAwayError if the run is to stop while ``part`` is away, or waits for a part that is."""
-        if self.is_stopping() and (part not in self.health or self._is_waiting(part)):
+        """Raise PartAwayError if the run is to stop while ``part`` is away, or waits for a part that is.
+
+        A part may be back and not have answered a health check yet: it is away if it has not until the next one.
+        """
+        if not self.is_stopping():
+            return
+        now = time.monotonic()
+        self._stop_seen_at = now if self._stop_seen_at is None else self._stop_seen_at
+        has_been_asked = now - self._stop_seen_at >= self._config.hang_seconds / _CHECKS + _CHECK_SECONDS
+        if has_been_asked and (part not in self.health or self._is_waiting(part)):
             raise PartAwayError(f"{part} is away")
 
     def call(

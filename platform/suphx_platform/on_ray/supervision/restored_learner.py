@@ -15,7 +15,6 @@ from typing import Any, Generic, TypeVar
 
 import ray
 
-from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.supervision.actor_supervisor import (
     CALL_ERRORS,
@@ -86,9 +85,9 @@ class RestoredLearner(Generic[L]):
         self._is_copying = self._has_lost_batches = False
 
     def check_stop(self) -> None:
-        """Raise PartAwayError if the run is to stop while the learner is being restored."""
-        if self.is_restoring and self._supervisor.is_stopping():
-            raise PartAwayError(f"{LEARNER} is away")
+        """Raise PartAwayError if the run is to stop while the learner is being restored, and is away."""
+        if self.is_restoring:
+            self._supervisor.check_stop(LEARNER)
 
     @property
     def num_open(self) -> int:

@@ -190,7 +190,7 @@ def test_20_hanchans_of_two_honest_programs_at_one_table(transport: str) -> None
 @pytest.mark.parametrize("rules", [tenhou_no_red(), Rules(kan_dora="none"), Rules(num_winds=3)])
 def test_rules_that_mjai_has_no_words_for_are_refused(rules: Rules) -> None:
     agents = [load_any_agent(each) for each in (bot("tsumogiri"), *["tsumogiri"] * 3)]
-    with pytest.raises(ValueError, match="mjai has no words for others: programs can only play tenhou"):
+    with pytest.raises(ValueError, match="mjai has no words for others: use tenhou"):
         simulate(agents, rules=rules)
 
 

@@ -12,7 +12,7 @@ from suphx_platform.on_ray.monte_carlo import round_learner_driver
 from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerDriver
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
-from tests.suphx_platform.on_ray.kept_calls import Actor
+from tests.suphx_platform.on_ray.kept_calls import Actor, stop_when
 
 
 def test_a_learner_whose_rounds_were_lost_is_not_asked_for_newer_weights_again_and_again(
@@ -45,7 +45,7 @@ def test_a_learner_whose_rounds_were_lost_is_not_asked_for_newer_weights_again_a
     assert (driver.newest.number, driver.newest.weights) == (21, ["newer"])
 
     driver.check_stop()
-    supervisor.is_stopping = lambda: True
+    stop_when(supervisor, lambda: True)
     driver.check_stop()
     driver._learner.begin()
     with pytest.raises(PartAwayError, match="learner is away"):

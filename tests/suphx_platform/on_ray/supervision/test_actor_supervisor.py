@@ -11,10 +11,11 @@ from ray.exceptions import ActorUnavailableError, RayTaskError
 from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
+from suphx_platform.on_ray.supervision import actor_supervisor
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from tests.suphx_platform.on_ray.kept_calls import stop_when_told
+from tests.suphx_platform.on_ray.kept_calls import stop_when, stop_when_told
 
 
 class Reference:
@@ -221,11 +222,28 @@ def test_a_stop_waits_for_no_part_whose_answer_waits_for_missing_parts() -> None
     supervisor = ActorSupervisor(RayLayoutConfig(), {}, {"simulator 0": ["engine 0"]})
     supervisor.health["simulator 0"] = Health(1, "here", 0, "first")
     supervisor.check_stop("simulator 0")
-    supervisor.is_stopping = lambda: True
+    stop_when(supervisor, lambda: True)
     with pytest.raises(PartAwayError, match="simulator 0 is away"):
         supervisor.check_stop("simulator 0")
     supervisor.health["engine 0"] = Health(2, "here", 0, "first")
     supervisor.check_stop("simulator 0")
+
+
+def test_a_part_that_is_back_has_time_to_say_so_before_a_stop_counts_it_as_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    supervisor = ActorSupervisor(RayLayoutConfig(hang_seconds=60.0), {"buffer 0": SilentActor()})
+    monkeypatch.setattr(actor_supervisor, "time", SimpleNamespace(monotonic=lambda: now))
+    supervisor.is_stopping = lambda: True
+    supervisor.check_stop("buffer 0")
+    now = 119.0
+    supervisor.check_stop("buffer 0")
+    now = 120.0
+    with pytest.raises(PartAwayError, match="buffer 0 is away"):
+        supervisor.check_stop("buffer 0")
+    supervisor.health["buffer 0"] = Health(1, "here", 0, "first")
+    supervisor.check_stop("buffer 0")
 
 
 def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(killed: list[object]) -> None:

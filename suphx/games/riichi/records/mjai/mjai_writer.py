@@ -67,8 +67,8 @@ def refuse_untold_tables(tables: Records) -> None:
         is_told &= tables[name] == tenhou[name]
     if not np.all(is_told):
         raise UntoldRulesError(
-            "the rules are not Tenhou's with red fives, and mjai has no words for others: programs can only play "
-            "tenhou() and tonpuu()"
+            "the deals do not follow Tenhou's rules with red fives, and mjai has no words for others: use "
+            "tenhou() or tonpuu() with programs"
         )
 
 
