@@ -34,8 +34,10 @@ class MatchThread:
         self._is_closed = Event()
 
     def play(self, order: MatchOrder) -> Future[MatchOutcome]:
-        """Have a match played with the nets that its folder has now. Its error is a ChildProcessError if the workers of
-        the same games are lost again and again."""
+        """Have a match played with the nets that its folder has now.
+
+        The error of the future is a ChildProcessError if the workers of the same games are lost again and again.
+        """
         files = None if order.keeps_games else order.files()  # the nets of a run that goes on change
         return self._executor.submit(self._play, order, files)
 

@@ -88,10 +88,12 @@ class SequentialTest:
         is_known = sums.differing >= MIN_DIFFERING
         if ratio >= bound and is_known:
             return "better"
-        return "not_better" if ratio <= -bound and (is_known or sums.walls >= self._rare(sums)) else "undecided"
+        if ratio <= -bound and (is_known or sums.walls >= self._walls_if_rare(sums)):
+            return "not_better"
+        return "undecided"
 
-    def _rare(self, sums: WallSums) -> float:
-        """Return how many walls there must be for the differing ones to be too rare to bring the gain."""
+    def _walls_if_rare(self, sums: WallSums) -> float:
+        """Return of how many walls the differing ones would be too rare to bring the gain."""
         from scipy.special import gammaincinv  # here: commands that only read a recipe start without scipy
 
         most = float(gammaincinv(sums.differing + 1, 1 - self.error))  # expected ones, at most
@@ -119,10 +121,11 @@ class SequentialTest:
 
     def _unknown_walls(self, sums: WallSums) -> float:
         """Return how many more walls it takes until enough of them differ, or are known to be rare."""
-        missing = max(MIN_DIFFERING - sums.differing, 0)
+        until_rare = max(self._walls_if_rare(sums) - sums.walls, 0.0)
         if not sums.differing:
-            return self._rare(sums) - sums.walls
-        return min(missing * sums.walls / sums.differing, max(self._rare(sums) - sums.walls, 0.0))
+            return until_rare
+        missing = max(MIN_DIFFERING - sums.differing, 0)
+        return min(missing * sums.walls / sums.differing, until_rare)
 
 
 @dataclass(frozen=True, slots=True)
