@@ -67,7 +67,7 @@ class PlayerStatistics:
     call_rate: float
     """Share of kyoku with at least one chi, pon or open kan."""
     tenpai_at_draw_rate: float
-    """Share of exhaustive draws with a tenpai hand."""
+    """Share of exhaustive draws with a tenpai hand; those that end with a nagashi mangan do not count."""
     average_win: float
     average_deal_in: float
     average_win_turn: float

@@ -157,6 +157,7 @@ class NetAgent:
         if head == DISCARD_HEAD:
             logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
             if selection == "sampled":
+                logits /= self._calibrations[head].temperature
                 kinds, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
             else:
                 kinds = masked_logits(logits, legal).argmax(dim=1)

@@ -75,8 +75,8 @@ class BranchCollector:
             counted = self._group.counted(outputs)
             for number, part in enumerate(observed):
                 if part.head in self._heads:
-                    kinds = self._next_kinds(number, observed, logits) if part.head == RIICHI_HEAD else None
-                    trials.append(self._branch(number, part, logits[number], counted[number], kinds))
+                    after_no = self._after_no(number, observed, logits)
+                    trials.append(self._branch(number, part, logits[number], counted[number], after_no))
                     count += len(trials[-1].choices)
             self._group.step(outputs)
             in_vain = 0 if count > before else in_vain + 1
@@ -101,6 +101,15 @@ class BranchCollector:
         versions = np.zeros(len(actions), np.int32)
         return PolicyOutputs(actions.numpy().astype(np.int16), scores, log_probs.numpy(), versions)
 
+    def _after_no(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64 | None:
+        """Return what follows a no of each row of a part (``branch``); None for discards, which have no no."""
+        head = observed[number].head
+        if head == DISCARD_HEAD:
+            return None
+        if head == RIICHI_HEAD:
+            return self._next_kinds(number, observed, logits)
+        return self._group.next_claims(number, [torch.softmax(own, dim=1)[:, 1].numpy() for own in logits])
+
     def _next_kinds(self, number: int, observed: Sequence[Observations], logits: Sequence[Tensor]) -> I64:
         """Return what the discard net would discard at the table of each row of a part, the most probable kind."""
         discards = next(i for i, part in enumerate(observed) if part.head == DISCARD_HEAD)
@@ -110,7 +119,7 @@ class BranchCollector:
         return kinds[self._group.owners(number)]
 
     def _branch(
-        self, number: int, part: Observations, logits: Tensor, counted: np.ndarray, kinds: I64 | None
+        self, number: int, part: Observations, logits: Tensor, counted: np.ndarray, after_no: I64 | None
     ) -> _Trial:  # fmt: skip
         config = self._config
         choices = probable_actions(
@@ -121,8 +130,8 @@ class BranchCollector:
         if part.head == DISCARD_HEAD:
             is_played_out &= _fractions(part.uniforms) < config.discard_share
         rows = np.flatnonzero(is_played_out)
-        own = None if kinds is None else kinds[rows]
-        tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, kinds=own)
+        own = None if after_no is None else after_no[rows]
+        tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls, after_no=own)
         return _Trial(part.head, part.planes[rows], part.masks[rows], choices[rows], tables)
 
     def _play_out(self, trials: Sequence[_Trial], nets: Sequence[Net]) -> dict[int, Branches]:

@@ -54,10 +54,10 @@ def play_branches(
     At most ``num_games`` are played side by side; a seed is taken from ``seeds`` when the next game can begin.
     With ``has_draw_lanes`` every seat draws from its own positions of the wall, so that branches have more in common
     with the game (docs/evaluation.md). ``progress`` is called with parts of games, whose sum is their number.
-    ValueError for an agent that must follow whole games.
+    ValueError for an agent that must follow whole games, or keeps what it needs by table (``needs_same_table``).
     """
     for agent in (candidate, opponent):
-        if isinstance(agent, GameFollower):
+        if isinstance(agent, GameFollower) or getattr(agent, "needs_same_table", False):
             raise ValueError(f"{agent.name} follows whole games and cannot play a single deal again: play hanchans")
     simulator = Simulator(_TABLES * num_games, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
     yield from _BranchPool(candidate, opponent, iter(seeds), simulator, GameParts(num_games, progress)).play()

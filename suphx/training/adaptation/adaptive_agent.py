@@ -51,6 +51,9 @@ class AdaptiveAgent:
     >>> actions = agent.act(simulator.tables, simulator.waiting())
     """
 
+    needs_same_table = True
+    """A kyoku must go on at the table at which it began, so no copies of tables are played (paired deals)."""
+
     def __init__(self, name: str, adapter: Adapter, move: MoveConfig | None = None) -> None:
         self.name = name
         self.adapter = adapter

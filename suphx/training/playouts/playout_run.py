@@ -4,7 +4,7 @@
 >>> run.resume()
 >>> while not run.is_finished:
 ...     run.advance()
->>> run.finish()["heads"]["discard"]["gain"]
+>>> run.finish()["history"][-1]["discard_gain"]
 
 The folder then has the checkpoints of all five nets, ``metrics.json``, and ``playout_state.safetensors``, from which a
 run that was killed goes on and ends with the same numbers.

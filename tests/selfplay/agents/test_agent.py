@@ -116,6 +116,12 @@ def test_a_sampled_agent_draws_its_discards_and_repeats_them(tmp_path: Path) -> 
     assert differ > len(plain) / 3, "untrained nets give most kinds about the same probability"
 
 
+def test_a_sampled_agent_samples_discards_from_calibrated_probabilities(tmp_path: Path) -> None:
+    save_nets(tmp_path / "sharp", calibration=Calibration(temperature=1e-6, yes_threshold=0.5))
+    sharp, plain = (discards(load_agent(f"{tmp_path}/sharp{selection}"), 8, 30) for selection in (":sampled", ""))
+    assert sharp == plain, "at this temperature only the most probable actions are left"
+
+
 def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
     agent = load_agent(f"{save_nets(tmp_path)}:sampled")
     simulator = Simulator(64, tenhou())

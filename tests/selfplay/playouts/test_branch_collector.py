@@ -76,7 +76,7 @@ def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:
     logits = NETS[DISCARD_HEAD](torch.from_numpy(asked.planes)).float()
     kinds = masked_logits(logits, torch.from_numpy(asked.masks)).argmax(dim=1).numpy()
     none = np.full(8, -1)
-    branches = branch(tables, RIICHI_HEAD, np.arange(8), none, riichi.choices, kinds=kinds)
+    branches = branch(tables, RIICHI_HEAD, np.arange(8), none, riichi.choices, after_no=kinds)
     np.testing.assert_array_equal(riichi.points, play_out_scripted(branches))
     assert (riichi.points[:, 0] != riichi.points[:, 1]).any()
 

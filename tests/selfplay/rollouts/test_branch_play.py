@@ -110,6 +110,13 @@ class Follower(ScriptedAgent):
         raise AssertionError("nobody asks it")
 
 
-def test_an_agent_that_follows_whole_games_is_refused() -> None:
+class TableKeeper(ScriptedAgent):
+    """Keeps what it needs by table, as run-time adaptation does."""
+
+    needs_same_table = True
+
+
+@pytest.mark.parametrize("agent", [Follower("ukeire"), TableKeeper("ukeire")])
+def test_an_agent_that_cannot_play_copies_of_tables_is_refused(agent: ScriptedAgent) -> None:
     with pytest.raises(ValueError, match="ukeire follows whole games and cannot play a single deal again"):
-        branches(Follower("ukeire"), ScriptedAgent("random"))
+        branches(agent, ScriptedAgent("random"))

@@ -8,7 +8,8 @@ import pytest
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
+from suphx.selfplay.rollouts.branch_play import play_branches
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapted, Adapter
@@ -25,6 +26,12 @@ class CountingAdapter(Adapter):
         self.asked = getattr(self, "asked", [])
         self.asked += [(int(t["num_kyoku"]), int(seat), bool(nets)) for t, seat in zip(tables, seats, strict=True)]
         return super().adapt(tables, seats, seeds, nets)  # type: ignore[arg-type]
+
+
+def test_it_needs_the_same_table_for_a_kyoku() -> None:
+    adaptive = AdaptiveAgent("adapted", Adapter(small_agent(), CONFIG))
+    with pytest.raises(ValueError, match="adapted follows whole games"):
+        next(play_branches(adaptive, ScriptedAgent("random"), [1], tenhou()))
 
 
 def play_kyokus(agent: Agent, num_steps: int) -> tuple[Records, list[I16]]:

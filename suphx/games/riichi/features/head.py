@@ -16,8 +16,8 @@ CLAIM_HEADS = (
 )  # one input row for each possible claim, with the planes of the hand after it
 
 PLAYOUT_HEADS = (DISCARD_HEAD, RIICHI_HEAD, CHOW_HEAD, PONG_HEAD)
-"""Heads whose every answer is an action; the no of a riichi is the discard that follows it. The no of an own kan is not
-one: other decisions have to follow it."""
+"""Heads whose every answer is an action: the no of a riichi is the discard that follows it, that of a chow or pong the
+next claim or a pass. The no of an own kan is not one: other decisions have to follow it."""
 
 
 def head_index(name: str) -> int:

@@ -8,8 +8,10 @@ section 3.4) and search start from such positions.
 - A hand after riichi is tenpai: every tenpai hand that the hidden tiles allow is equally likely (tenpai_hand.py), seven
   pairs (about a fifth of all) and thirteen orphans included. With several such hands every way to deal them is equally
   likely, too, or nearly so (tenpai_deal.py). How players come to their hands is not considered.
+- A hand after riichi does not wait for a tile that its seat let pass since: all agents here win when they can. Only
+  where hardly any other hand is possible it does, because a player may have passed a win.
 - What other seats let pass is known, so their furiten follows from their new waits. That they did not claim earlier
-  tiles is not used. In a claim window the other seats' hidden answers are forgotten: who was asked before has passed.
+  tiles is not used otherwise. In a claim window the other seats' hidden answers are forgotten: who was asked before has passed.
 - The part of the wall that is already drawn keeps no history: visible tiles and other hands lie there in any order.
 """
 
@@ -27,7 +29,7 @@ from suphx.games.riichi.hidden.tenpai_table import TenpaiTable, load_tenpai_tabl
 from suphx.games.riichi.table.hand import add_to_hand
 from suphx.games.riichi.table.meld import meld_size
 from suphx.games.riichi.table.red_five import num_red, red_face
-from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, TABLE, Table
+from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, RIICHI_FLAG, TABLE, Table
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, is_five, kind_of_face
 from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN, URA_POSITIONS, dora_indicator
 from suphx.kernel.jit import jit
@@ -157,12 +159,25 @@ def _deal_tenpai_hands(
         deal.left[tile >> 2] += 1
     for other in range(4):
         deal.num_melds[other] = t.num_melds[other] if _needs_tenpai(t, seat, other) else -1
+        deal.let_pass[other] = _let_pass_since_riichi(t, other)
     return deal_tenpai(tenpai, suits, deal, state)
 
 
 @jit
 def _needs_tenpai(t: Table, seat: int, other: int) -> bool:
     return other != seat and t.riichi[other] != 0
+
+
+@jit
+def _let_pass_since_riichi(t: Table, seat: int) -> int:
+    """Return the bit set of kinds that a seat in riichi did not win on, its own discards from riichi on included."""
+    kinds = t.passed_kinds[seat]
+    is_in_riichi = False
+    for i in range(t.river_length[seat]):
+        is_in_riichi |= t.river_flags[seat, i] & RIICHI_FLAG != 0
+        if is_in_riichi:
+            kinds |= 1 << kind_of_face(t.river[seat, i])
+    return kinds
 
 
 @jit

@@ -9,10 +9,14 @@ another, each from what is left, and then 16 times each is put back and drawn ag
 sampler. That is close to uniform, not exact: in eight positions the mean number of tiles of each kind in each hand did
 not differ from that after 40 times by more than chance allows in 6,000 deals (before the first time it did by a third
 of a tile). Where hands must take nearly all of the tiles it is less close; a wall never gets so short.
+
+A hand that waits for a tile which its seat let pass is drawn again, up to 200 times; then it is kept, because a player
+may have passed a win. So the hands that remain are equally likely, too.
 """
 
 from __future__ import annotations
 
+from suphx.games.riichi.hand.shanten import waiting_kinds
 from suphx.games.riichi.hand.suit_table import Suits
 from suphx.games.riichi.hidden.tenpai_hand import TENPAI_WEIGHTS, TenpaiWeights, choose, draw_tenpai, weigh_tenpai
 from suphx.games.riichi.hidden.tenpai_table import TenpaiTable
@@ -23,6 +27,7 @@ from suphx.kernel.record import I8, I64, field, record_dtype
 _APART_TRIES = 2000
 _IN_TURN_TRIES = 1000
 _SWEEPS = 16
+_WAIT_TRIES = 200
 
 
 class TenpaiDeal:
@@ -32,6 +37,8 @@ class TenpaiDeal:
     """Hidden tiles by kind."""
     num_melds: I8 = field("i1", 4)
     """By seat; -1 where no tenpai hand is needed."""
+    let_pass: I64 = field("i8", 4)
+    """By seat: bit set of the kinds that the hand does not wait for, if possible."""
     hand: I8 = field("i1", 4, 34)
     """By seat: the tenpai hand; empty where none is needed."""
     rest: I64 = field("i8", 34)
@@ -73,7 +80,7 @@ def _draw_apart(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) 
     for seat in range(4):
         if deal.num_melds[seat] >= 0:
             hand = deal.hand[seat]
-            if not draw_tenpai(table, suits, deal.weights, deal.num_melds[seat], hand, state):
+            if not _draw_hand(table, suits, deal, seat, state):
                 return False
             for kind in range(34):
                 # Hands are numbers of tiles: chance says whether these are other tiles than those of earlier seats.
@@ -110,10 +117,22 @@ def _draw_again(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) 
 def _draw_from_rest(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, seat: int, state: I64) -> bool:
     hand = deal.hand[seat]
     weigh_tenpai(table, deal.weights, deal.rest)
-    if not draw_tenpai(table, suits, deal.weights, deal.num_melds[seat], hand, state):
+    if not _draw_hand(table, suits, deal, seat, state):
         return False
     for kind in range(34):
         deal.rest[kind] -= hand[kind]
+    return True
+
+
+@jit
+def _draw_hand(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, seat: int, state: I64) -> bool:
+    """Draw the hand of a seat by ``deal.weights``; False when there is no tenpai hand."""
+    hand, num_melds = deal.hand[seat], deal.num_melds[seat]
+    for _ in range(_WAIT_TRIES):
+        if not draw_tenpai(table, suits, deal.weights, num_melds, hand, state):
+            return False
+        if waiting_kinds(suits, hand, num_melds) & deal.let_pass[seat] == 0:
+            break
     return True
 
 

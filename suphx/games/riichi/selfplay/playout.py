@@ -107,22 +107,22 @@ def branch(
     choices: I16,
     *,
     num_walls: int = 1,
-    kinds: I64 | None = None,
+    after_no: I64 | None = None,
 ) -> BranchTables:
     """Return copies of the tables ``indices`` int64 [n], which wait for decisions of ``head`` and stay as they are.
 
     ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: actions of the head
-    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. ``kinds`` int64 [n]: of the riichi head, what is
-    discarded after a no. Every action is tried in ``num_walls`` orders of the undrawn tiles: first that of the game,
+    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. ``after_no`` int64 [n]: what follows a no: of
+    the riichi head the kind that is discarded, of claims the action (without it, they pass). Every action is tried in ``num_walls`` orders of the undrawn tiles: first that of the game,
     then random ones, the same for all actions of a row. Raises ValueError for a head that is not one of PLAYOUT_HEADS,
     and for a choice that is not legal.
     """
     if head not in PLAYOUT_HEADS:
         raise ValueError(f"head {head} cannot be played out: use one of {PLAYOUT_HEADS}")
     actions = np.full(choices.shape, NO_BRANCH, np.int16)
-    if kinds is None:
-        kinds = np.full(len(indices), NO_BRANCH, np.int64)
-    row = _fill_actions(tables, head, indices, candidates, choices, kinds, actions)
+    if after_no is None:
+        after_no = np.full(len(indices), NO_BRANCH if head == RIICHI_HEAD else PASS, np.int64)
+    row = _fill_actions(tables, head, indices, candidates, choices, after_no, actions)
     if row >= 0:
         raise ValueError(f"row {row}: one of the choices {choices[row].tolist()} is not legal")
     positions = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
@@ -131,9 +131,25 @@ def branch(
     return BranchTables(copies, actions.ravel()[positions], positions, *choices.shape)
 
 
+def second_choices(tables: I64, candidates: I64, probabilities: F32) -> I64:
+    """Return what is done after a no to each claim, int64 [n]: the surest other claim of its table, or PASS.
+
+    ``tables`` and ``candidates`` int64 [n], ``probabilities`` float32 [n] of yes: by claim. Other claims count if they
+    are more probable than not.
+    """
+    order = np.lexsort((-probabilities, tables))
+    places = np.arange(len(order))
+    first = np.searchsorted(tables[order], tables[order])
+    other = np.where(places == first, np.minimum(places + 1, len(order) - 1), first)
+    is_wanted = (other != places) & (tables[order][other] == tables[order]) & (probabilities[order][other] > 0.5)
+    found = np.full(len(order), PASS, np.int64)
+    found[order] = np.where(is_wanted, candidates[order][other], PASS)
+    return found
+
+
 @jit
 def _fill_actions(
-    tables: Records, head: int, indices: I64, candidates: I64, choices: I16, kinds: I64, actions: I16
+    tables: Records, head: int, indices: I64, candidates: I64, choices: I16, after_no: I64, actions: I16
 ) -> int:  # fmt: skip
     """Fill int16 [n, k] with the actions of the choices; return the first row with one that is not legal, or -1."""
     for i in range(len(indices)):
@@ -142,7 +158,7 @@ def _fill_actions(
             choice = int(choices[i, k])
             if choice == NO_BRANCH:
                 continue
-            action = _action_of(t, head, int(candidates[i]), choice, int(kinds[i]))
+            action = _action_of(t, head, int(candidates[i]), choice, int(after_no[i]))
             if action < 0 or not t.legal[action]:
                 return i
             actions[i, k] = action
@@ -150,17 +166,17 @@ def _fill_actions(
 
 
 @jit
-def _action_of(t: Table, head: int, candidate: int, choice: int, kind: int) -> int:
-    """Return the action of a choice, or -1 if the head has no such choice; ``kind``: what is discarded after no."""
+def _action_of(t: Table, head: int, candidate: int, choice: int, after_no: int) -> int:
+    """Return the action of a choice, or -1 if the head has no such choice; ``after_no``: as in ``branch``."""
     if head == DISCARD_HEAD:
         return _discard_of(t, choice)
     if head == RIICHI_HEAD:
         if choice == 1:
             return RIICHI
-        return _discard_of(t, kind) if choice == 0 else -1
+        return _discard_of(t, after_no) if choice == 0 else -1
     if choice == 1:
         return candidate
-    return PASS if choice == 0 else -1
+    return after_no if choice == 0 else -1
 
 
 @jit

@@ -43,7 +43,7 @@ from suphx.games.riichi.selfplay.decision import (
     play_to_observation,
 )
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
-from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers
+from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
@@ -144,21 +144,38 @@ class TableGroup:
         """Return the table of each row of a part of the last ``observe``, int64 [n]."""
         return self._observed[part].owners
 
+    def candidates(self, part: int) -> I64:
+        """Return the claim or kan of each row of a part of the last ``observe``, int64 [n]; -1 for other heads."""
+        return self._observed[part].candidates
+
+    def next_claims(self, part: int, probabilities: Sequence[F32]) -> I64:
+        """Return the action that follows a no of each row of a claim's part of the last ``observe``, int64 [n].
+
+        It is the most probable claim of the other rows of its table, or PASS if none is more probable than not.
+        ``probabilities``: that of yes by row, float32 [n], for each part of a claim head (of others it is not used).
+        """
+        claims = [number for number, asked in enumerate(self._observed) if asked.observations.head in CLAIM_HEADS]
+        tables = np.concatenate([self._observed[number].owners for number in claims])
+        candidates = np.concatenate([self._observed[number].candidates for number in claims])
+        found = second_choices(tables, candidates, np.concatenate([probabilities[number] for number in claims]))
+        before = sum(len(self._observed[number].owners) for number in claims if number < part)
+        return found[before : before + len(self._observed[part].owners)]
+
     def deals(self) -> I64:
         """Return the numbers of the deals that the tables play now, int64 [tables]: as ``BranchTables.deals``."""
         return deal_numbers(self._tables)
 
     def branch(
-        self, part: int, rows: I64, choices: I16, *, num_walls: int = 1, kinds: I64 | None = None
+        self, part: int, rows: I64, choices: I16, *, num_walls: int = 1, after_no: I64 | None = None
     ) -> BranchTables:
         """Return copies of tables on which to try actions for the ``rows`` int64 [n] of a part of the last ``observe``.
 
-        ``choices`` int16 [n, k], ``kinds`` int64 [n] and errors as in playout.py. The tables stay as they are.
+        ``choices`` int16 [n, k], ``after_no`` int64 [n] and errors as in playout.py. The tables stay as they are.
         """
         asked = self._observed[part]
         owners, candidates = asked.owners[rows], asked.candidates[rows]
         head = asked.observations.head
-        return branch(self._tables, head, owners, candidates, choices, num_walls=num_walls, kinds=kinds)
+        return branch(self._tables, head, owners, candidates, choices, num_walls=num_walls, after_no=after_no)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""

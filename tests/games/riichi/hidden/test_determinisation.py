@@ -11,8 +11,8 @@ from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.hidden.determinisation import determinise
 from suphx.games.riichi.hidden.fixed_deal import deal_hand
 from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CLAIM, GAME_END, OWN_TURN
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, parse_faces
+from suphx.games.riichi.table.table import CLAIM, GAME_END, OWN_TURN, RIICHI_FLAG, TSUMOGIRI_FLAG
+from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, parse_faces, parse_kinds
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
@@ -141,6 +141,34 @@ def test_hands_after_riichi_may_be_seven_pairs_or_thirteen_orphans() -> None:
     hands = determinise(np.repeat(start, 20_000), 0, np.arange(20_000))["hand"][:, 1]
     assert 0.2 < ((hands == 2).sum(axis=1) == 6).mean() < 0.3
     assert ((hands[:, TERMINALS_AND_HONOURS] > 0).sum(axis=1) >= 12).any()
+
+
+def test_hands_after_riichi_do_not_wait_for_what_their_seat_let_pass() -> None:
+    start = deal_hand(tenhou(), 0, parse_faces("22334455667788m"), [3])
+    start["riichi"][0, 1] = 1
+    start["passed_kinds"][0, 1] = kind_set("19m1234p")
+    for place, (face, flags) in enumerate([("5z", 0), ("6z", RIICHI_FLAG), ("7z", TSUMOGIRI_FLAG), ("9s", 1)]):
+        start["river"][0, 1, place], start["river_flags"][0, 1, place] = parse_faces(face)[0], flags
+    start["river_length"][0, 1] = 4
+    after = determinise(np.repeat(start, 5000), 0, np.arange(5000))
+    assert (after["waits"][:, 1] != 0).all()
+    assert (after["waits"][:, 1] & kind_set("19m1234p67z9s") == 0).all()
+    assert (after["waits"][:, 1] & kind_set("5z") != 0).any(), "a discard before riichi"
+    assert (after["missed_win"][:, 1] == 0).all()
+
+
+def test_a_seat_that_let_everything_pass_is_tenpai_nevertheless() -> None:
+    start = deal_hand(tenhou(), 0, parse_faces("22334455667788m"), [3])
+    start["riichi"][0, 1] = 1
+    start["passed_kinds"][0, 1] = 2**34 - 1
+    after = determinise(np.repeat(start, 50), 0, np.arange(50))
+    assert (after["waits"][:, 1] != 0).all()
+    assert (after["missed_win"][:, 1] == 2).all()
+
+
+def kind_set(tiles: str) -> int:
+    """Return kinds as a bit set."""
+    return sum({1 << int(kind) for kind in parse_kinds(tiles)})
 
 
 @pytest.mark.slow

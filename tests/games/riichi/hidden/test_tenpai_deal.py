@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.hand.ukeire import find_waits
 from suphx.games.riichi.hidden.tenpai_deal import TENPAI_DEAL, deal_tenpai
 from suphx.games.riichi.hidden.tenpai_table import load_tenpai_table
 from suphx.games.riichi.table.tile import parse_kinds
@@ -17,11 +18,14 @@ TILES = "11123334455566m7p"
 BESIDE_THREE = "1112233m4455p"
 
 
-def deals(tiles: str, num_melds: Sequence[int], number: int) -> list[tuple[Kinds, ...]]:
+def deals(
+    tiles: str, num_melds: Sequence[int], number: int, let_pass: Sequence[int] = (0, 0, 0, 0)
+) -> list[tuple[Kinds, ...]]:
     """By deal: the hands of the seats that need one."""
     deal: Any = np.zeros(1, TENPAI_DEAL)[0]
     deal["left"] = np.bincount(parse_kinds(tiles), minlength=34)
     deal["num_melds"] = num_melds
+    deal["let_pass"] = let_pass
     state = np.array([11])
     found = []
     for _ in range(number):
@@ -57,6 +61,20 @@ def test_two_hands_are_dealt_in_all_ways_alike() -> None:
     assert abs(surprise(found, ways)) < 4
     for number in (0, 1):
         assert abs(surprise([hands[number] for hands in found], of_hand(number, ways))) < 4
+
+
+def test_hands_that_do_not_wait_for_what_was_let_pass_are_dealt_in_all_ways_alike() -> None:
+    six = int(parse_kinds("6m")[0])
+    every = ways_together(TILES, [3, 3])
+    ways = Counter({hands: times for hands, times in every.items() if not waits_for(hands[1], six)})
+    assert 0.2 < ways.total() / every.total() < 0.9
+    found = deals(TILES, [-1, 3, -1, 3], 4000, let_pass=(0, 0, 0, 1 << six))
+    assert abs(surprise(found, ways)) < 4
+
+
+def waits_for(hand: Kinds, kind: int) -> bool:
+    """Tell whether a hand beside three melds waits for a kind."""
+    return bool(find_waits([np.bincount(hand, minlength=34)], 3)[0, kind])
 
 
 def test_the_first_hand_takes_care_of_what_it_leaves_to_the_second() -> None:

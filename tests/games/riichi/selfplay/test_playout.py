@@ -12,9 +12,10 @@ from suphx.games.riichi.selfplay.playout import (
     branch,
     play_out_scripted,
     play_out_with_nets,
+    second_choices,
     shuffle_undrawn,
 )
-from suphx.games.riichi.table.action import PASS, PON, RIICHI
+from suphx.games.riichi.table.action import CHI, PASS, PON, RIICHI
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN
 from suphx.games.riichi.table.tile import parse_kinds
@@ -126,6 +127,25 @@ def test_a_refused_pon_is_no_and_an_accepted_one_is_made() -> None:
     assert points[0, 1] == points_with_the_simulator(deal.tables, PON)
 
 
+def test_the_no_of_a_claim_is_a_pass_or_another_legal_claim() -> None:
+    deal = Deal(["3m", "12m456p789s11m55z", "", ""], draws="9s", dora="7z", left=40)
+    deal.discard(0, "3m")
+    assert deal.tables["legal"][0, CHI + 2]
+    one, answers = np.zeros(1, np.int64), np.array([[0, 1]], np.int16)
+    branches = branch(deal.tables, CHOW_HEAD, one, np.array([CHI + 2]), answers, after_no=np.array([PASS]))
+    assert branches.actions.tolist() == [PASS, CHI + 2]
+    with pytest.raises(ValueError, match="row 0: one of the choices"):
+        branch(deal.tables, CHOW_HEAD, one, np.array([CHI + 2]), answers, after_no=np.array([PON]))
+
+
+def test_the_surest_other_claim_follows_a_no() -> None:
+    tables = np.array([4, 4, 7, 4, 9, 9, 2])
+    candidates = np.array([60, 61, 62, 63, 64, 65, 66])
+    probabilities = np.array([0.7, 0.6, 0.9, 0.8, 0.4, 0.6, 0.1], np.float32)
+    found = second_choices(tables, candidates, probabilities)
+    assert found.tolist() == [63, 63, PASS, 60, 65, PASS, PASS]
+
+
 def test_more_walls_give_the_mean_over_orders_of_the_undrawn_tiles() -> None:
     tables = after(30, range(40)).tables
     waiting = np.flatnonzero((tables["num_legal"] > 1) & (tables["drawn"] >= 0))[:1]
@@ -175,13 +195,13 @@ def test_the_no_of_a_riichi_is_the_discard_that_follows_it() -> None:
             table = tables[i : i + 1].copy()
             kind = int(np.flatnonzero(table["hand"][0, table["actor"][0]])[0])
             one, none = np.zeros(1, np.int64), np.full(1, -1)
-            branches = branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), kinds=np.array([kind]))
+            branches = branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), after_no=np.array([kind]))
             assert branches.actions.tolist() == [RIICHI, discard_action(table[0], kind)]
             points = play_out_scripted(branches)[0]
             assert points.tolist() == [points_with_the_simulator(table, int(each)) for each in branches.actions]
             for kinds in (None, np.array([-1]), np.flatnonzero(table["hand"][0, table["actor"][0]] == 0)[:1]):
                 with pytest.raises(ValueError, match="row 0: one of the choices"):
-                    branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), kinds=kinds)
+                    branch(table, RIICHI_HEAD, one, none, np.array([[1, 0]], np.int16), after_no=kinds)
             found += 1
         play_on(simulator, 1)
     assert found > 5

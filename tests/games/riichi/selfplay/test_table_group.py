@@ -11,9 +11,10 @@ from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK
 from suphx.experience.opponents import OpponentConfig
 from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
 from suphx.games.riichi.selfplay.table_group import TableGroup
+from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.selfplay.row_nets import RowAgent, policy_outputs
@@ -50,6 +51,34 @@ def final_scores(kyokus: list[KyokuEnds]) -> dict[int, list[tuple[int, ...]]]:
             if ends.placements[i].any():
                 over.add(int(game))
     return {game: scores[game] for game in over}
+
+
+def test_the_claim_after_a_no_is_one_of_the_same_table() -> None:
+    group, several = new_group(64), 0
+    for step in range(60):
+        observed = group.observe()
+        rng = np.random.default_rng(step)
+        yes = [rng.random(len(part.masks), np.float32) for part in observed]
+        claims = [
+            (table, candidate, probability)
+            for number, part in enumerate(observed)
+            if part.head in CLAIM_HEADS
+            for table, candidate, probability in zip(
+                group.owners(number).tolist(), group.candidates(number).tolist(), yes[number].tolist(), strict=True
+            )
+        ]
+        for number, part in enumerate(observed):
+            if part.head not in (CHOW_HEAD, PONG_HEAD):
+                continue
+            found = group.next_claims(number, yes)
+            assert found.shape == group.owners(number).shape
+            own = zip(group.owners(number).tolist(), group.candidates(number).tolist(), found.tolist(), strict=True)
+            for table, candidate, after_no in own:
+                wanted = [(p, other) for at, other, p in claims if at == table and other != candidate and p > 0.5]
+                assert after_no == max(wanted, default=(0.0, PASS))[1]
+                several += bool(wanted)
+        group.step([policy_outputs(part, 0) for part in observed])
+    assert several > 10
 
 
 def test_games_are_those_of_the_plain_decision_flow() -> None:

@@ -197,7 +197,8 @@ def _list_full_suit(search: Search, suit: int, end: int) -> int:
     """Do the same for a suit that the table does not hold."""
     states = np.empty((2, MAX_STATES, 2), np.int64)
     kinds = search.hand[27:] if suit == 3 else search.hand[9 * suit : 9 * suit + 9]
-    num_targets = expand_suit(kinds, search.limits[: 2 * search.num_sets + 2], states)
+    search.limits[2 * search.num_sets + 2 :] = -1
+    num_targets = expand_suit(kinds, search.limits, states)
     num_groups = 0
     for group in range(GROUP_SET * (search.num_sets + 1)):
         start = end
