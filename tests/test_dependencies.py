@@ -1,4 +1,7 @@
-"""What the shipped packages import is installed with them, or belongs to an extra and is asked for in a message."""
+"""What the shipped packages import is installed with them, or belongs to an extra and is asked for in a message.
+
+The packages of the platform and the command line are installed with the extra ``platform``.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +53,10 @@ def named(requirements: list[str]) -> set[str]:
     return {normal(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
 
 
-DEPENDENCIES = named(PROJECT["project"]["dependencies"])
 EXTRAS = {extra: named(found) for extra, found in PROJECT["project"]["optional-dependencies"].items()}
+LIBRARY = named(PROJECT["project"]["dependencies"])
+"""What comes with the package suphx alone."""
+DEPENDENCIES = LIBRARY | EXTRAS["platform"]
 
 
 def imported(tree: ast.AST, place: str, *, is_guarded: bool = False) -> Iterator[Import]:
@@ -102,6 +107,13 @@ def test_everything_imported_is_declared() -> None:
     known = DEPENDENCIES | optional | set(COMPANIONS)
     missing = sorted({f"{found.place}: {found.package}" for found, names in outside() if not names & known})
     assert missing == [], "add the package to dependencies or to an extra of pyproject.toml"
+
+
+def test_the_library_needs_nothing_of_the_platform() -> None:
+    optional = {name for extra, names in EXTRAS.items() if extra != "platform" for name in names}
+    own = [(found, names) for found, names in outside() if found.place.startswith("suphx/")]
+    assert len(own) > 100
+    assert sorted({found.place for found, names in own if not names & (LIBRARY | optional | set(COMPANIONS))}) == []
 
 
 def test_what_an_extra_brings_is_imported_with_a_message() -> None:

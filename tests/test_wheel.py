@@ -1,4 +1,4 @@
-"""The built wheel, installed by pip into an empty environment: commands, recipes, pages, chart and ``import suphx``.
+"""The built wheel, installed by pip into empty environments: commands, recipes, pages, chart and ``import suphx``.
 
 pip takes the packages from where it is set up to take them, in the versions of the locks.
 """
@@ -26,9 +26,9 @@ WITHOUT_EXTRAS = {"suphx.environments.riichi_v0": "pettingzoo is not installed: 
 
 
 class Installed:
-    """An environment with the wheel and its dependencies, and nothing else."""
+    """An environment with the wheel, its dependencies and those of an extra, and nothing else."""
 
-    def __init__(self, folder: Path, wheel: Path) -> None:
+    def __init__(self, folder: Path, wheel: Path, extra: str = "") -> None:
         self.wheel = wheel
         self.bin = folder / "venv" / "bin"
         self._constraints = folder / "constraints.txt"
@@ -36,7 +36,7 @@ class Installed:
         pins = re.findall(r"^[\w.-]+==[^ ;\\]+", locked, re.MULTILINE)
         self._constraints.write_text("\n".join(pins), encoding="utf-8")
         venv.create(folder / "venv", with_pip=True)
-        self.pip(str(wheel))
+        self.pip(f"{wheel}[{extra}]")
 
     @property
     def packages(self) -> Path:
@@ -59,13 +59,34 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel, built from the checkout and installed with pip."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
     subprocess.run(build, cwd=REPOSITORY, check=True)
     (wheel,) = folder.glob("*.whl")
-    return Installed(folder, wheel)
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel with the platform, as pip installs it."""
+    return Installed(tmp_path_factory.mktemp("installed"), wheel, "platform")
+
+
+def test_the_library_alone_plays_and_has_environments(wheel: Path, tmp_path: Path) -> None:
+    alone = Installed(tmp_path, wheel)
+    program = """
+import importlib.util, pkgutil, suphx
+from suphx.environments.riichi_env import RiichiEnv
+RiichiEnv().reset(seed=1)
+for module in pkgutil.walk_packages(suphx.__path__, "suphx."):
+    if module.name not in %r:
+        importlib.import_module(module.name)
+print(len(suphx.simulate("tsumogiri")), importlib.util.find_spec("ray"), importlib.util.find_spec("mlflow"))
+"""
+    assert alone.run(tmp_path, "python", "-c", program % [*WITHOUT_EXTRAS]).split() == ["1", "None", "None"]
+    assert "need the extra platform of suphx" in alone.run(tmp_path, "suphx", "ui", returncode=1)
 
 
 def test_its_dependencies_are_complete(installed: Installed, tmp_path: Path) -> None:

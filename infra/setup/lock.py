@@ -92,7 +92,7 @@ def main() -> None:
         pins = Path(folder) / "pins.txt"
         pins.write_text("".join(path.read_text(encoding="utf-8") for path in (ALL_LOCK, CUDA_LOCK)), encoding="utf-8")
         entries = resolve(pins, ["--all-extras", *upgrade])
-        image = resolve(pins, ["--extra", "server"])
+        image = resolve(pins, ["--extra", "platform", "--extra", "server"])
     cuda = {name: entry for name, entry in entries.items() if CUDA_NAMES.fullmatch(name)}
     write_lock(ALL_LOCK, {name: entry for name, entry in entries.items() if name not in cuda})
     write_lock(IMAGE_LOCK, {name: entry for name, entry in image.items() if name not in cuda})

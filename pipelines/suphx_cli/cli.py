@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("suphx: stopped", file=sys.stderr, flush=True)
         return STOPPED
+    except ModuleNotFoundError as error:
+        print(f"suphx: {_missing_package(error)}", file=sys.stderr, flush=True)
+        return 1
     except OSError as error:
         from suphx_platform.console.closed_pipe import is_lost_output, silence_output
 
@@ -102,13 +105,22 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
 
 def describe(error: Exception) -> str:
     """Return one line that says what went wrong, where, and what to do."""
-    if isinstance(error, ValueError) or type(error).__module__.startswith("suphx"):
+    if isinstance(error, ModuleNotFoundError):
+        text = _missing_package(error)
+    elif isinstance(error, ValueError) or type(error).__module__.startswith("suphx"):
         text = str(error)
     elif isinstance(error, OSError):
         text = _describe_os_error(error)
     else:
         text = f"unexpected {type(error).__name__}: {error}; add --debug for the traceback"
     return " ".join(text.split())
+
+
+def _missing_package(error: ModuleNotFoundError) -> str:
+    return (
+        f"the package {error.name} is not installed: the commands need the extra platform of suphx, so run "
+        'pip install ".[platform]" in the checkout, or make setup'
+    )
 
 
 def _describe_os_error(error: OSError) -> str:

@@ -270,11 +270,27 @@ def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str], caps
         ),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.xml"), "No such file: a.xml: check the path"),
         (OSError(errno.ENOSPC, "cannot write x: disk full; free space"), "cannot write x: disk full; free space"),
+        (
+            ModuleNotFoundError("No module named 'mlflow'", name="mlflow"),
+            "the package mlflow is not installed: the commands need the extra platform of suphx, so run "
+            'pip install ".[platform]" in the checkout, or make setup',
+        ),
         (KeyError("tile"), "unexpected KeyError: 'tile'; add --debug for the traceback"),
     ],
 )
 def test_every_error_is_one_line(error: Exception, line: str) -> None:
     assert cli.describe(error) == line
+
+
+def test_a_package_that_is_missed_before_the_command_begins_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> argparse.ArgumentParser:
+        raise ModuleNotFoundError("No module named 'rich'", name="rich")
+
+    monkeypatch.setattr(cli, "build_parser", fails)
+    assert cli.main(["recipes"]) == 1
+    assert capsys.readouterr().err.startswith("suphx: the package rich is not installed: ")
 
 
 class _Failing:
