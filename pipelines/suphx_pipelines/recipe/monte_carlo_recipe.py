@@ -1,4 +1,4 @@
-"""The recipe of a run in which nets learn a game by Deep Monte-Carlo: that of DouDizhu (docs/games.md)."""
+"""The recipe of a run in which nets learn a game by Deep Monte-Carlo: that of DouDizhu (docs/doudizhu.md)."""
 
 from __future__ import annotations
 

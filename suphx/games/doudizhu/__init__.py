@@ -2,7 +2,7 @@
 
 Imports suphx.kernel, suphx.experience, candidate_game.py and atomic_file; pyproject.toml lists the order of its
 folders. The layers above import the names in __init__.pyi from here, and nothing else of it. Start in
-engine/simulator.py, and docs/games.md for the rules.
+engine/simulator.py, and docs/doudizhu.md for the rules.
 """
 
 import lazy_loader

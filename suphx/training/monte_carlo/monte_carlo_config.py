@@ -24,7 +24,7 @@ class MonteCarloConfig:
     simulators of a run over Ray play on the CPU."""
     precision: Precision = "auto"
     """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the device supports it, which is faster there
-    (docs/games.md)."""
+    (docs/doudizhu.md)."""
     imitates: str = ""
     """A scripted agent whose moves the nets learn, from games that it plays against itself (supervised learning: is
     this candidate its move, yes or no); empty = learn the returns of self-play."""

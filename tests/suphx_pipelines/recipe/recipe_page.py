@@ -89,10 +89,10 @@ def page() -> str:
             "## Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
             *(_section(table, tournament.free_keys, "Tournament: ") for table in tables(tournament)),
             "## Recipe of another game\n",
-            "Keys of the recipes for DouDizhu, which have the key `game` ([games](games.md)).\n",
+            "Keys of the recipes for DouDizhu, which have the key `game` ([DouDizhu](doudizhu.md)).\n",
             *(_section(table, other_game.free_keys, "DouDizhu: ") for table in tables(other_game)),
             "## Recipe of a tournament of another game\n",
-            "Keys of the recipes for `suphx tournament` with the key `game` ([games](games.md#tournaments)).\n",
+            "Keys of the recipes for `suphx tournament` with the key `game` ([DouDizhu](doudizhu.md#tournaments)).\n",
             *(_section(table, side_tournament.free_keys, "DouDizhu tournament: ") for table in tables(side_tournament)),
         ]
     )

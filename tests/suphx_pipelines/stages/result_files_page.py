@@ -123,10 +123,10 @@ def page() -> str:
             "## A tournament\n",
             *_table(TOURNAMENT),
             "## A run by Deep Monte-Carlo\n",
-            "See [games](games.md).\n",
+            "See [DouDizhu](doudizhu.md).\n",
             *_table(MONTE_CARLO),
             "## A tournament of a game of two sides\n",
-            "See [games](games.md#tournaments).\n",
+            "See [DouDizhu](doudizhu.md#tournaments).\n",
             *_table(SIDE_TOURNAMENT),
         ]
     )

@@ -25,7 +25,7 @@ from suphx.kernel.record import I64
 
 MAX_BID = 3
 _LEAST_STRENGTHS = (6, 8, 10)
-"""Of a hand that bids 1, 2 and 3: from 8 on the landlord ``rule`` wins more often than not (docs/games.md)."""
+"""Of a hand that bids 1, 2 and 3: from 8 on the landlord ``rule`` wins more often than not (docs/doudizhu.md)."""
 
 
 @jit

@@ -45,7 +45,7 @@ def parse_record(text: str, rules: Rules | None = None) -> GameRecord:
     cards = {name.strip().lower(): text for name, text in lines}
     missing = [name for name in _NAMES if name not in cards]
     if missing or not mark:
-        raise ValueError(f"this text has no line {(missing or [_MOVES])[0]!r}: docs/games.md shows a game as text")
+        raise ValueError(f"this text has no line {(missing or [_MOVES])[0]!r}: docs/doudizhu.md shows a game as text")
     hands = [cards_text(parse_cards(cards[name].strip())) for name in _NAMES]
     bids = _parse_bids(cards[_BIDS]) if _BIDS in cards else ()
     return GameRecord(
