@@ -5,8 +5,8 @@
    move                                         values
 0  pass  [{"move": "pass", "value": 0.31}, {"move": …
 
-``record`` is a line of a file of records (docs/doudizhu.md), of a game that is not finished. A record has all hands, but
-the nets see only what the seat that is to move sees. MLflow calls ``_load_pyfunc``, as in pyfunc_agent.py.
+``record`` is a line of a file of records (docs/doudizhu.md), of a game that is not finished. A record has all hands,
+but the nets see only what the seat that is to move sees. MLflow calls ``_load_pyfunc``, as in pyfunc_agent.py.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ section 3.4) and search start from such positions.
 - A hand after riichi does not wait for a tile that its seat let pass since: all agents here win when they can. Only
   where hardly any other hand is possible it does, because a player may have passed a win.
 - What other seats let pass is known, so their furiten follows from their new waits. That they did not claim earlier
-  tiles is not used otherwise. In a claim window the other seats' hidden answers are forgotten: who was asked before has passed.
+  tiles is not used otherwise. In a claim window the other seats' hidden answers are forgotten: who was asked before
+  has passed.
 - The part of the wall that is already drawn keeps no history: visible tiles and other hands lie there in any order.
 """
 

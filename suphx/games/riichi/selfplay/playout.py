@@ -113,8 +113,9 @@ def branch(
 
     ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: actions of the head
     to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. ``after_no`` int64 [n]: what follows a no: of
-    the riichi head the kind that is discarded, of claims the action (without it, they pass). Every action is tried in ``num_walls`` orders of the undrawn tiles: first that of the game,
-    then random ones, the same for all actions of a row. Raises ValueError for a head that is not one of PLAYOUT_HEADS,
+    the riichi head the kind that is discarded, of claims the action (without it, they pass). Every action is tried in
+    ``num_walls`` orders of the undrawn tiles: first that of the game, then random ones, the same for all actions of a
+    row. Raises ValueError for a head that is not one of PLAYOUT_HEADS,
     and for a choice that is not legal.
     """
     if head not in PLAYOUT_HEADS:
