@@ -10,11 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from suphx.games.riichi import GameLog, Quarantine, RecordForm, Rules, iter_records, tenhou, write_records
-from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.selfplay.agents.agent import AgentLike, as_agent
 from suphx.selfplay.rollouts.rollout import play_games
-
-AgentLike = Agent | str
-"""An agent, or its address for ``load_agent``."""
 
 
 def simulate(
@@ -22,7 +19,8 @@ def simulate(
 ) -> list[GameLog]:
     """Play games and return their logs; game i has the walls of ``seed + i`` and the id ``<seed + i>-<i>``.
 
-    ``agents``: one for all seats, or four, seat 0 (the first dealer) first; ``rules``: Tenhou's if None.
+    ``agents``: one for all seats, or four, seat 0 (the first dealer) first: agents, or addresses for ``load_agent``;
+    ``rules``: Tenhou's if None.
     ValueError for another number of agents or games, an unknown agent, or a seed outside 0 … 2**62 - 1.
 
     >>> games = simulate(["ukeire", "tsumogiri", "tsumogiri", "tsumogiri"], 2, seed=7)
@@ -36,7 +34,8 @@ def simulate(
         raise ValueError(f"{len(seats)} agents: give one for all seats, or four")
     if num_games < 1:
         raise ValueError(f"num_games is {num_games}: use 1 or more")
-    keys = [agent if isinstance(agent, str) else id(agent) for agent in seats]  # agents need no hash, and may be equal
+    # Agents need no hash, and may be equal.
+    keys = [str(agent) if isinstance(agent, str | Path) else id(agent) for agent in seats]
     known = dict(zip(keys, seats, strict=True))
     places = {key: place for place, key in enumerate(known)}
     loaded = [as_agent(agent) for agent in known.values()]
@@ -82,8 +81,3 @@ def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "m
     (2, 2)
     """
     return write_records(games, Path(path), form)
-
-
-def as_agent(agent: AgentLike) -> Agent:
-    """Return the agent itself, or load it by its address; ValueError for an unknown address."""
-    return load_agent(agent) if isinstance(agent, str) else agent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from suphx.api.game_list import AgentLike, as_agent
 from suphx.evaluation.review import ReviewedDecision, review_game
 from suphx.games.riichi import GameLog
+from suphx.selfplay.agents.agent import AgentLike, as_agent
 
 REVIEW_COLUMNS = pa.schema(
     [

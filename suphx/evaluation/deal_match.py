@@ -131,6 +131,7 @@ def _play(
     *,
     num_tables: int,
     has_draw_lanes: bool,
+    names: Sequence[str],
     progress: Callable[[float], None],
     note_forfeit: NoteForfeit,
 ) -> Iterator[GameBranches]:

@@ -237,11 +237,16 @@ def first_game(
     ``progress`` is called with parts of the game; their sum is 1.
     """
     agents = [load(setup.candidate), load(setup.opponent)]
-    agents[CANDIDATE].name, agents[OPPONENT].name = CANDIDATE_NAME, OPPONENT_NAME
     seating = np.full((1, SEATS), OPPONENT)
     seating[0, 0] = CANDIDATE
     (log,) = play_games(
-        agents, seating, setup.walls(1), setup.rules, has_draw_lanes=setup.has_draw_lanes, progress=progress
+        agents,
+        seating,
+        setup.walls(1),
+        setup.rules,
+        has_draw_lanes=setup.has_draw_lanes,
+        names=(CANDIDATE_NAME, OPPONENT_NAME),
+        progress=progress,
     )
     return log
 

@@ -171,11 +171,15 @@ def replay_game(
     """
     by_digest = {player.digest: player for player in players}
     agents = [load(by_digest[digest].address) for digest in game.seats]
-    for agent, digest in zip(agents, game.seats, strict=True):
-        agent.name = by_digest[digest].name
     seating = np.arange(SEATS)[np.newaxis]
     (log,) = play_games(
-        agents, seating, (game.wall,), default_rules(), has_draw_lanes=has_draw_lanes, progress=progress
+        agents,
+        seating,
+        (game.wall,),
+        default_rules(),
+        has_draw_lanes=has_draw_lanes,
+        names=[by_digest[digest].name for digest in game.seats],
+        progress=progress,
     )
     return log
 

@@ -59,7 +59,7 @@ class GamePlan:
     addresses: tuple[str, ...]
     """Of the agents, for ``load``."""
     names: tuple[str, ...]
-    """Of the agents in the logs."""
+    """Of the agents in the logs, whatever they are called: the same nets may play several parts."""
     summarise: Summarise
     rules: Rules = field(default_factory=default_rules)
     has_draw_lanes: bool = True
@@ -79,10 +79,7 @@ class GamePlan:
 
     def load_agents(self) -> list[Agent]:
         """Return the agents. ValueError if one cannot be loaded."""
-        agents = [self.load(address) for address in self.addresses]
-        for agent, name in zip(agents, self.names, strict=True):
-            agent.name = name  # the same nets may play several parts
-        return agents
+        return [self.load(address) for address in self.addresses]
 
     def net_files(self, folder: Path, words: set[str]) -> list[Path]:
         """Return the checkpoints of a folder; ``words``: options of the address. ValueError if one is missing."""
@@ -116,6 +113,7 @@ class GamePlan:
             self.rules,
             num_tables=self.num_tables,
             has_draw_lanes=self.has_draw_lanes,
+            names=self.names,
             progress=progress,
             note_forfeit=note_forfeit,
         ):

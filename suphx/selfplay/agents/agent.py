@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -51,11 +51,22 @@ LEARNED_HEADS = "learned_heads"
 class Agent(Protocol):
     """Plays any seats of any tables; its actions depend on the tables alone, not on how they are batched."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Return what it is called in logs and reports."""
+        ...
 
     def act(self, tables: Records, indices: I64) -> I16:
-        """Return a legal action, int16 (n,), for the actor of each of the tables ``indices``."""
+        """Return a legal action, int16 (n,), for the actor of each of the tables ``indices``.
+
+        ``tables``: TABLE records, the whole state, hidden tiles included (docs/agents.md lists what a seat may see);
+        ``indices``: int64 (n,).
+        """
         ...
+
+
+AgentLike: TypeAlias = Agent | str | Path
+"""An agent, or its address for ``load_agent``."""
 
 
 class ScriptedAgent:
@@ -66,12 +77,11 @@ class ScriptedAgent:
             raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(SCRIPTED_AGENTS)}")
         self.name = name
         self._number = SCRIPTED_AGENTS.index(name)
-        self._suits = load_suits()
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
         actions = np.empty(indices.shape, np.int16)
-        _act(tables, indices, self._suits, self._number, actions)
+        _act(tables, indices, load_suits(), self._number, actions)
         return actions
 
 
@@ -180,7 +190,7 @@ def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
     return PackedNet(net) if device.type == "cpu" else fold_batch_norm(net).to(device)
 
 
-def load_agent(address: str, *, device: str = "cpu") -> Agent:
+def load_agent(address: str | Path, *, device: str = "cpu") -> Agent:
     """Return the agent that ``address`` names: a scripted one, or a folder with one checkpoint for each head.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
@@ -189,6 +199,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
+    address = str(address)
     if address in SCRIPTED_AGENTS:
         return ScriptedAgent(address)
     location, words = split_address(address)
@@ -214,6 +225,19 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         device=device,
         keep_probability=float(header.extra.get("keep_probability", 1.0)),
     )
+
+
+def as_agent(agent: AgentLike) -> Agent:
+    """Return the agent itself, or load it by its address. ValueError for an unknown address, and for an object that is
+    no agent."""
+    if isinstance(agent, str | Path):
+        return load_agent(agent)
+    if not (hasattr(agent, "name") and callable(getattr(agent, "act", None))):
+        raise ValueError(
+            f"{agent!r} is no agent: give a name such as {SCRIPTED_AGENTS[-1]}, a folder of checkpoints, or an object "
+            "with name and act(tables, indices)"
+        )
+    return agent
 
 
 def _learned_heads(header: CheckpointHeader) -> list[int]:

@@ -66,6 +66,7 @@ def play_games(
     *,
     num_tables: int = DEFAULT_TABLES,
     has_draw_lanes: bool = False,
+    names: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[GameLog]:
     """Play one game for each line of ``seating`` and yield them in that order.
@@ -81,7 +82,13 @@ def play_games(
     games = list_games(lines, seeds)
     num_tables = min(num_tables, len(games))
     yield from play_stream(
-        agents, iter(games), rules, num_tables=num_tables, has_draw_lanes=has_draw_lanes, progress=progress
+        agents,
+        iter(games),
+        rules,
+        num_tables=num_tables,
+        has_draw_lanes=has_draw_lanes,
+        names=names,
+        progress=progress,
     )
 
 
@@ -98,24 +105,27 @@ def play_stream(
     *,
     num_tables: int = DEFAULT_TABLES,
     has_draw_lanes: bool = False,
+    names: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
     note_forfeit: NoteForfeit = lambda game, seat, reason: None,
     simulator_type: type[Simulator] = Simulator,
 ) -> Iterator[GameLog]:
-    """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
+    """Play ``games`` and yield their logs in the order of the games.
 
     At most ``num_tables`` games are played side by side. A game is taken from ``games`` when a table is free, so that
     agents get many tables at a time until no game is left. With ``has_draw_lanes`` every seat draws from its own
-    positions of the wall, so that games of one seed have more in common (docs/evaluation.md). ``progress`` is called
-    with parts of games while they are played; their sum is the number of games. ``note_forfeit`` is called before the
-    log of its game is yielded. ``simulator_type`` is another class for measurements, such as one with other walls.
+    positions of the wall, so that games of one seed have more in common (docs/evaluation.md). ``names``: of the agents,
+    for the logs; None: their own. ``progress`` is called with parts of games while they are played; their sum is the
+    number of games. ``note_forfeit`` is called before the log of its game is yielded. ``simulator_type`` is another
+    class for measurements, such as one with other walls.
     """
-    followers = [agent for agent in agents if isinstance(agent, GameFollower)]
+    followers = _followers(agents)
     num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
     if num_tables < 1:
         return
     simulator = simulator_type(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
-    pool = _GamePool(agents, games, simulator, GameParts(num_tables, progress), note_forfeit)
+    parts = GameParts(num_tables, progress)
+    pool = _GamePool(agents, names or [agent.name for agent in agents], games, simulator, parts, note_forfeit)
     if not followers:
         yield from pool.play()
         return
@@ -127,6 +137,11 @@ def play_stream(
         finally:
             for follower in followers:
                 follower.leave()
+
+
+def _followers(agents: Sequence[Agent]) -> list[GameFollower]:
+    """Return the agents that follow games, each once: one may play several parts."""
+    return list({id(agent): agent for agent in agents if isinstance(agent, GameFollower)}.values())
 
 
 class GameParts:
@@ -157,13 +172,14 @@ class _GamePool:
     def __init__(
         self,
         agents: Sequence[Agent],
+        names: Sequence[str],
         games: Iterator[Game],
         simulator: Simulator,
         parts: GameParts,
         note_forfeit: NoteForfeit,
     ) -> None:
-        self._agents = agents
-        self._followers = [agent for agent in agents if isinstance(agent, GameFollower)]
+        self._agents, self._names = agents, names
+        self._followers = _followers(agents)
         self._note_forfeit = note_forfeit
         self._games = enumerate(games)
         self._simulator = simulator
@@ -226,6 +242,6 @@ class _GamePool:
             for follower in self._followers:
                 for seat, reason in follower.forfeits(i).items():
                     self._note_forfeit(game, seat, reason)
-            first, second, third, fourth = (self._agents[seat].name for seat in game.seats)
+            first, second, third, fourth = (self._names[seat] for seat in game.seats)
             self._finished[number] = self.recorder.finish(i, game.id, (first, second, third, fourth))
         return bool(is_over.any())
