@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from suphx.kernel.record import I64
+
+
+def as_integers(values: ArrayLike, name: str) -> I64:
+    """Return ``values``, such as a list, as int64 (n,); ValueError, which calls them ``name``, for what is no line of
+    integers."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} have the shape {list(array.shape)}: give a list, one number for each table")
+    if array.size and array.dtype.kind not in "iu":
+        raise ValueError(f"{name} are {array.dtype}: give integers")
+    return array.astype(np.int64, copy=False)
 
 
 def check_in_range(indices: I64, num_tables: int) -> None:

@@ -77,8 +77,8 @@ def play_games(
     lines = np.asarray(seating, np.int64)
     if lines.shape != (len(seeds), 4):
         raise ValueError(f"seating has the shape {lines.shape} for {len(seeds)} seeds: give four agents for each seed")
-    if lines.size and not 0 <= lines.min() <= lines.max() < len(agents):
-        raise ValueError(f"seating names agent {lines.max()}, but there are only {len(agents)}")
+    if (outside := lines[(lines < 0) | (lines >= len(agents))]).size:
+        raise ValueError(f"seating names agent {outside[0]}, but there are only {len(agents)}")
     games = list_games(lines, seeds)
     num_tables = min(num_tables, len(games))
     yield from play_stream(

@@ -43,11 +43,12 @@ def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | No
         write_tensors(folder / name, net.state_dict(), header)
 
 
-def load_value_nets(folder: Path) -> ValueNets:
+def load_value_nets(folder: str | Path) -> ValueNets:
     """Return the nets of a folder, on the CPU, with their game and the rules that they learned.
 
     FileNotFoundError if a file is missing; ValueError if one is damaged, or of another seat, kind or rules.
     """
+    folder = Path(folder)
     name = game_of_files(path.name for path in folder.glob("*.safetensors"))
     if name is None:
         needed = ", ".join(str(GAMES[each].net_file) for each in candidate_games())

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from suphx.games.doudizhu.engine.auction import Auction, deal_game
 from suphx.games.doudizhu.engine.play import MAX_SEED as MAX_SEED
@@ -25,7 +25,7 @@ from suphx.games.doudizhu.moves.legal import list_legal
 from suphx.games.doudizhu.moves.move_table import Moves, move_text
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, I64, Records
-from suphx.kernel.table_indices import check_in_range, index_fault
+from suphx.kernel.table_indices import as_integers, check_in_range, index_fault
 
 _MOVES_A_TABLE = 64  # for a start; the list grows when tables have more
 
@@ -41,20 +41,20 @@ class Simulator:
         self.tables: Records = np.zeros(num_tables, TABLE)
         self._legal = np.zeros(self.moves.num_moves + _MOVES_A_TABLE * num_tables, np.int32)
 
-    def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
+    def reset(self, seeds: Iterable[int], indices: ArrayLike | None = None) -> None:
         """Start a new game on the tables ``indices`` (None: all); cards come from ``seeds``, one for each table.
 
-        With ``rules.bidding`` the seats bid as scripted agents do.
+        ``indices``: integers (n,). With ``rules.bidding`` the seats bid as scripted agents do.
         ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table that is not there.
         """
-        indices = np.arange(len(self.tables)) if indices is None else indices
-        all_seeds = np.array(list(seeds), np.int64)
-        if all_seeds.shape != indices.shape:
-            raise ValueError(f"{all_seeds.size} seeds for {indices.size} tables: give one a table")
+        chosen = np.arange(len(self.tables)) if indices is None else as_integers(indices, "indices")
+        all_seeds = as_integers(list(seeds), "seeds")
+        if all_seeds.shape != chosen.shape:
+            raise ValueError(f"{all_seeds.size} seeds for {chosen.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
-        check_in_range(indices, len(self.tables))
-        _deal(self.tables, self.moves, indices, all_seeds, self.rules.bidding)
+        check_in_range(chosen, len(self.tables))
+        _deal(self.tables, self.moves, chosen, all_seeds, self.rules.bidding)
 
     def start(self, index: int, auction: Auction) -> None:
         """Start a game on the table ``index`` as ``auction`` ended; ValueError if it is not over."""
@@ -64,34 +64,36 @@ class Simulator:
         """Return the indices of the tables that wait for a move of their ``actor``."""
         return np.flatnonzero(self.tables["phase"] == PLAYING)
 
-    def legal(self, indices: I64) -> tuple[I64, I32]:
-        """Return the legal moves of the tables ``indices``, one after another.
+    def legal(self, indices: ArrayLike) -> tuple[I64, I32]:
+        """Return the legal moves of the tables ``indices``, integers (n,), one after another.
 
         int64 (n + 1,): where the moves of each table begin, and the end of the last; int32 (m,): the moves. A table
         that does not wait has none. ValueError for a table that is not there.
         """
-        offsets = np.zeros(len(indices) + 1, np.int64)
-        done = _list_moves(self.tables, self.moves, indices, 0, self._legal, offsets)
-        while 0 <= done < len(indices):
+        places = as_integers(indices, "indices")
+        offsets = np.zeros(len(places) + 1, np.int64)
+        done = _list_moves(self.tables, self.moves, places, 0, self._legal, offsets)
+        while 0 <= done < len(places):
             self._legal = np.concatenate([self._legal, np.zeros_like(self._legal)])
-            done = _list_moves(self.tables, self.moves, indices, done, self._legal, offsets)
+            done = _list_moves(self.tables, self.moves, places, done, self._legal, offsets)
         if done < 0:
-            raise ValueError(index_fault(indices, -1 - done, len(self.tables)))
+            raise ValueError(index_fault(places, -1 - done, len(self.tables)))
         return offsets, self._legal[: offsets[-1]].copy()
 
-    def advance(self, indices: I64, moves: NDArray[np.integer]) -> None:
-        """Apply one move for each of the tables ``indices``.
+    def advance(self, indices: ArrayLike, moves: ArrayLike) -> None:
+        """Apply one move for each of the tables ``indices``; both are integers (n,).
 
         ValueError for a move that is not legal, a table that is not there, or one that is named twice.
         """
-        chosen = np.asarray(moves, np.int32)
-        if chosen.shape != indices.shape:
-            raise ValueError(f"{chosen.size} moves for {indices.size} tables: give one a table")
-        bad = _first_illegal(self.tables, self.moves, indices, chosen, self._legal)
+        places, numbers = as_integers(indices, "indices"), as_integers(moves, "moves")
+        if numbers.shape != places.shape:
+            raise ValueError(f"{numbers.size} moves for {places.size} tables: give one a table")
+        chosen = np.clip(numbers, -1, self.moves.num_moves).astype(np.int32)
+        bad = _first_illegal(self.tables, self.moves, places, chosen, self._legal)
         if bad >= 0:
-            fault = index_fault(indices, bad, len(self.tables))
-            raise ValueError(fault or self._explain(int(indices[bad]), int(chosen[bad])))
-        advance_tables(self.tables, self.moves, indices, chosen)
+            fault = index_fault(places, bad, len(self.tables))
+            raise ValueError(fault or self._explain(int(places[bad]), int(numbers[bad])))
+        advance_tables(self.tables, self.moves, places, chosen)
 
     def scores(self) -> F32:
         """Return float32 (n, 3): what each seat won or lost by ``rules.scoring``; 0 while a game goes on."""

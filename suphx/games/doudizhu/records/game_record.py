@@ -149,14 +149,14 @@ def positions(record: GameRecord) -> Records:
     return tables
 
 
-def write_records(path: Path, records: Iterable[GameRecord]) -> None:
+def write_records(path: str | Path, records: Iterable[GameRecord]) -> None:
     """Write games as JSON lines, one game a line, atomically."""
-    write_atomically(path, ((json.dumps(record.to_json()) + "\n").encode() for record in records))
+    write_atomically(Path(path), ((json.dumps(record.to_json()) + "\n").encode() for record in records))
 
 
-def read_records(path: Path) -> Iterator[GameRecord]:
+def read_records(path: str | Path) -> Iterator[GameRecord]:
     """Yield the games of a file of JSON lines; ValueError names the file and the line that is no game."""
-    with path.open("rb") as lines:
+    with Path(path).open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 text = decoded(line.removeprefix(BOM_UTF8) if number == 1 else line)

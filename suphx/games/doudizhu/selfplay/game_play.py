@@ -64,11 +64,19 @@ class DeckResults:
 def play_games(simulator: Simulator, players: Sequence[Player], seating: I64) -> None:
     """Play all games of ``simulator`` to their ends; the caller has dealt them.
 
-    ``seating`` int64 [tables, 3]: which of ``players`` has each seat. ValueError for a move that is not legal.
+    ``seating`` integers [tables, 3]: which of ``players`` has each seat. ValueError for a seating that does not
+    fit, and for a move that is not legal.
     """
+    lines = np.asarray(seating)
+    if lines.shape != (len(simulator.tables), NUM_SEATS):
+        raise ValueError(
+            f"seating has the shape {lines.shape} for {len(simulator.tables)} tables: give {NUM_SEATS} players for each"
+        )
+    if (outside := lines[(lines < 0) | (lines >= len(players))]).size:
+        raise ValueError(f"seating names player {outside[0]}: use 0 to {len(players) - 1}")
     while (waiting := simulator.waiting()).size:
         actors = simulator.tables["actor"][waiting]
-        movers = seating[waiting, actors]
+        movers = lines[waiting, actors]
         for seat in range(NUM_SEATS):
             for number, player in enumerate(players):
                 tables = waiting[(actors == seat) & (movers == number)]

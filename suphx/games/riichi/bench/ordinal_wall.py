@@ -5,13 +5,15 @@ Only measurements of what shared walls save use them (docs/evaluation.md).
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from suphx.games.riichi.engine.hanchan import end_kyoku
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END
 from suphx.games.riichi.table.wall import shuffle_wall
-from suphx.kernel.record import I64
 
 
 class OrdinalWallSimulator(Simulator):
@@ -21,10 +23,10 @@ class OrdinalWallSimulator(Simulator):
     kyoku, as in ``play_stream``.
     """
 
-    def next_kyoku(self, indices: I64) -> None:
+    def next_kyoku(self, indices: ArrayLike) -> None:
         """Go on from the end of a deal to the next one or to the end of the game."""
         suits = load_suits()
-        for index in indices.tolist():
+        for index in np.asarray(indices).tolist():
             table = self.tables[index]
             if table["phase"] != KYOKU_END:
                 continue

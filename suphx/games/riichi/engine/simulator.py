@@ -12,18 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.kyoku import start_kyoku, step
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
-from suphx.games.riichi.table.action import action_name
+from suphx.games.riichi.table.action import NUM_ACTIONS, action_name
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, KYOKU_START, TABLE, Table
 from suphx.games.riichi.table.wall import shuffle_wall
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I32, I64, Records
-from suphx.kernel.table_indices import check_in_range, index_fault
+from suphx.kernel.table_indices import as_integers, check_in_range, index_fault
 
 MAX_SEED = 2**62
 
@@ -42,17 +42,17 @@ class Simulator:
             raise ValueError(f"num_tables is {num_tables}: a simulator needs at least one table")
         self.rules = rules
         self.tables: Records = np.zeros(num_tables, TABLE)
-        self._suits = load_suits()
         self.stops_at_kyoku_end = stops_at_kyoku_end
         self._has_draw_lanes = has_draw_lanes
 
-    def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
+    def reset(self, seeds: Iterable[int], indices: ArrayLike | None = None) -> None:
         """Start a new game on the tables ``indices`` (None: all); walls come from ``seeds``, one for each table.
 
-        ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table that is not there.
+        ``indices``: integers (n,). ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table
+        that is not there.
         """
-        chosen = np.arange(len(self.tables)) if indices is None else indices
-        all_seeds = np.array(list(seeds), np.int64)
+        chosen = np.arange(len(self.tables)) if indices is None else as_integers(indices, "indices")
+        all_seeds = as_integers(list(seeds), "seeds")
         if all_seeds.shape != chosen.shape:
             raise ValueError(f"{all_seeds.size} seeds for {chosen.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
@@ -62,7 +62,7 @@ class Simulator:
         apply_rules(tables, self.rules)
         tables["wall_seed"] = all_seeds
         tables["has_draw_lanes"] = self._has_draw_lanes
-        _start_games(tables, self._suits, self.rules.start_points)
+        _start_games(tables, load_suits(), self.rules.start_points)
         self.tables[chosen] = tables
 
     def waiting(self) -> I64:
@@ -73,30 +73,32 @@ class Simulator:
         """Return the indices of the tables whose deal is over and not yet taken away by ``next_kyoku``."""
         return np.flatnonzero(self.tables["phase"] == KYOKU_END)
 
-    def advance(self, indices: I64, actions: NDArray[np.integer]) -> None:
-        """Apply one action for each of the tables ``indices``.
+    def advance(self, indices: ArrayLike, actions: ArrayLike) -> None:
+        """Apply one action for each of the tables ``indices``; both are integers (n,).
 
         ValueError for an action that is not legal, a table that is not there, or one that is named twice.
         """
-        chosen = np.asarray(actions, np.int16)
-        if chosen.shape != indices.shape:
-            raise ValueError(f"{chosen.size} actions for {indices.size} tables: give one a table")
-        bad = _first_illegal(self.tables, indices, chosen)
+        places, numbers = as_integers(indices, "indices"), as_integers(actions, "actions")
+        if numbers.shape != places.shape:
+            raise ValueError(f"{numbers.size} actions for {places.size} tables: give one a table")
+        chosen = np.clip(numbers, -1, NUM_ACTIONS).astype(np.int16)
+        bad = _first_illegal(self.tables, places, chosen)
         if bad >= 0:
-            if fault := index_fault(indices, bad, len(self.tables)):
+            if fault := index_fault(places, bad, len(self.tables)):
                 raise ValueError(fault)
-            table = self.tables[indices[bad]]
+            table = self.tables[places[bad]]
             allowed = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
             raise ValueError(
-                f"table {indices[bad]}, seat {table['actor']}: {action_name(int(chosen[bad]))} is not legal; "
+                f"table {places[bad]}, seat {table['actor']}: {action_name(int(numbers[bad]))} is not legal; "
                 f"legal: {allowed or 'nothing, the table does not wait'}"
             )
-        _advance(self.tables, self._suits, indices, chosen, not self.stops_at_kyoku_end)
+        _advance(self.tables, load_suits(), places, chosen, not self.stops_at_kyoku_end)
 
-    def next_kyoku(self, indices: I64) -> None:
+    def next_kyoku(self, indices: ArrayLike) -> None:
         """Go on from the end of a deal to the next one or to the end of the game; ValueError for no such table."""
-        check_in_range(indices, len(self.tables))
-        _next_kyoku(self.tables, self._suits, indices)
+        places = as_integers(indices, "indices")
+        check_in_range(places, len(self.tables))
+        _next_kyoku(self.tables, load_suits(), places)
 
     def placements(self) -> I8:
         """Return int8 (n, 4): places 1-4 by seat, 0 while a game goes on."""
