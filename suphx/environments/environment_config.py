@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
-from suphx.games.riichi import find_encoder
+from suphx.games.riichi import Rules, find_encoder, tenhou
+from suphx.selfplay.agents.agent import AgentLike
 
-NUM_OPPONENTS = 3
+NUM_SEATS = 4
+NUM_OPPONENTS = NUM_SEATS - 1
 REWARD_KINDS = ("points", "placement")
 RewardKind = Literal["points", "placement"]
+IllegalReward = float | Literal["lowest"]
+"""Of an action that is not legal: a number, or ``EnvironmentConfig.lowest_reward``."""
+
+_BELOW_LAST_PLACE = -2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentConfig:
-    """What a seat sees, who plays the others, and what is a reward."""
+    """What a seat sees, who plays the others, by which rules, and what is a reward."""
 
     encoder: str = "mini"
-    """Whose public planes are the observation: ``mini``, ``suphx`` or ``suphx-plain`` (docs/features.md)."""
-    opponents: tuple[str, ...] = ()
-    """The agents at the seats to the player's right, opposite and left; empty: the environment plays no seat."""
+    """Whose public planes are in the observation, in front of the decision planes: ``mini``, ``suphx`` or
+    ``suphx-plain`` (docs/features.md)."""
+    opponents: tuple[AgentLike, ...] = ()
+    """The agents at the seats to the player's right, opposite and left, or their addresses for ``load_agent``; empty:
+    the environment plays no seat."""
+    rules: Rules = field(default_factory=tenhou)
+    """Of the games: ``Rules(num_winds=1)`` is East only."""
     reward: RewardKind = "points"
     """``points``: the change of the score, at the end of each kyoku. ``placement``: 1, 1/3, -1/3 or -1 for the place in
     the game, at its end."""
@@ -30,16 +41,36 @@ class EnvironmentConfig:
     def __post_init__(self) -> None:
         find_encoder(self.encoder)
         if len(self.opponents) not in (0, NUM_OPPONENTS):
-            raise ValueError(f"opponents are {', '.join(self.opponents)}: name one agent, or three")
+            raise ValueError(f"there are {len(self.opponents)} opponents: give one agent, or three")
         if self.reward not in REWARD_KINDS:
             raise ValueError(f"reward is {self.reward!r}: use {' or '.join(REWARD_KINDS)}")
         if not self.points_per_reward > 0:
             raise ValueError(f"points_per_reward is {self.points_per_reward}: use more than 0")
 
+    @property
+    def lowest_reward(self) -> float:
+        """The reward of an illegal action unless another is given, so low that such an action never pays.
 
-def three_opponents(opponents: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the names of three opponents; one name is that of all three. ValueError for another number."""
-    names = (opponents,) * NUM_OPPONENTS if isinstance(opponents, str) else tuple(opponents)
-    if len(names) != NUM_OPPONENTS:
-        raise ValueError(f"opponents are {', '.join(names) or 'nobody'}: name one agent, or three")
-    return names
+        ``points``: that of a loss of all points of a table, -10 by the default settings. ``placement``: -2, below that
+        of fourth place.
+        """
+        if self.reward == "placement":
+            return _BELOW_LAST_PLACE
+        return -NUM_SEATS * self.rules.start_points / self.points_per_reward
+
+    def illegal_reward(self, given: IllegalReward | None) -> float | None:
+        """Return the number that ``given`` stands for, None for None; ValueError for another word than "lowest"."""
+        if not isinstance(given, str):
+            return given
+        if given != "lowest":
+            raise ValueError(f"illegal_reward is {given!r}: use a number, or lowest")
+        return self.lowest_reward
+
+
+def three_opponents(opponents: AgentLike | Sequence[AgentLike]) -> tuple[AgentLike, ...]:
+    """Return three opponents; one agent is all three. ValueError for another number."""
+    if isinstance(opponents, str | Path) or not isinstance(opponents, Sequence):
+        return (opponents,) * NUM_OPPONENTS
+    if len(opponents) != NUM_OPPONENTS:
+        raise ValueError(f"there are {len(opponents)} opponents: give one agent, or three")
+    return tuple(opponents)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from gymnasium.spaces import Box
 
-from suphx.games.riichi import NUM_ACTIONS, NUM_COLUMNS, Encoder
+from suphx.games.riichi import NUM_ACTIONS, NUM_COLUMNS, PlaneLayout
 
 
-def planes_space(encoder: Encoder) -> Box:
+def planes_space(layout: PlaneLayout) -> Box:
     """Return the space of unpacked planes: uint8 [planes, 34] of 0 and 1."""
-    return Box(0, 1, (encoder.public.num_planes, NUM_COLUMNS), np.uint8)
+    return Box(0, 1, (layout.num_planes, NUM_COLUMNS), np.uint8)
 
 
-def packed_space(encoder: Encoder) -> Box:
+def packed_space(layout: PlaneLayout) -> Box:
     """Return the space of packed planes: uint8 (observation_bytes,), bit ``plane * 34 + kind``, low bits first."""
-    return Box(0, 255, (encoder.public.observation_bytes,), np.uint8)
+    return Box(0, 255, (layout.observation_bytes,), np.uint8)
 
 
 def mask_space() -> Box:

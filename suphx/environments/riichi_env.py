@@ -17,16 +17,22 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
 
-from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
+from suphx.environments.environment_config import (
+    NUM_SEATS,
+    EnvironmentConfig,
+    IllegalReward,
+    RewardKind,
+    three_opponents,
+)
 from suphx.environments.observation_space import packed_space, planes_space
-from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import MAX_SEED, NUM_ACTIONS, seat_text, unpack_planes
+from suphx.environments.seat_tables import SeatTables, read_action
+from suphx.games.riichi import MAX_SEED, NUM_ACTIONS, Rules, seat_text, tenhou, unpack_planes
 from suphx.kernel.record import U8
+from suphx.selfplay.agents.agent import AgentLike
 
-NUM_SEATS = 4
 RENDER_MODES = ("ansi", "human")
-ILLEGAL_REWARD = -1.0
 
 
 class RiichiEnv(gymnasium.Env[U8, np.int64]):
@@ -34,6 +40,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
 
     An action that is not legal ends the episode with ``illegal_reward``, or is a ValueError if that is None. ``info``:
     ``action_mask``, int8 (120,); ``seat``, the player's; ``placement``, its place at the end of the game, before it 0.
+    ``layout``: the names and places of the planes, such as ``env.unwrapped.layout["drawn_tile"].first``.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # type: ignore[misc]
@@ -42,21 +49,22 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         self,
         *,
         encoder: str = "mini",
-        opponents: str | Sequence[str] = "ukeire",
+        opponents: AgentLike | Sequence[AgentLike] = "ukeire",
         seat: int | None = None,
+        rules: Rules | None = None,
         reward: RewardKind = "points",
         points_per_reward: float = 10_000.0,
         packed: bool = False,
-        illegal_reward: float | None = ILLEGAL_REWARD,
+        illegal_reward: IllegalReward | None = "lowest",
         render_mode: str | None = None,
     ) -> None:
         """Make an environment; ValueError for settings that do not exist.
 
-        ``opponents``: an agent, or three from the player's right on: a scripted agent's name or a folder of
-        checkpoints, as for ``suphx evaluate``. ``seat``: the player's, 0-3 (0 is the first dealer); None: another one
-        in each game.
-        ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``: observations are packed rows
-        instead of planes.
+        ``opponents``: an agent, or three from the player's right on: objects such as a ``PolicyAgent``, or addresses
+        for ``load_agent``. ``seat``: the player's, 0-3 (0 is the first dealer); None: another one in each game.
+        ``rules``: Tenhou's if None. ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``:
+        observations are packed rows instead of planes. ``illegal_reward``: of an illegal action, which ends the
+        episode; "lowest": ``EnvironmentConfig.lowest_reward``; None: ValueError.
         """
         check_seat(seat)
         if render_mode is not None and render_mode not in RENDER_MODES:
@@ -64,15 +72,17 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         config = EnvironmentConfig(
             encoder=encoder,
             opponents=three_opponents(opponents),
+            rules=rules or tenhou(),
             reward=reward,
             points_per_reward=points_per_reward,
         )
         self._tables = SeatTables(1, config)
-        self._num_planes = self._tables.encoder.public.num_planes
-        self._seat, self._is_packed, self._illegal_reward = seat, packed, illegal_reward
+        self.layout = self._tables.layout
+        self._seat, self._is_packed = seat, packed
+        self._illegal_reward = config.illegal_reward(illegal_reward)
         self._has_ended = True
         self.render_mode = render_mode
-        self.observation_space = (packed_space if packed else planes_space)(self._tables.encoder)
+        self.observation_space = (packed_space if packed else planes_space)(self.layout)
         self.action_space = Discrete(NUM_ACTIONS)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[U8, dict[str, Any]]:
@@ -87,11 +97,12 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
     def step(self, action: np.int64 | int) -> tuple[U8, float, bool, bool, dict[str, Any]]:
         """Apply the player's action and play on to its next one; an episode is never truncated.
 
-        ValueError when no game is running, and for an illegal action without an ``illegal_reward``.
+        ValueError when no game is running, for what is no integer, and for an illegal action without an
+        ``illegal_reward``.
         """
         if self._has_ended:
-            raise ValueError("the episode is over: call reset before step")
-        tables, actions = self._tables, np.array([action], np.int64)
+            raise ValueError("no game is running: call reset before step")
+        tables, actions = self._tables, read_action(action)
         if self._illegal_reward is not None and not tables.is_legal(tables.everything, actions)[0]:
             self._has_ended = True
             return self._observation(), self._illegal_reward, True, False, self._info()
@@ -100,6 +111,10 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         reward = float(tables.pay(tables.everything)[0, tables.seats[0]])
         self._show()
         return self._observation(), reward, self._has_ended, False, self._info()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are legal now, bool (120,): the name that MaskablePPO of sb3-contrib looks for."""
+        return self._tables.masks[0] == 1
 
     def render(self) -> str | None:  # type: ignore[override]
         """Return the table as the player sees it (``ansi``), or write it to standard output (``human``)."""
@@ -118,7 +133,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
 
     def _observation(self) -> U8:
         row = self._tables.planes[0]
-        return row.copy() if self._is_packed else unpack_planes(row, self._num_planes)
+        return row.copy() if self._is_packed else unpack_planes(row, self.layout.num_planes)
 
     def _info(self) -> dict[str, Any]:
         tables = self._tables

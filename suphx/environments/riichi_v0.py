@@ -22,11 +22,11 @@ from gymnasium.spaces import Dict, Discrete
 from gymnasium.utils import seeding
 
 from suphx.environments import ENVIRONMENT_ID
-from suphx.environments.environment_config import EnvironmentConfig, RewardKind
+from suphx.environments.environment_config import EnvironmentConfig, IllegalReward, RewardKind
 from suphx.environments.observation_space import mask_space, packed_space, planes_space
-from suphx.environments.riichi_env import ILLEGAL_REWARD, RENDER_MODES, draw_game
-from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, seat_text, unpack_planes
+from suphx.environments.riichi_env import RENDER_MODES, draw_game
+from suphx.environments.seat_tables import SeatTables, read_action
+from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, seat_text, tenhou, unpack_planes
 
 try:
     import pettingzoo
@@ -40,12 +40,13 @@ except ModuleNotFoundError as error:
 AGENTS = tuple(f"seat_{seat}" for seat in range(4))
 
 
-def env(*, illegal_reward: float = ILLEGAL_REWARD, **settings: Any) -> Any:
+def env(*, illegal_reward: IllegalReward = "lowest", **settings: Any) -> Any:
     """Return the environment with PettingZoo's usual wrappers: an illegal action ends the game with ``illegal_reward``.
 
-    ``settings``: those of ``raw_env``.
+    "lowest": ``EnvironmentConfig.lowest_reward``. ``settings``: those of ``raw_env``.
     """
-    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**settings), illegal_reward=illegal_reward)
+    raw = raw_env(**settings)
+    wrapped = wrappers.TerminateIllegalWrapper(raw, illegal_reward=raw.config.illegal_reward(illegal_reward))
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
@@ -53,7 +54,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
     """The environment without wrappers: an illegal action is a ValueError.
 
     All seats get their rewards when a kyoku ends (``points``) or at the end of the game (``placement``). A deep copy,
-    also through pickle, continues the game as the original does.
+    also through pickle, continues the game as the original does. ``layout``: the names and places of the planes.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -67,6 +68,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self,
         *,
         encoder: str = "mini",
+        rules: Rules | None = None,
         reward: RewardKind = "points",
         points_per_reward: float = 10_000.0,
         packed: bool = False,
@@ -74,18 +76,21 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
     ) -> None:
         """Make an environment; ValueError for settings that do not exist.
 
-        ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``: observations are packed rows
-        instead of planes.
+        ``rules``: Tenhou's if None. ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``:
+        observations are packed rows instead of planes.
         """
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
-        config = EnvironmentConfig(encoder=encoder, reward=reward, points_per_reward=points_per_reward)
-        self._tables = SeatTables(1, config)
+        self.config = EnvironmentConfig(
+            encoder=encoder, rules=rules or tenhou(), reward=reward, points_per_reward=points_per_reward
+        )
+        self._tables = SeatTables(1, self.config)
+        self.layout = self._tables.layout
         self._is_packed = packed
         self.render_mode = render_mode
         self.possible_agents = list(AGENTS)
-        planes = (packed_space if packed else planes_space)(self._tables.encoder)
+        planes = (packed_space if packed else planes_space)(self.layout)
         self.observation_spaces = {
             agent: Dict({"observation": planes, "action_mask": mask_space()}) for agent in AGENTS
         }
@@ -125,7 +130,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
                 f"the action of {self.agent_selection} is None: give a legal action until its game is over"
             )
         tables = self._tables
-        tables.act(tables.everything, np.array([action]))
+        tables.act(tables.everything, read_action(action))
         self._cumulative_rewards[self.agent_selection] = 0.0
         self.rewards = dict(zip(AGENTS, tables.pay(tables.everything)[0].tolist(), strict=True))
         self._accumulate_rewards()
@@ -139,7 +144,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what ``agent`` sees; its mask is empty unless it decides now."""
         row, mask = self._tables.seen_by(0, AGENTS.index(agent))
-        planes = row if self._is_packed else unpack_planes(row, self._tables.encoder.public.num_planes)
+        planes = row if self._is_packed else unpack_planes(row, self.layout.num_planes)
         return {"observation": planes, "action_mask": mask}
 
     def render(self) -> str | None:

@@ -20,14 +20,22 @@ from gymnasium.spaces import Discrete
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
+from suphx.environments.environment_config import (
+    NUM_SEATS,
+    EnvironmentConfig,
+    IllegalReward,
+    RewardKind,
+    three_opponents,
+)
 from suphx.environments.observation_space import packed_space, planes_space
-from suphx.environments.riichi_env import ILLEGAL_REWARD, NUM_SEATS, check_seat, draw_game
+from suphx.environments.riichi_env import check_seat, draw_game
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, fill_planes, seat_text
+from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, fill_planes, seat_text, tenhou
 from suphx.kernel.record import I64, U8
+from suphx.kernel.table_indices import as_integers
+from suphx.selfplay.agents.agent import AgentLike
 
 RENDER_MODES = ("ansi",)
 _Step = tuple[U8, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -41,12 +49,13 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         num_envs: int = 1,
         *,
         encoder: str = "mini",
-        opponents: str | Sequence[str] | None = "ukeire",
+        opponents: AgentLike | Sequence[AgentLike] | None = "ukeire",
         seat: int | None = None,
+        rules: Rules | None = None,
         reward: RewardKind = "points",
         points_per_reward: float = 10_000.0,
         packed: bool = False,
-        illegal_reward: float | None = ILLEGAL_REWARD,
+        illegal_reward: IllegalReward | None = "lowest",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
@@ -66,6 +75,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         config = EnvironmentConfig(
             encoder=encoder,
             opponents=() if opponents is None else three_opponents(opponents),
+            rules=rules or tenhou(),
             reward=reward,
             points_per_reward=points_per_reward,
         )
@@ -73,22 +83,22 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         self.render_mode = render_mode
         self._plays_all = opponents is None
         self._tables = SeatTables(num_envs, config)
-        self._seat, self._illegal_reward, self._is_copied = seat, illegal_reward, copy
+        self.layout = self._tables.layout
+        self._seat, self._is_packed, self._is_copied = seat, packed, copy
+        self._illegal_reward = config.illegal_reward(illegal_reward)
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": list(RENDER_MODES), "autoreset_mode": self._mode}
-        self.single_observation_space = (packed_space if packed else planes_space)(self._tables.encoder)
+        self.single_observation_space = (packed_space if packed else planes_space)(self.layout)
         self.single_action_space = Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._observations = self._tables.planes
-        self._planes: U8 | None = None
-        """What observations are unpacked into."""
         if not packed:
             self._observations = np.zeros((num_envs, *self.single_observation_space.shape), np.uint8)
-            self._planes = self._observations.reshape(num_envs, -1)
         self._randoms: list[np.random.Generator | None] = [None] * num_envs
         self._rewards = np.zeros((num_envs, NUM_SEATS))
         """Of all seats, for the last step."""
+        self._has_begun = np.zeros(num_envs, np.bool_)
         self._has_ended = np.ones(num_envs, np.bool_)
         self._in_all = np.ones(num_envs, np.bool_)
 
@@ -110,15 +120,15 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         self._show(indices)
         return self._returned(self._observations), self._infos()
 
-    def step(self, actions: NDArray[np.integer]) -> _Step:
+    def step(self, actions: ArrayLike) -> _Step:
         """Apply an action at each table and play on to the players' next decisions; no episode is truncated.
 
-        ValueError for another number of actions, for a finished table that was not reset (mode DISABLED), and for
-        illegal actions without an ``illegal_reward``.
+        ``actions``: integers (num_envs,). ValueError for another shape or type, for a table that was never reset or (mode
+        DISABLED) is finished, and for illegal actions without an ``illegal_reward``.
         """
-        chosen = np.asarray(actions, np.int64)
-        if chosen.shape != (self.num_envs,):
-            raise ValueError(f"actions are {list(chosen.shape)}: give one for each of {self.num_envs} tables")
+        chosen = as_integers(actions, "actions", self.num_envs)
+        if not self._has_begun.all():
+            raise ValueError(f"table {self._has_begun.argmin()} has no game: call reset before step")
         begins = self._has_ended.copy()
         if self._mode != AutoresetMode.NEXT_STEP and begins.any():
             raise ValueError(f"the game of table {np.flatnonzero(begins)[0]} is over: call reset before step")
@@ -181,6 +191,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         if self._plays_all:
             seats[:] = EVERY_SEAT
         self._tables.start(indices, walls, seats)
+        self._has_begun[indices] = True
         self._has_ended[indices] = False
 
     def _random(self, index: int) -> np.random.Generator:
@@ -196,8 +207,8 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         return ~self._tables.is_legal(self._tables.everything, actions)
 
     def _show(self, indices: I64) -> None:
-        if self._planes is not None:
-            fill_planes(self._tables.planes, indices, self._planes)
+        if not self._is_packed:
+            fill_planes(self._tables.planes, indices, self._observations.reshape(self.num_envs, -1))
 
     def _returned(self, array: NDArray[Any]) -> Any:
         return array.copy() if self._is_copied else array

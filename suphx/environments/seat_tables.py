@@ -6,14 +6,16 @@
 >>> tables.planes, tables.masks  # uint8 [256, observation_bytes], int8 [256, 120]
 >>> tables.pay(tables.everything)  # [256, 4]
 
-A player sees the public planes of its encoder and the legal actions; nothing hidden gets into any array here but
-``simulator.tables``, the state of the game itself.
+A player sees the planes of ``layout``, the public ones of its encoder and those of the decision, and the legal actions;
+nothing hidden gets into any array here but ``simulator.tables``, the state of the game itself.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suphx.environments.environment_config import EnvironmentConfig
 from suphx.games.riichi import (
@@ -24,15 +26,16 @@ from suphx.games.riichi import (
     Simulator,
     action_name,
     advance_tables,
+    decision_layout,
     find_encoder,
     load_lookup,
     load_suits,
     play_to_seats,
     see_tables,
-    tenhou,
 )
 from suphx.kernel.record import I8, I32, I64, U8
-from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.kernel.table_indices import as_integers
+from suphx.selfplay.agents.agent import Agent, as_agent
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
@@ -46,13 +49,14 @@ class SeatTables:
     """
 
     def __init__(self, num_tables: int, config: EnvironmentConfig) -> None:
-        """Make empty tables; ValueError for fewer than one, and for an opponent that ``load_agent`` does not know."""
+        """Make empty tables; ValueError for fewer than one, and for an opponent that is no agent."""
         self.config = config
         self.encoder = find_encoder(config.encoder)
-        self.simulator = Simulator(num_tables, tenhou())
+        self.layout = decision_layout(self.encoder.public)
+        self.simulator = Simulator(num_tables, config.rules)
         self.everything: I64 = np.arange(num_tables)
         self.seats: I64 = np.full(num_tables, EVERY_SEAT, np.int64)
-        self.planes: U8 = np.zeros((num_tables, self.encoder.public.observation_bytes), np.uint8)
+        self.planes: U8 = np.zeros((num_tables, self.layout.observation_bytes), np.uint8)
         self.masks: I8 = np.zeros((num_tables, NUM_ACTIONS), np.int8)
         self._settled: I32 = np.zeros((num_tables, 4), np.int32)
         """Scores when the last kyoku ended."""
@@ -62,23 +66,24 @@ class SeatTables:
         self._agents: list[tuple[Agent, list[int]]] = []
         """Opponents that are no scripted agents, with their seats counted from the player's."""
         self._load_opponents()
-        self._suits, self._lookup = load_suits(), load_lookup()
 
     def _load_opponents(self) -> None:
-        seats: dict[str, list[int]] = {}
-        for offset, name in enumerate(self.config.opponents, start=1):
-            if name in SCRIPTED_AGENTS:
-                self._scripts[offset] = SCRIPTED_AGENTS.index(name)
+        seats: dict[str | int, list[int]] = {}
+        for offset, opponent in enumerate(self.config.opponents, start=1):
+            if isinstance(opponent, str) and opponent in SCRIPTED_AGENTS:
+                self._scripts[offset] = SCRIPTED_AGENTS.index(opponent)
             else:
-                seats.setdefault(name, []).append(offset)
-        self._agents = [(load_agent(name), offsets) for name, offsets in seats.items()]
+                # Agents need no hash, and may be equal.
+                key = str(opponent) if isinstance(opponent, str | Path) else id(opponent)
+                seats.setdefault(key, []).append(offset)
+        self._agents = [(as_agent(self.config.opponents[own[0] - 1]), own) for own in seats.values()]
 
     def start(self, indices: I64, seeds: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
         """Start a game at the tables ``indices``, and play on to the first decision of its player.
 
         ``seeds``: of the walls; ``seats``: the player's seat, or EVERY_SEAT if it answers for all of them.
         """
-        self.simulator.reset([int(seed) for seed in seeds], indices)
+        self.simulator.reset(seeds, indices)
         self.seats[indices] = seats
         self._settled[indices] = self._paid[indices] = self.simulator.tables["scores"][indices]
         self._play_opponents(indices)
@@ -90,18 +95,22 @@ class SeatTables:
         legal: NDArray[np.bool_] = self.simulator.tables["legal"][indices, np.where(known, actions, 0)] == 1
         return legal & known
 
-    def act(self, indices: I64, actions: NDArray[np.integer]) -> None:
-        """Apply the players' actions, and play on to their next decisions; ValueError for one that is not legal."""
-        chosen = np.asarray(actions, np.int64)
-        if chosen.shape != indices.shape:
-            raise ValueError(f"{chosen.size} actions for {indices.size} tables: give one for each table")
-        legal = self.is_legal(indices, chosen)
-        if not legal.all():
-            bad = int(np.flatnonzero(~legal)[0])
-            raise ValueError(self._explain(int(indices[bad]), int(chosen[bad])))
-        advance_tables(self.simulator.tables, self._suits, indices, chosen, self._settled)
+    def act(self, indices: I64, actions: ArrayLike) -> None:
+        """Apply the players' actions, integers (n,), and play on to their next decisions.
+
+        ValueError for actions of another shape or type, and for one that is not legal.
+        """
+        self._apply(indices, as_integers(actions, "actions", indices.size), "")
         self._play_opponents(indices)
         self.look(indices)
+
+    def _apply(self, indices: I64, actions: I64, who: str) -> None:
+        """Apply an action at each of ``indices``; ValueError, which begins with ``who``, for one that is not legal."""
+        legal = self.is_legal(indices, actions)
+        if not legal.all():
+            bad = int(np.flatnonzero(~legal)[0])
+            raise ValueError(who + self._explain(int(indices[bad]), int(actions[bad])))
+        advance_tables(self.simulator.tables, load_suits(), indices, actions, self._settled)
 
     def _explain(self, index: int, action: int) -> str:
         table = self.simulator.tables[index]
@@ -112,8 +121,8 @@ class SeatTables:
         )
 
     def _play_opponents(self, indices: I64) -> None:
-        tables = self.simulator.tables
-        play_to_seats(tables, self._suits, indices, self.seats, self._scripts, self._settled)
+        tables, suits = self.simulator.tables, load_suits()
+        play_to_seats(tables, suits, indices, self.seats, self._scripts, self._settled)
         while self._agents:
             offsets = (tables["actor"][indices] - self.seats[indices]) % 4
             is_waiting = (offsets > 0) & (self.seats[indices] != EVERY_SEAT) & ~self.is_over(indices)
@@ -122,14 +131,13 @@ class SeatTables:
             for agent, own in self._agents:  # one batch, whichever of its seats decide
                 asked = indices[is_waiting & np.isin(offsets, own)]
                 if asked.size:
-                    actions = agent.act(tables, asked).astype(np.int64)
-                    advance_tables(tables, self._suits, asked, actions, self._settled)
-            play_to_seats(tables, self._suits, indices, self.seats, self._scripts, self._settled)
+                    actions = as_integers(agent.act(tables, asked), f"actions of {agent.name}", asked.size)
+                    self._apply(asked, actions, f"opponent {agent.name}: ")
+            play_to_seats(tables, suits, indices, self.seats, self._scripts, self._settled)
 
     def look(self, indices: I64) -> None:
         """Write what the players see into ``planes`` and ``masks``; nothing is legal at the end of a game."""
-        tables = self.simulator.tables
-        see_tables(self.encoder.id, self._lookup, tables, indices, self.seats, self.planes, self.masks)
+        self._see(self.simulator.tables, indices, self.seats, self.planes, self.masks)
 
     def seen_by(self, index: int, seat: int) -> tuple[U8, I8]:
         """Return what any seat of a table sees: planes, uint8 (observation_bytes,), and legal actions, int8
@@ -139,9 +147,12 @@ class SeatTables:
         """
         rows, masks = np.empty((1, self.planes.shape[1]), np.uint8), np.empty((1, NUM_ACTIONS), np.int8)
         table = self.simulator.tables[index : index + 1]
-        seats = np.array([seat], np.int64)
-        see_tables(self.encoder.id, self._lookup, table, np.zeros(1, np.int64), seats, rows, masks)
+        self._see(table, np.zeros(1, np.int64), np.array([seat], np.int64), rows, masks)
         return rows[0], masks[0]
+
+    def _see(self, tables: NDArray[np.void], indices: I64, seats: I64, rows: U8, masks: I8) -> None:
+        encoder = self.encoder
+        see_tables(encoder.id, encoder.public.num_planes, load_lookup(), tables, indices, seats, rows, masks)
 
     def is_over(self, indices: I64) -> NDArray[np.bool_]:
         """Tell which games are over, bool (n,)."""
@@ -160,3 +171,11 @@ class SeatTables:
         owed: NDArray[np.float64] = (self._settled[indices] - self._paid[indices]) / self.config.points_per_reward
         self._paid[indices] = self._settled[indices]
         return owed
+
+
+def read_action(action: ArrayLike) -> I64:
+    """Return the action of a single table, int64 (1,); ValueError for what is no integer."""
+    given = np.asarray(action)
+    if given.shape != () or given.dtype.kind not in "iu":
+        raise ValueError(f"action is {action!r}: give an integer from 0 to {NUM_ACTIONS - 1}")
+    return given.astype(np.int64).reshape(1)

@@ -8,12 +8,16 @@ from numpy.typing import ArrayLike
 from suphx.kernel.record import I64
 
 
-def as_integers(values: ArrayLike, name: str) -> I64:
-    """Return ``values``, such as a list, as int64 (n,); ValueError, which calls them ``name``, for what is no line of
-    integers."""
+def as_integers(values: ArrayLike, name: str, num_tables: int | None = None) -> I64:
+    """Return ``values``, such as a list, as int64 (n,); with ``num_tables``, one for each table.
+
+    ValueError, which calls them ``name``, for another shape and for what is no integer, such as logits.
+    """
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"{name} have the shape {list(array.shape)}: give a list, one number for each table")
+    if num_tables is not None and array.size != num_tables:
+        raise ValueError(f"{array.size} {name} for {num_tables} tables: give one a table")
     if array.size and array.dtype.kind not in "iu":
         raise ValueError(f"{name} are {array.dtype}: give integers")
     return array.astype(np.int64, copy=False)

@@ -6,14 +6,14 @@
 >>> observations, rewards, terminated, truncated, infos = env.step({seat: observation["action_mask"].argmax()})
 
 Every decision of every seat is a step, passes and forced moves too. Rewards are paid to all seats at the end of each
-kyoku: what their points have changed by. Observations have the keys that RLlib's new API stack expects of masked
+kyoku, what their points have changed by, or at the end of the game, for their places. Observations have the keys that RLlib's new API stack expects of masked
 actions: ``observations`` and ``action_mask``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,9 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.utils.typing import MultiAgentDict
 from ray.tune.registry import register_env
 
-from suphx.environments.environment_config import NUM_OPPONENTS, EnvironmentConfig
-from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, find_encoder, unpack_planes
+from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
+from suphx.environments.seat_tables import SeatTables, read_action
+from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, Rules, tenhou, unpack_planes
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 HANCHAN_ENV = "suphx_hanchan"
@@ -39,9 +39,11 @@ class HanchanEnvConfig:
     """The keys of RLlib's ``env_config``."""
 
     encoder: str = "mini"
-    """Whose public planes a seat sees (docs/features.md)."""
+    """Whose public planes a seat sees, in front of the decision planes (docs/features.md)."""
+    rules: Rules = field(default_factory=tenhou)
+    reward: RewardKind = "points"
     points_per_reward: float = 10_000.0
-    """Points that are a reward of 1."""
+    """These three as in ``EnvironmentConfig``."""
     opponent: str = ""
     """A scripted agent that plays three seats; the only agent is then ``player``, at another seat each game. Empty:
     all four seats are agents, ``seat_0`` to ``seat_3``."""
@@ -49,13 +51,21 @@ class HanchanEnvConfig:
     """Of the walls, until ``reset`` is given another one."""
 
     def __post_init__(self) -> None:
-        find_encoder(self.encoder)
-        if not self.points_per_reward > 0:
-            raise ValueError(f"points_per_reward is {self.points_per_reward}: use more than 0")
         if self.opponent and self.opponent not in SCRIPTED_AGENTS:
             raise ValueError(f"opponent is {self.opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}: use 0 or more")
+        self.of_tables()
+
+    def of_tables(self) -> EnvironmentConfig:
+        """Return the settings of the tables. ValueError for what makes no sense."""
+        return EnvironmentConfig(
+            encoder=self.encoder,
+            opponents=three_opponents(self.opponent) if self.opponent else (),
+            rules=self.rules,
+            reward=self.reward,
+            points_per_reward=self.points_per_reward,
+        )
 
 
 class SeatActions(Discrete[np.int64]):
@@ -78,7 +88,7 @@ class HanchanEnv(MultiAgentEnv):
     def __init__(self, config: Mapping[str, Any]) -> None:
         """``config``: fields of HanchanEnvConfig, or RLlib's EnvContext of them. ValueError for what makes no sense."""
         super().__init__()  # type: ignore[no-untyped-call]
-        known = {field.name for field in fields(HanchanEnvConfig)}
+        known = {each.name for each in fields(HanchanEnvConfig)}
         if unknown := sorted(set(config) - known):
             raise ValueError(f"env_config has {', '.join(unknown)}: use {', '.join(sorted(known))}")
         self.config = HanchanEnvConfig(**config)
@@ -88,15 +98,9 @@ class HanchanEnv(MultiAgentEnv):
         self._has_opponents = bool(self.config.opponent)
         self.possible_agents = [PLAYER] if self._has_opponents else list(SEATS)
         self.agents = list(self.possible_agents)
-        opponents = (self.config.opponent,) * NUM_OPPONENTS if self._has_opponents else ()
-        self._tables = SeatTables(
-            1,
-            EnvironmentConfig(
-                encoder=self.config.encoder, opponents=opponents, points_per_reward=self.config.points_per_reward
-            ),
-        )
-        self._num_planes = self._tables.encoder.public.num_planes
-        planes = Box(0, 1, (NUM_COLUMNS, 1, self._num_planes), np.uint8)
+        self._tables = SeatTables(1, self.config.of_tables())
+        self.layout = self._tables.layout
+        planes = Box(0, 1, (NUM_COLUMNS, 1, self.layout.num_planes), np.uint8)
         mask = Box(0, 1, (NUM_ACTIONS,), np.uint8)
         self.observation_spaces = {agent: Dict({OBSERVATIONS: planes, ACTION_MASK: mask}) for agent in self.agents}
         self._actions = {agent: SeatActions() for agent in self.agents}
@@ -127,7 +131,7 @@ class HanchanEnv(MultiAgentEnv):
             raise ValueError(
                 f"actions of {', '.join(map(str, action_dict)) or 'nobody'}: give the one of {actor}, who decides"
             )
-        self._tables.act(self._tables.everything, np.array([action_dict[actor]]))
+        self._tables.act(self._tables.everything, read_action(action_dict[actor]))
         everybody = (*self.agents, "__all__")
         ended: MultiAgentDict = dict.fromkeys(everybody, self._is_over)
         return self._observe(), self._pay(actor), ended, dict.fromkeys(everybody, False), {}
@@ -155,7 +159,7 @@ class HanchanEnv(MultiAgentEnv):
         if self._is_over:
             return {}
         agent = self._agent(self._table["actor"])
-        planes = unpack_planes(self._tables.planes[0], self._num_planes)
+        planes = unpack_planes(self._tables.planes[0], self.layout.num_planes)
         legal = self._tables.masks[0].copy()
         self._actions[agent].legal = legal
         return {agent: {OBSERVATIONS: planes.T[:, None, :], ACTION_MASK: legal.astype(np.uint8)}}

@@ -92,6 +92,7 @@ from .features.batch import (
     encode_oracle_batch as encode_oracle_batch,
     encode_observations as encode_observations,
 )
+from .features.decision_planes import decision_layout as decision_layout
 from .features.encoder import Encoder as Encoder, find_encoder as find_encoder
 from .features.head import (
     DISCARD_HEAD as DISCARD_HEAD,

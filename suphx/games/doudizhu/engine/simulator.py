@@ -48,9 +48,7 @@ class Simulator:
         ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table that is not there.
         """
         chosen = np.arange(len(self.tables)) if indices is None else as_integers(indices, "indices")
-        all_seeds = as_integers(list(seeds), "seeds")
-        if all_seeds.shape != chosen.shape:
-            raise ValueError(f"{all_seeds.size} seeds for {chosen.size} tables: give one a table")
+        all_seeds = as_integers(list(seeds), "seeds", chosen.size)
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
         check_in_range(chosen, len(self.tables))
@@ -85,9 +83,8 @@ class Simulator:
 
         ValueError for a move that is not legal, a table that is not there, or one that is named twice.
         """
-        places, numbers = as_integers(indices, "indices"), as_integers(moves, "moves")
-        if numbers.shape != places.shape:
-            raise ValueError(f"{numbers.size} moves for {places.size} tables: give one a table")
+        places = as_integers(indices, "indices")
+        numbers = as_integers(moves, "moves", places.size)
         chosen = np.clip(numbers, -1, self.moves.num_moves).astype(np.int32)
         bad = _first_illegal(self.tables, self.moves, places, chosen, self._legal)
         if bad >= 0:

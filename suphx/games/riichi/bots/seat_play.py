@@ -9,6 +9,7 @@ from __future__ import annotations
 from suphx.games.riichi.bots.scripted_play import choose_scripted
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.simulator import finish_kyoku
+from suphx.games.riichi.features.decision_planes import encode_decision
 from suphx.games.riichi.features.encoder import encode_observation
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup
@@ -64,12 +65,13 @@ def _advance(t: Table, suits: Suits, action: int, settled: I32) -> None:
 
 @jit
 def see_tables(
-    encoder_id: int, lookup: Lookup, tables: Records, indices: I64, seats: I64, rows: U8, masks: I8
+    encoder_id: int, num_planes: int, lookup: Lookup, tables: Records, indices: I64, seats: I64, rows: U8, masks: I8
 ) -> None:  # fmt: skip
     """Fill the rows ``indices`` of ``rows``, uint8 [n, observation_bytes], and ``masks``, int8 [n, 120], for a seat.
 
-    ``seats``, int64 (n,): the observing seat of each table, or EVERY_SEAT for the one that decides. The mask has the
-    legal actions of a seat that decides and is empty for the others, and for all at the end of a game.
+    A row has the ``num_planes`` public planes of the encoder, and behind them those of the decision (``decision_layout``
+    of them). ``seats``, int64 (n,): the observing seat of each table, or EVERY_SEAT for the one that decides. The mask
+    has the legal actions of a seat that decides and is empty for the others, and for all at the end of a game.
     """
     for i in range(len(indices)):
         index = indices[i]
@@ -77,6 +79,7 @@ def see_tables(
         masks[index, :] = 0
         seat = t.actor if seats[index] == EVERY_SEAT else seats[index]
         encode_observation(encoder_id, lookup, t, seat, DISCARD_HEAD, -1, rows[index])
+        encode_decision(t, seat, num_planes, rows[index])
         if seat == t.actor and t.phase != GAME_END:
             masks[index, :] = t.legal
 
