@@ -1,7 +1,7 @@
 """PPO in one file, in the style of CleanRL: learn to beat random players on the vector environment.
 
 python examples/vector_ppo.py [MINUTES [TABLES]]; the default, 8 minutes of training on 128 tables and one core, ends
-with a test of fresh games: the mean place (1 to 4, 2.5 is what a random player has) and its 95 % interval.
+with a match on other walls: the mean place (1 to 4, 2.5 is what a random player has) and its 95 % interval.
 """
 
 import sys
@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
+from suphx import PolicyAgent, play_match
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
 
 MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
@@ -21,7 +22,7 @@ EPOCHS, MINIBATCHES = 2, 8
 GAMMA, GAE_LAMBDA = 0.995, 0.95
 CLIP, ENTROPY, VALUE, MAX_GRAD_NORM = 0.2, 0.01, 0.5, 0.5
 LEARNING_RATE = 7e-4
-TEST_TABLES, TEST_GAMES = 256, 512
+TEST_GAMES = 512
 
 
 class Net(nn.Module):
@@ -108,17 +109,12 @@ def update(net, optimizer, rollout, gains):
 
 @torch.no_grad()
 def test(net, games):
-    """Return the places of the net's first games at tables with seeds that training never had."""
-    envs = RiichiVectorEnv(min(games, TEST_TABLES), opponents="random", packed=True, autoreset_mode="SameStep")
-    # Every table plays equally many games: to count the first games to end would prefer short ones.
-    places = [[] for _ in range(envs.num_envs)]
-    seen, infos = envs.reset(seed=1_000_000)
-    while min(map(len, places)) < games // envs.num_envs:
-        policy, _ = net(torch.from_numpy(seen), torch.from_numpy(infos["action_mask"]).bool())
-        seen, _, ended, _, infos = envs.step(policy.sample().numpy())
-        for table in np.flatnonzero(ended):
-            places[table].append(infos["final_info"]["placement"][table])
-    return np.array([place for of_table in places for place in of_table[: games // envs.num_envs]])
+    """Return the report of a match against random players, on walls that training never had."""
+
+    def policy(rows, masks):
+        return net(torch.from_numpy(rows), torch.from_numpy(masks).bool())[0].sample()
+
+    return play_match(PolicyAgent("ppo", policy, packed=True), "random", num_hanchans=games, seed=1)
 
 
 def main():
@@ -141,10 +137,10 @@ def main():
             mean_reward = (rollout.rewards.sum() / rollout.dones.sum().clamp(min=1)).item()
             print(f"iteration {iteration}: {iteration * STEPS * TABLES:,} steps, entropy {entropy:.2f}, "
                   f"reward per game {mean_reward:+.2f}", flush=True)  # fmt: skip
-    places = test(net, TEST_GAMES if MINUTES >= 1 else 16)
-    margin = 1.96 * places.std(ddof=1) / np.sqrt(len(places))
-    print(f"mean place {places.mean():.3f} ({places.mean() - margin:.3f} to {places.mean() + margin:.3f}) "
-          f"of {len(places)} games against random players")  # fmt: skip
+    report = test(net, TEST_GAMES if MINUTES >= 1 else 16)
+    place, interval = report.statistics.average_placement, report.statistics.intervals["average_placement"]
+    print(f"mean place {place:.3f} ({interval.low:.3f} to {interval.high:.3f}) "
+          f"of {report.hanchans} games against random players")  # fmt: skip
 
 
 if __name__ == "__main__":

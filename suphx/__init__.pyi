@@ -1,7 +1,13 @@
-# The public, stable interface of the package. Everything else may change with any version (CHANGELOG.md).
+# The public, stable names of the package. Those of suphx.environments in docs/site/reference.rst are stable, too; all
+# others may change with any version (CHANGELOG.md).
 
 # The game.
 from .games.riichi import (
+    NUM_ACTIONS as NUM_ACTIONS,
+    PASS as PASS,
+    RON as RON,
+    TSUMO as TSUMO,
+    TSUMOGIRI as TSUMOGIRI,
     GameLog as GameLog,
     Rules as Rules,
     Simulator as Simulator,
@@ -11,6 +17,7 @@ from .games.riichi import (
 
 # Agents.
 from .selfplay.agents.agent import Agent as Agent, load_agent as load_agent
+from .api.policy_agent import PolicyAgent as PolicyAgent
 
 # Game records, tables and features.
 from .api.game_list import load_games as load_games, save_games as save_games, simulate as simulate

@@ -13,42 +13,38 @@ from torch import nn
 from torch.distributions import Categorical
 
 import suphx
-from suphx.games.riichi import DISCARD_HEAD, NUM_ACTIONS, find_encoder, load_lookup, see_tables
 
 arguments = [] if "ipykernel" in sys.modules else sys.argv[1:]  # Jupyter's own arguments are not ours
 ROUNDS, GAMES = (int(text) for text in (*arguments, *("30", "64")[len(arguments) :]))
+MATCH_GAMES = 4 * max(2, GAMES // 2)  # each wall is played four times, the learner once at each seat
 
 # %% [markdown]
-# An agent is any object with `name` and `act(tables, indices)`. This one samples its actions and remembers them, with
-# the game (the seed of its walls), the deal and the seat.
+# A `PolicyAgent` sees what the environments show (docs/environments.md). This one samples its actions and remembers
+# them, with the game (the seed of its walls), the deal and the seat.
 
 
 # %%
-class Learner:
-    name = "learner"
-
+class Learner(suphx.PolicyAgent):
     def __init__(self):
-        self.encoder = find_encoder("mini")
-        self.lookup = load_lookup()
-        observation_bytes = self.encoder.layout(DISCARD_HEAD).observation_bytes
-        self.observation_bytes = observation_bytes
-        self.net = nn.Sequential(nn.Linear(8 * observation_bytes, 128), nn.ReLU(), nn.Linear(128, NUM_ACTIONS))
+        super().__init__("learner", self.choose, packed=True)
+        num_bits = 8 * self.layout.observation_bytes
+        self.net = nn.Sequential(nn.Linear(num_bits, 128), nn.ReLU(), nn.Linear(128, suphx.NUM_ACTIONS))
         self.memory = []
 
     def policy(self, rows, masks):
         bits = torch.from_numpy(np.unpackbits(rows, axis=1, bitorder="little")).float()
         return Categorical(logits=self.net(bits).masked_fill(torch.from_numpy(masks) == 0, -1e9))
 
-    def act(self, tables, indices):
-        rows = np.zeros((len(tables), self.observation_bytes), np.uint8)
-        masks = np.zeros((len(tables), NUM_ACTIONS), np.int8)
-        seats = tables["actor"].astype(np.int64)
-        see_tables(self.encoder.id, self.lookup, tables, indices, seats, rows, masks)
+    def choose(self, rows, masks):
         with torch.no_grad():
-            actions = self.policy(rows[indices], masks[indices]).sample().numpy()
-        places = [tables[name][indices] for name in ("wall_seed", "num_kyoku", "actor")]
-        self.memory.append((rows[indices], masks[indices], actions, *places))
-        return actions.astype(np.int16)
+            actions = self.policy(rows, masks).sample().numpy()
+        self.memory.append([rows, masks, actions])
+        return actions
+
+    def act(self, tables, indices):
+        actions = super().act(tables, indices)
+        self.memory[-1] += [tables[name][indices] for name in ("wall_seed", "num_kyoku", "actor")]
+        return actions
 
 
 # %% [markdown]
@@ -76,21 +72,16 @@ def learn(learner, games, first_seed, optimizer):
 
 
 def mean_place(learner, num_games):
-    """Return the mean place over all seats: where players rarely win, equal scores favour the first dealer."""
-    games = []
-    for seat in range(4):
-        agents = ["random"] * 4
-        agents[seat] = learner
-        games += suphx.simulate(agents, num_games // 4, seed=1_000_000)
+    """Return the mean place in a match against three random players, on walls that no round has."""
+    report = suphx.play_match(learner, "random", num_hanchans=num_games, seed=1)
     learner.memory.clear()
-    frame = suphx.games_table(games).to_pandas()
-    return frame[frame["player"] == learner.name]["place"].mean()
+    return report.statistics.average_placement
 
 
 torch.manual_seed(1)
 learner = Learner()
 optimizer = torch.optim.Adam(learner.net.parameters(), lr=1e-3)
-before = mean_place(learner, 2 * GAMES)
+before = mean_place(learner, MATCH_GAMES)
 for number in range(ROUNDS):
     seed = number * GAMES
     games = suphx.simulate(learner, GAMES, seed=seed)
@@ -98,7 +89,7 @@ for number in range(ROUNDS):
     if number % 10 == 0:
         wins = suphx.games_table(games).to_pandas()["wins"].sum() / sum(len(game.kyokus) for game in games)
         print(f"round {number}: {wins:.0%} of the deals are won")
-after = mean_place(learner, 2 * GAMES)
+after = mean_place(learner, MATCH_GAMES)
 print(f"mean place against three random players: {before:.2f} before, {after:.2f} after")
 
 # %% [markdown]

@@ -20,6 +20,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Dict, Discrete
 from gymnasium.utils import seeding
+from gymnasium.vector.utils import batch_space
 
 from suphx.environments import ENVIRONMENT_ID
 from suphx.environments.environment_config import EnvironmentConfig, IllegalReward, RewardKind
@@ -27,6 +28,7 @@ from suphx.environments.observation_space import mask_space, packed_space, plane
 from suphx.environments.riichi_env import RENDER_MODES, draw_game
 from suphx.environments.seat_tables import SeatTables, read_action
 from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, seat_text, tenhou, unpack_planes
+from suphx.kernel.record import I8, U8
 
 try:
     import pettingzoo
@@ -94,6 +96,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self.observation_spaces = {
             agent: Dict({"observation": planes, "action_mask": mask_space()}) for agent in AGENTS
         }
+        self.state_space = batch_space(planes, len(AGENTS))
         self.action_spaces: dict[str, Discrete[np.int64]] = {agent: Discrete(NUM_ACTIONS) for agent in AGENTS}
         self._np_random, _ = seeding.np_random()
 
@@ -143,9 +146,19 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what ``agent`` sees; its mask is empty unless it decides now."""
-        row, mask = self._tables.seen_by(0, AGENTS.index(agent))
-        planes = row if self._is_packed else unpack_planes(row, self.layout.num_planes)
+        planes, mask = self._seen_by(AGENTS.index(agent))
         return {"observation": planes, "action_mask": mask}
+
+    def state(self) -> U8:
+        """Return the observations of all seats, uint8 [4, planes, 34] (packed: [4, observation_bytes]), for a critic.
+
+        They have all hands, but not the wall.
+        """
+        return np.stack([self._seen_by(seat)[0] for seat in range(len(AGENTS))])
+
+    def _seen_by(self, seat: int) -> tuple[U8, I8]:
+        row, mask = self._tables.seen_by(0, seat)
+        return row if self._is_packed else unpack_planes(row, self.layout.num_planes), mask
 
     def render(self) -> str | None:
         """Return the table as the agent that decides sees it (``ansi``), or write it to standard output (``human``)."""

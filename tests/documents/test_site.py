@@ -12,7 +12,11 @@ SITE = REPOSITORY / "docs" / "site"
 
 def test_the_reference_has_every_public_name_once() -> None:
     text = (SITE / "reference.rst").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^\.\. auto\w+:: suphx\.(\w+)$", text, re.MULTILINE)) == sorted(dir(suphx))
+    names = re.findall(r"^\.\. (?:auto\w+|py:data):: suphx\.(\w+)$", text, re.MULTILINE)
+    assert sorted(names) == sorted(dir(suphx))
+    values = re.findall(r"^\.\. py:data:: suphx\.(\w+)\n   :type: int\n   :value: (\d+)$", text, re.MULTILINE)
+    assert values
+    assert [(name, str(getattr(suphx, name))) for name, _ in values] == values
 
 
 def test_the_reference_has_the_environments_and_how_they_are_made() -> None:
