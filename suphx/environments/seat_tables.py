@@ -176,6 +176,8 @@ class SeatTables:
 def read_action(action: ArrayLike) -> I64:
     """Return the action of a single table, int64 (1,); ValueError for what is no integer."""
     given = np.asarray(action)
-    if given.shape != () or given.dtype.kind not in "iu":
+    if given.shape != ():
+        raise ValueError(f"action has the shape {list(given.shape)}: give one integer from 0 to {NUM_ACTIONS - 1}")
+    if given.dtype.kind not in "iu":
         raise ValueError(f"action is {action!r}: give an integer from 0 to {NUM_ACTIONS - 1}")
     return given.astype(np.int64).reshape(1)

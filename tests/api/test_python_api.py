@@ -15,8 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 import suphx
+from suphx.evaluation import match
 from suphx.games.riichi import NUM_ACTIONS, PASS, TSUMOGIRI
 from suphx.kernel.record import Records
+from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.repository import REPOSITORY
 
 NAMES = [
@@ -112,7 +114,7 @@ def test_records_in_an_unknown_form_and_a_negative_number_are_explained(tmp_path
 
 
 def test_an_agent_of_your_own_is_seated_and_reviewed() -> None:
-    agent = suphx.load_agent("tsumogiri")
+    agent = ScriptedAgent("tsumogiri")
     agent.name = "mine"
     (game,) = suphx.simulate([agent, "ukeire", "ukeire", "ukeire"], seed=2)
     assert game.names == ("mine", "ukeire", "ukeire", "ukeire")
@@ -157,3 +159,52 @@ def test_a_game_against_the_rules_is_named_when_it_is_encoded() -> None:
     bad.kyokus[1].moves = bad.kyokus[1].moves[:4]
     with pytest.raises(ValueError, match=f"game {bad.id} contradicts the rules in deal 1: leave it out"):
         suphx.encode([good, bad])
+
+
+@dataclass(frozen=True)
+class FrozenWaiter:
+    name: str
+
+    def act(self, tables: Records, indices: NDArray[np.int64]) -> NDArray[np.int16]:
+        return Waiter(self.name).act(tables, indices)
+
+
+def test_a_match_of_objects_leaves_them_as_they_are() -> None:
+    waiter, frozen = Waiter("waiter"), FrozenWaiter("frozen")
+    report = suphx.play_match(waiter, frozen, num_hanchans=8, seed=1)
+    assert (report.candidate, report.opponent) == ("waiter", "frozen")
+    assert (waiter.name, frozen.name) == ("waiter", "frozen")
+    assert report.difference.mean == 0, "both play alike"
+    again = suphx.play_match("1", "2", num_hanchans=8, seed=1, load=lambda address: frozen)
+    assert again.placements == report.placements
+    assert frozen.name == "frozen"
+    assert suphx.play_match(frozen, frozen, num_hanchans=8, seed=1).placements == report.placements
+
+
+def test_a_match_in_several_processes_takes_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)  # so that there is a task for each worker
+    agent = suphx.load_agent("tsumogiri")
+    report = suphx.play_match(agent, "random", num_hanchans=8, seed=1, workers=2)
+    assert report.placements == suphx.play_match("tsumogiri", "random", num_hanchans=8, seed=1).placements
+
+
+def test_a_match_needs_two_names_and_in_several_processes_what_can_be_sent() -> None:
+    with pytest.raises(ValueError, match="both agents are called 'same': give each a name of its own"):
+        suphx.play_match(Waiter("same"), FrozenWaiter("same"), num_hanchans=8, seed=1)
+    with pytest.raises(ValueError, match="both agents are called 'ukeire'"):
+        suphx.play_match(Waiter("ukeire"), "ukeire", num_hanchans=8, seed=1)
+    lazy = suphx.PolicyAgent("lazy", lambda observations, masks: masks.argmax(axis=1))
+    with pytest.raises(ValueError, match=r"the agent 'lazy' cannot be sent to other processes .*: use workers=1"):
+        suphx.play_match(lazy, "random", num_hanchans=8, seed=1, workers=2)
+    for nothing in (7, None):
+        with pytest.raises(ValueError, match="is no agent: give a name such as ukeire"):
+            suphx.play_match(nothing, "random", num_hanchans=8, seed=1)  # type: ignore[arg-type]
+
+
+def test_paths_and_their_texts_are_the_same(tmp_path: Path) -> None:
+    nets = REPOSITORY / "examples" / "agents" / "supervised"
+    assert suphx.load_agent(nets).name == str(nets)
+    first, second = (suphx.simulate([agent, "random", "random", "random"], seed=1)[0] for agent in (nets, str(nets)))
+    assert first.final_scores == second.final_scores
+    suphx.play_match("random", "tsumogiri", num_hanchans=8, seed=1, records=str(tmp_path / "games"))
+    assert len(suphx.load_games(tmp_path / "games")) == 8

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -14,7 +17,9 @@ from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi.table.table import CLAIM, ROB_KAN
+from suphx.games.riichi.table.tile import kind_of_face
 from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.environments.random_action import random_action
 
@@ -28,7 +33,7 @@ def test_the_checker_of_gymnasium_accepts_it(encoder: str) -> None:
     check_env(env.unwrapped)
 
 
-@pytest.mark.parametrize("settings", [{"packed": True}, {"reward": "placement"}, {"seat": 2}])
+@pytest.mark.parametrize("settings", [{"packed": True}, {"reward": "placement"}, {"seat": 2}, {"rules": Rules(num_winds=1)}])
 def test_the_checker_accepts_every_setting(settings: dict[str, Any]) -> None:
     check_env(RiichiEnv(opponents="random", **settings), skip_render_check=True)
 
@@ -51,7 +56,7 @@ def test_a_game_is_the_one_of_the_engine() -> None:
         assert not ended
         assert (info["action_mask"] == table["legal"]).all()
         encode_batch(mini, DISCARD_HEAD, simulator.tables, ONE, np.full(1, -1), row)
-        assert (unpack_planes(row[0], mini.public.num_planes) == observation).all()
+        assert (unpack_planes(row[0], mini.public.num_planes) == observation[: mini.public.num_planes]).all()
         action = random_action(random, info["action_mask"])
         simulator.advance(ONE, np.array([action]))
         observation, reward, ended, _, info = env.step(action)
@@ -120,8 +125,10 @@ def test_the_table_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ({"encoder": "maxi"}, "'maxi' is no encoder"),
         ({"opponents": "nobody"}, "'nobody' is no agent"),
-        ({"opponents": ["ukeire", "random"]}, "opponents are ukeire, random: name one agent, or three"),
-        ({"opponents": []}, "opponents are nobody: name one agent, or three"),
+        ({"opponents": ["ukeire", "random"]}, "there are 2 opponents: give one agent, or three"),
+        ({"opponents": []}, "there are 0 opponents: give one agent, or three"),
+        ({"opponents": 7}, "7 is no agent: give a name such as ukeire"),
+        ({"illegal_reward": "low"}, "illegal_reward is .low.: use a number, or lowest"),
         ({"seat": 4}, "seat is 4: use 0 to 3, or None"),
         ({"reward": "glory"}, "reward is 'glory': use points or placement"),
         ({"points_per_reward": 0}, "points_per_reward is 0: use more than 0"),
@@ -131,3 +138,78 @@ def test_the_table_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         RiichiEnv(**settings)
+
+
+def test_the_planes_behind_those_of_the_encoder_show_what_the_decision_is_about() -> None:
+    """The drawn tile where there is one, and the tile that can be claimed with whose it is."""
+    env = RiichiEnv(opponents="random", encoder="suphx")
+    table, layout = env._tables.simulator.tables[0], env.layout
+    observation, info = env.reset(seed=2)
+    random, num_claims, num_draws = np.random.default_rng(3), 0, 0
+    for _ in range(150):
+        drawn, claimed = (observation[layout[name].first] for name in ("drawn_tile", "claimed_tile"))
+        if table["phase"] in (CLAIM, ROB_KAN):
+            assert np.flatnonzero(claimed).tolist() == [kind_of_face(int(table["claimed_face"]))]
+            source = observation[layout["claimed_from"].first + (table["turn"] - info["seat"]) % 4 - 1]
+            assert source.all()
+            num_claims += 1
+        else:
+            assert not claimed.any()
+            faces = [face for face in [int(table["drawn"])] if face >= 0]
+            assert np.flatnonzero(drawn).tolist() == [kind_of_face(face) for face in faces]
+            num_draws += len(faces)
+        observation, _, ended, _, info = env.step(random_action(random, info["action_mask"]))
+        if ended:
+            observation, info = env.reset()
+    assert min(num_claims, num_draws) > 10
+
+
+@pytest.mark.parametrize(
+    ("settings", "lowest"),
+    [({}, -10.0), ({"points_per_reward": 1_000.0}, -100.0), ({"reward": "placement"}, -2.0)],
+)
+def test_an_illegal_action_never_pays(settings: dict[str, Any], lowest: float) -> None:
+    """By default it costs all points of a table, or more than fourth place."""
+    env = RiichiEnv(opponents="random", **settings)
+    _, info = env.reset(seed=1)
+    assert env.step(int(info["action_mask"].argmin()))[1] == lowest
+
+
+@pytest.mark.parametrize("action", [3.9, np.array([5]), np.zeros(120), "3", True, None])
+def test_an_action_that_is_no_integer_is_refused(action: Any) -> None:
+    env = RiichiEnv(opponents="random")
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"action (is|has the shape) .*: give (an|one) integer from 0 to 119"):
+        env.step(action)
+
+
+def test_the_rules_of_the_games_can_be_chosen() -> None:
+    env = RiichiEnv(opponents="random", rules=Rules(num_winds=1, extra_wind=False))
+    kyokus = []
+    for seed in range(3):
+        play(env, seed)
+        kyokus.append(int(env._tables.simulator.tables["kyoku"][0]))
+    assert max(kyokus) <= 4
+
+
+def test_masks_have_the_name_that_maskable_ppo_looks_for() -> None:
+    env = gymnasium.make(ENVIRONMENT_ID, opponents="random")
+    _, info = env.reset(seed=1)
+    masks = env.get_wrapper_attr("action_masks")()
+    assert masks.dtype == np.bool_
+    assert (masks == info["action_mask"]).all()
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_continues_the_game_and_is_small(duplicate: Callable[[RiichiEnv], RiichiEnv]) -> None:
+    env = RiichiEnv(opponents="random")
+    _, info = env.reset(seed=1)
+    assert len(pickle.dumps(env)) < 1_000_000, "the tables of the engine have 25 MB"
+    twin, random = duplicate(env), np.random.default_rng(1)
+    for _ in range(50):
+        action = random_action(random, info["action_mask"])
+        observation, reward, ended, _, info = env.step(action)
+        same, paid, over, _, known = twin.step(action)
+        assert (observation == same).all()
+        assert (reward, ended) == (paid, over)
+        assert (info["action_mask"] == known["action_mask"]).all()

@@ -11,6 +11,7 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
+from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import OWN_TURN
 from tests.environments.random_action import random_action
 
@@ -124,6 +125,31 @@ def test_a_copy_continues_the_game(make: Callable[..., Any], duplicate: Callable
     for each in (env, twin):
         each.reset()
     play([env, twin], 20)
+
+
+@pytest.mark.parametrize("settings", [{}, {"packed": True}])
+def test_the_state_has_what_all_seats_see(settings: dict[str, Any]) -> None:
+    env = riichi_v0.env(**settings)
+    env.reset(seed=3)
+    state = env.state()
+    assert env.unwrapped.state_space.contains(state)
+    for seat, agent in enumerate(riichi_v0.AGENTS):
+        assert (state[seat] == env.observe(agent)["observation"]).all()
+
+
+def test_an_illegal_action_costs_all_points_of_a_table_by_default() -> None:
+    env = riichi_v0.env()
+    env.reset(seed=1)
+    agent = env.agent_selection
+    env.step(int(env.observe(agent)["action_mask"].argmin()))
+    assert env.rewards[agent] == -10.0
+
+
+def test_the_rules_of_the_game_can_be_chosen() -> None:
+    env = riichi_v0.raw_env(rules=Rules(start_points=30_000))
+    env.reset(seed=1)
+    assert env._tables.simulator.tables["scores"][0].tolist() == [30_000] * 4
+    assert env.config.lowest_reward == -12.0
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

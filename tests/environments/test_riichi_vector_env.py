@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -11,7 +14,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
 from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
-from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.layout.planes import unpack_planes
 from tests.environments.random_action import random_actions
 
@@ -107,9 +109,8 @@ def test_planes_are_the_unpacked_rows() -> None:
     for encoder in ("mini", "suphx"):
         planes = RiichiVectorEnv(2, opponents="random", encoder=encoder)
         packed = RiichiVectorEnv(2, opponents="random", encoder=encoder, packed=True)
-        num_planes = find_encoder(encoder).public.num_planes
         for seen, row in zip(planes.reset(seed=1)[0], packed.reset(seed=1)[0], strict=True):
-            assert (seen == unpack_planes(row, num_planes)).all()
+            assert (seen == unpack_planes(row, planes.layout.num_planes)).all()
 
 
 def test_gymnasium_makes_it_by_its_name() -> None:
@@ -121,8 +122,12 @@ def test_gymnasium_makes_it_by_its_name() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     env = RiichiVectorEnv(2, opponents="random", illegal_reward=None)
     _, infos = env.reset(seed=[3, None])
-    with pytest.raises(ValueError, match=r"actions are \[3\]: give one for each of 2 tables"):
+    with pytest.raises(ValueError, match="3 actions for 2 tables: give one a table"):
         env.step(np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match="actions are float64: give integers"):
+        env.step(np.zeros(2))
+    with pytest.raises(ValueError, match=r"actions have the shape \[2, 120\]: give a list"):
+        env.step(np.zeros((2, 120)))
     with pytest.raises(ValueError, match=r"table 0, seat .* is not legal"):
         env.step(infos["action_mask"].argmin(axis=1))
     with pytest.raises(ValueError, match="1 seeds for 2 tables"):
@@ -167,6 +172,35 @@ def test_an_illegal_action_of_self_play_costs_the_seat_that_acted() -> None:
     _, rewards, ended, _, infos = env.step(np.array([int(infos["action_mask"][0].argmax()), -1]))
     assert (rewards.tolist(), ended.tolist()) == ([0.0, -2.0], [False, True])
     assert infos["rewards"][1].tolist() == [-2.0 if seat == seats[1] else 0.0 for seat in range(4)]
+
+
+def test_before_a_reset_there_is_nothing_to_step() -> None:
+    env = RiichiVectorEnv(2, opponents="random")
+    with pytest.raises(ValueError, match="table 0 has no game: call reset before step"):
+        env.step([37, 37])
+    env.reset(seed=1, options={"reset_mask": np.array([True, False])})
+    with pytest.raises(ValueError, match="table 1 has no game: call reset before step"):
+        env.step([37, 37])
+
+
+@pytest.mark.parametrize("settings", [{}, {"packed": True}, {"copy": False}, {"opponents": None}])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_continues_the_games(
+    duplicate: Callable[[RiichiVectorEnv], RiichiVectorEnv], settings: dict[str, Any]
+) -> None:
+    env = RiichiVectorEnv(2, **{"opponents": "random"} | settings)
+    observations, infos = env.reset(seed=1)
+    twin, random = duplicate(env), np.random.default_rng(1)
+    first = observations.copy()
+    for _ in range(20):
+        actions = random_actions(random, infos["action_mask"])
+        observations, rewards, ended, _, infos = env.step(actions)
+        same, paid, over, _, known = twin.step(actions)
+        assert (same == observations).all()
+        assert (paid == rewards).all()
+        assert (over == ended).all()
+        assert (known["action_mask"] == infos["action_mask"]).all()
+    assert (observations != first).any()
 
 
 def test_self_play_has_no_seat_of_its_own() -> None:

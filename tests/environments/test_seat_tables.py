@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from suphx.environments import seat_tables
 from suphx.environments.environment_config import EnvironmentConfig
+from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.seat_tables import SeatTables
+from suphx.games.riichi.table.action import PASS
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.selfplay.agents.agent import AgentLike, ScriptedAgent
+from tests.repository import REPOSITORY
 
 NUM_TABLES = 64
 
@@ -27,7 +31,17 @@ class CountedAgent:
         return self._agent.act(tables, indices)
 
 
-def played(opponents: tuple[str, str, str], num_steps: int) -> SeatTables:
+class StubbornAgent:
+    name = "stubborn"
+
+    def __init__(self, action: Any) -> None:
+        self._action = action
+
+    def act(self, tables: Records, indices: I64) -> Any:
+        return np.full(len(indices), self._action)
+
+
+def played(opponents: tuple[AgentLike, AgentLike, AgentLike], num_steps: int) -> SeatTables:
     """Return tables at which the player at seat 0 has done the first legal action ``num_steps`` times."""
     tables = SeatTables(NUM_TABLES, EnvironmentConfig(opponents=opponents))
     tables.start(tables.everything, np.arange(NUM_TABLES), np.zeros(NUM_TABLES, np.int64))
@@ -36,19 +50,39 @@ def played(opponents: tuple[str, str, str], num_steps: int) -> SeatTables:
     return tables
 
 
-def test_an_opponent_at_several_seats_is_asked_once_for_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    agents: list[CountedAgent] = []
-
-    def load(name: str) -> CountedAgent:
-        agents.append(CountedAgent(name))
-        return agents[-1]
-
-    monkeypatch.setattr(seat_tables, "load_agent", load)
-    tables = played(("mine", "mine", "other"), 30)
+def test_an_opponent_at_several_seats_is_asked_once_for_all_of_them() -> None:
+    mine, other = CountedAgent("mine"), CountedAgent("other")
+    tables = played((mine, mine, other), 30)
     expected = played(("tsumogiri",) * 3, 30)
     assert (tables.simulator.tables == expected.simulator.tables).all()
-    mine, other = agents
-    assert (mine.name, other.name) == ("mine", "other")
     assert {seat for seats in other.batches for seat in seats.tolist()} == {3}
     assert {seat for seats in mine.batches for seat in seats.tolist()} == {1, 2}
     assert any(len(set(seats.tolist())) == 2 for seats in mine.batches)
+
+
+def test_a_folder_of_nets_is_loaded_once_whether_it_is_a_path_or_its_text() -> None:
+    folder = REPOSITORY / "examples" / "agents" / "supervised"
+    tables = SeatTables(1, EnvironmentConfig(opponents=(folder, "random", str(folder))))
+    assert [offsets for _, offsets in tables._agents] == [[1, 3]]
+
+
+def test_one_object_plays_all_three_seats_of_an_environment() -> None:
+    agent = CountedAgent("mine")
+    env = RiichiEnv(opponents=agent, seat=0)
+    _, info = env.reset(seed=1)
+    for _ in range(5):
+        _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
+    assert {seat for seats in agent.batches for seat in seats.tolist()} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (PASS, "opponent stubborn: table 0, seat 0: pass is not legal; legal: discard"),
+        (0.5, "actions of stubborn are float64: give integers"),
+    ],
+)
+def test_an_opponent_that_breaks_the_rules_is_named(action: Any, message: str) -> None:
+    tables = SeatTables(1, EnvironmentConfig(opponents=(StubbornAgent(action),) * 3))
+    with pytest.raises(ValueError, match=message):
+        tables.start(tables.everything, np.arange(1), np.ones(1, np.int64))

@@ -86,3 +86,9 @@ def test_logs_of_games_with_draw_lanes_replay_like_others() -> None:
         log.kyokus[0].wall[:52].tolist() for log in ordinary
     ]
     assert [log.final_scores for log in with_lanes] != [log.final_scores for log in ordinary]
+
+
+def test_logs_may_have_other_names_than_the_agents() -> None:
+    (log,) = play_games([UKEIRE, UKEIRE], np.array([[0, 1, 1, 1]]), [1], tonpuu(), names=["first", "second"])
+    assert log.names == ("first", "second", "second", "second")
+    assert UKEIRE.name == "ukeire"

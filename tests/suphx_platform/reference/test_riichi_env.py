@@ -14,7 +14,9 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.table.action import PASS
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi.table.table import CLAIM
+from suphx.games.riichi.table.tile import kind_of_face
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.reference.riichi_env import ACTION_MASK, OBSERVATIONS, PLAYER, SEATS, HanchanEnv
 
@@ -68,7 +70,11 @@ def test_a_game_is_the_one_that_the_simulator_plays() -> None:
         assert env.get_observation_space(agent).contains(observation)
         assert (observation[ACTION_MASK] == table["legal"]).all()
         encode_batch(mini, DISCARD_HEAD, simulator.tables, np.zeros(1, np.int64), np.full(1, -1), row)
-        assert (unpack_planes(row[0], mini.public.num_planes) == observation[OBSERVATIONS][:, 0, :].T).all()
+        planes = observation[OBSERVATIONS][:, 0, :].T
+        assert (unpack_planes(row[0], mini.public.num_planes) == planes[: mini.public.num_planes]).all()
+        if table["phase"] == CLAIM:
+            claimed = planes[env.layout["claimed_tile"].first]
+            assert np.flatnonzero(claimed).tolist() == [kind_of_face(int(table["claimed_face"]))]
         action = lowest_legal(observation)
         num_passes += observation[ACTION_MASK][PASS]
         simulator.advance(np.zeros(1, np.int64), np.array([action]))
@@ -105,6 +111,14 @@ def test_with_an_opponent_only_the_player_decides_and_sits_anywhere() -> None:
         assert points == pytest.approx(env._tables.simulator.scores()[0, env._player_seat])
         assert terminated == {PLAYER: True, "__all__": True}
     assert len(seats) > 1
+
+
+def test_places_are_the_rewards_of_a_game_by_other_rules() -> None:
+    env = HanchanEnv({"reward": "placement", "rules": Rules(num_winds=1, extra_wind=False)})
+    _, rewards, _ = play(env, 3)
+    paid = [sum(step.get(seat, 0.0) for step in rewards) for seat in SEATS]
+    assert sorted(paid) == pytest.approx([-1, -1 / 3, 1 / 3, 1])
+    assert env._tables.simulator.tables["kyoku"][0] <= 4
 
 
 def test_opponents_play_as_the_scripted_agent_does() -> None:
@@ -172,6 +186,7 @@ def test_what_is_not_legal_is_refused() -> None:
         ({"encoder": "maxi"}, "'maxi' is no encoder"),
         ({"opponent": "suphx"}, "use random, tsumogiri, ukeire, or nothing"),
         ({"points_per_reward": 0}, "use more than 0"),
+        ({"reward": "glory"}, "use points or placement"),
         ({"seed": -1}, "use 0 or more"),
     ],
 )

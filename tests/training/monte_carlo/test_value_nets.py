@@ -22,6 +22,7 @@ def test_nets_come_back_with_their_rules(tmp_path: Path) -> None:
     save_value_nets(tmp_path, saved)
     loaded = load_value_nets(tmp_path)
     assert (loaded.rules, loaded.game) == (saved.rules, GAME)
+    assert load_value_nets(str(tmp_path)).rules == saved.rules
     assert all(torch.equal(a, b) for a, b in zip(saved.nets.parameters(), loaded.nets.parameters(), strict=True))
 
 

@@ -143,3 +143,16 @@ def test_no_moves_are_listed_and_no_cards_dealt_for_a_table_that_is_not_there(in
     for call in (simulator.legal, lambda indices: simulator.reset([1, 2], indices)):
         with pytest.raises(ValueError, match=f"there is no table {index}: use 0 to 1"):
             call(np.array([0, index]))
+
+
+def test_lists_name_tables_and_moves() -> None:
+    simulator, same = Simulator(2, Rules()), Simulator(2, Rules())
+    simulator.reset([7, 8])
+    same.reset([7], [0])
+    same.reset([8], [1])
+    offsets, moves = simulator.legal([0, 1])
+    simulator.advance([0, 1], moves[offsets[:-1]].tolist())
+    same.advance(np.array([0, 1]), moves[offsets[:-1]])
+    assert simulator.tables.tobytes() == same.tables.tobytes()
+    with pytest.raises(ValueError, match="moves are float64: give integers"):
+        simulator.advance([0, 1], [0.5, 0.5])

@@ -7,7 +7,7 @@ from suphx.experience.seat_observations import SeatObservations
 from suphx.games.doudizhu.bots.scripted_play import play_scripted
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator
-from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks
+from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks, play_games
 from suphx.kernel.record import I64
 
 
@@ -37,3 +37,19 @@ def test_no_decks_and_unknown_agents_are_refused() -> None:
         play_decks(0, Rules(), ScriptedPlayer("rule"), ScriptedPlayer("random"))
     with pytest.raises(ValueError, match="'expert' is not a scripted agent: use one of random, rule"):
         ScriptedPlayer("expert")
+
+
+@pytest.mark.parametrize(
+    ("seating", "message"),
+    [
+        ([[0, 0, 1]], "seating names player 1: use 0 to 0"),
+        ([[0, -1, 0]], "seating names player -1: use 0 to 0"),
+        ([[0, 0]], r"seating has the shape \(1, 2\) for 1 tables: give 3 players for each"),
+        ([[0, 0, 0]] * 2, r"seating has the shape \(2, 3\) for 1 tables"),
+    ],
+)
+def test_a_seating_that_does_not_fit_is_refused(seating: list[list[int]], message: str) -> None:
+    simulator = Simulator(1, Rules())
+    simulator.reset([1])
+    with pytest.raises(ValueError, match=message):
+        play_games(simulator, [ScriptedPlayer("random")], np.array(seating))

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pickle
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -167,3 +170,46 @@ def test_no_deal_begins_at_a_table_that_is_not_there(index: int) -> None:
     for call in (simulator.next_kyoku, lambda indices: simulator.reset([1, 2], indices)):
         with pytest.raises(ValueError, match=f"there is no table {index}: use 0 to 1"):
             call(np.array([0, index]))
+
+
+def test_lists_name_tables_and_actions() -> None:
+    simulator, same = Simulator(2, tenhou()), Simulator(2, tenhou())
+    simulator.reset([7, 8])
+    same.reset([7], [0])
+    same.reset([8], [1])
+    simulator.advance([0, 1], [37, 37])
+    same.advance(np.array([0, 1], np.int32), np.array([37, 37], np.int8))
+    assert simulator.tables.tobytes() == same.tables.tobytes()
+    simulator.advance([], [])
+    simulator.next_kyoku([])
+
+
+@pytest.mark.parametrize(
+    ("indices", "actions", "message"),
+    [
+        ([0.0, 1.0], [37, 37], "indices are float64: give integers"),
+        ([0, 1], [37.9, 37.9], "actions are float64: give integers"),
+        ([0, 1], [True, True], "actions are bool: give integers"),
+        ([0, 1], np.zeros((2, 120)), r"actions have the shape \[2, 120\]: give a list, one number for each table"),
+        (0, 37, r"indices have the shape \[\]: give a list"),
+        ([0, 1], [37, 65536 + 37], "unknown action 65573 is not legal"),
+    ],
+)
+def test_what_is_no_line_of_integers_is_refused(indices: Any, actions: Any, message: str) -> None:
+    simulator = Simulator(2, tenhou())
+    simulator.reset([1, 2])
+    with pytest.raises(ValueError, match=message):
+        simulator.advance(indices, actions)
+    with pytest.raises(ValueError, match="seeds are float64: give integers"):
+        simulator.reset([1.5, 2.5])  # type: ignore[list-item]
+
+
+def test_a_copy_has_the_games_and_none_of_the_large_tables_of_the_engine() -> None:
+    simulator = Simulator(2, tenhou())
+    simulator.reset([1, 2])
+    data = pickle.dumps(simulator)
+    assert len(data) < simulator.tables.nbytes + 10_000
+    copied = pickle.loads(data)
+    for each in (simulator, copied):
+        each.advance([0, 1], [37, 37])
+    assert simulator.tables.tobytes() == copied.tables.tobytes()

@@ -22,8 +22,8 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 def played(agent: Agent) -> str:
-    agent.name = "A"
-    (game,) = play_games([agent, load_agent("tsumogiri")], np.array([[1, 1, 0, 1]]), [3], tonpuu())
+    agents = [agent, load_agent("tsumogiri")]
+    (game,) = play_games(agents, np.array([[1, 1, 0, 1]]), [3], tonpuu(), names=["A", "tsumogiri"])
     return write_mjai(game)
 
 

@@ -41,9 +41,9 @@ class PlayerInThisProcess:
 
 def played(agent: Agent, name: str, num_games: int, rules: Rules) -> list[str]:
     """Return the records of games of an agent, at another seat each time, with three of the scripted agent ukeire."""
-    agent.name = name
     seating = [[0 if seat == game % 4 else 1 for seat in range(4)] for game in range(num_games)]
-    games = play_games([agent, load_agent("ukeire")], np.array(seating), range(num_games), rules)
+    agents = [agent, load_agent("ukeire")]
+    games = play_games(agents, np.array(seating), range(num_games), rules, names=[name, "ukeire"])
     return [write_mjai(game) for game in games]
 
 
