@@ -40,7 +40,7 @@ def test_games_come_back_from_files_and_replay_to_the_same_tables(
     records = [record_of(table, simulator.rules) for table in simulator.tables]
     write_records(tmp_path / "games.jsonl", records)
     loaded = list(read_records(tmp_path / "games.jsonl"))
-    assert loaded == records
+    assert loaded == records == list(read_records(str(tmp_path / "games.jsonl")))
     for record, table in zip(loaded, simulator.tables, strict=True):
         again = replayed(record)[0]
         for name in table.dtype.names:
