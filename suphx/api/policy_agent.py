@@ -28,9 +28,9 @@ Policy = Callable[[U8, I8], ArrayLike]
 class PolicyAgent:
     """An agent that sees what the environments show, and nothing hidden: for matches, games, reviews, and as opponent.
 
-    ``policy(observations, action_masks)`` gets observations, uint8 [n, planes, 34] (packed: [n, observation_bytes]), and
-    masks, int8 [n, 120], and returns n legal actions, as for ``RiichiVectorEnv.step``. ``layout``: the names and places
-    of the planes.
+    ``policy(observations, action_masks)`` gets observations, uint8 [n, planes, 34] (packed: [n, observation_bytes]),
+    and masks, int8 [n, 120], and returns n legal actions, as for ``RiichiVectorEnv.step``. ``layout``: the names and
+    places of the planes.
 
     >>> from suphx import PolicyAgent, play_match
     >>> def lowest_legal(observations, action_masks):  # a trained net goes here
@@ -71,14 +71,15 @@ class PolicyAgent:
         if not len(indices):
             return np.zeros(0, np.int16)
         observations, masks = self.observe(tables, indices)
-        actions = as_integers(self._policy(observations, masks), f"actions of the policy of {self.name}", len(indices))
+        name = f"actions of the policy of {self.name}"
+        actions = as_integers(self._policy(observations, masks), name, len(indices))
         is_legal = masks[np.arange(len(actions)), np.clip(actions, 0, NUM_ACTIONS - 1)] == 1
         is_legal &= (actions >= 0) & (actions < NUM_ACTIONS)
         if not is_legal.all():
             bad = int(np.flatnonzero(~is_legal)[0])
             legal = ", ".join(action_name(int(action)) for action in np.flatnonzero(masks[bad]))
             raise ValueError(
-                f"the policy of {self.name}: {action_name(int(actions[bad]))} is not legal; legal: {legal}: choose among "
-                "the actions whose mask is 1"
+                f"the policy of {self.name}: {action_name(int(actions[bad]))} is not legal; legal: {legal} (those "
+                "whose mask is 1)"
             )
         return actions.astype(np.int16)

@@ -123,8 +123,8 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
     def step(self, actions: ArrayLike) -> _Step:
         """Apply an action at each table and play on to the players' next decisions; no episode is truncated.
 
-        ``actions``: integers (num_envs,). ValueError for another shape or type, for a table that was never reset or (mode
-        DISABLED) is finished, and for illegal actions without an ``illegal_reward``.
+        ``actions``: integers (num_envs,). ValueError for another shape or type, for a table that was never reset or
+        (mode DISABLED) is finished, and for illegal actions without an ``illegal_reward``.
         """
         chosen = as_integers(actions, "actions", self.num_envs)
         if not self._has_begun.all():

@@ -66,10 +66,10 @@ def test_actions_may_be_a_tensor_or_a_list() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda masks: masks.astype(np.float32), r"actions of the policy of bad have the shape \[1, 120\]: give a list"),
+        (lambda masks: masks.astype(np.float32), r"actions of the policy of bad have the shape \[1, 120\]"),
         (lambda masks: masks.argmax(axis=1) + 0.5, "actions of the policy of bad are float64: give integers"),
         (lambda masks: [37, 37], "2 actions of the policy of bad for 1 tables"),
-        (lambda masks: masks.argmin(axis=1), r"the policy of bad: .* is not legal; legal: .*tsumogiri.*mask is 1"),
+        (lambda masks: masks.argmin(axis=1), r"the policy of bad: .* is not legal; legal: .*tsumogiri.*mask is 1\)"),
         (lambda masks: [120], "the policy of bad: unknown action 120 is not legal"),
         (lambda masks: [-1], "the policy of bad: .* is not legal"),
     ],

@@ -33,7 +33,9 @@ def test_the_checker_of_gymnasium_accepts_it(encoder: str) -> None:
     check_env(env.unwrapped)
 
 
-@pytest.mark.parametrize("settings", [{"packed": True}, {"reward": "placement"}, {"seat": 2}, {"rules": Rules(num_winds=1)}])
+@pytest.mark.parametrize(
+    "settings", [{"packed": True}, {"reward": "placement"}, {"seat": 2}, {"rules": Rules(num_winds=1)}]
+)
 def test_the_checker_accepts_every_setting(settings: dict[str, Any]) -> None:
     check_env(RiichiEnv(opponents="random", **settings), skip_render_check=True)
 

@@ -5,9 +5,9 @@
 >>> seat, observation = next(iter(observations.items()))  # the one seat that decides now
 >>> observations, rewards, terminated, truncated, infos = env.step({seat: observation["action_mask"].argmax()})
 
-Every decision of every seat is a step, passes and forced moves too. Rewards are paid to all seats: for points at the end
-of each kyoku, for places at the end of the game. Observations have the keys that RLlib's new API stack expects of masked
-actions: ``observations`` and ``action_mask``.
+Every decision of every seat is a step, passes and forced moves too. Rewards are paid to all seats: for points at the
+end of each kyoku, for places at the end of the game. Observations have the keys that RLlib's new API stack expects of
+masked actions: ``observations`` and ``action_mask``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a decision is about: planes behind the public ones of an encoder, for one policy that makes all decisions.
 
-The public planes show a position. The five nets of an agent are each asked about one thing; a policy of the environments
-(suphx/environments) must also see which tile it has drawn, or which one it may claim.
+The public planes show a position. The five nets of an agent are each asked about one thing; a policy of the
+environments (suphx/environments) must also see which tile it has drawn, or which one it may claim.
 
 >>> layout = decision_layout(find_encoder("mini").public)
 >>> layout["drawn_tile"].first
