@@ -141,7 +141,8 @@ def play_stream(
 
 def _followers(agents: Sequence[Agent]) -> list[GameFollower]:
     """Return the agents that follow games, each once: one may play several parts."""
-    return list({id(agent): agent for agent in agents if isinstance(agent, GameFollower)}.values())
+    found: dict[int, GameFollower] = {id(agent): agent for agent in agents if isinstance(agent, GameFollower)}
+    return list(found.values())
 
 
 class GameParts:

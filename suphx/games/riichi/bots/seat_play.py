@@ -70,8 +70,9 @@ def see_tables(
     """Fill the rows ``indices`` of ``rows``, uint8 [n, observation_bytes], and ``masks``, int8 [n, 120], for a seat.
 
     A row has the ``num_planes`` public planes of the encoder, and behind them those of the decision
-    (``decision_layout``). ``seats``, int64 (n,): the observing seat of each table, or EVERY_SEAT for the one that decides. The mask
-    has the legal actions of a seat that decides and is empty for the others, and for all at the end of a game.
+    (``decision_layout``). ``seats``, int64 (n,): the observing seat of each table, or EVERY_SEAT for the one that
+    decides. The mask has the legal actions of a seat that decides and is empty for the others, and for all at the end
+    of a game.
     """
     for i in range(len(indices)):
         index = indices[i]
