@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 import suphx
 from suphx.evaluation import match
-from suphx.games.riichi import NUM_ACTIONS, PASS, TSUMOGIRI
+from suphx.games.riichi import NUM_ACTIONS, PASS, TABLE, TSUMOGIRI
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.repository import REPOSITORY
@@ -208,3 +209,12 @@ def test_paths_and_their_texts_are_the_same(tmp_path: Path) -> None:
     assert first.final_scores == second.final_scores
     suphx.play_match("random", "tsumogiri", num_hanchans=8, seed=1, records=str(tmp_path / "games"))
     assert len(suphx.load_games(tmp_path / "games")) == 8
+
+
+def test_the_fields_that_an_agent_may_use_are_those_of_a_table() -> None:
+    page = (REPOSITORY / "docs" / "agents.md").read_text(encoding="utf-8")
+    section = page.partition("## Agents in Python\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ") and "| fields |" not in line]
+    named = {word for row in rows for word in re.findall(r"`(\w+)", row)} - {"meld_"}
+    assert len(named) > 20
+    assert named <= set(TABLE.names or ())
