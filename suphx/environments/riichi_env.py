@@ -114,7 +114,8 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are legal now, bool (120,): the name that MaskablePPO of sb3-contrib looks for."""
-        return self._tables.masks[0] == 1
+        legal: NDArray[np.bool_] = self._tables.masks[0] == 1
+        return legal
 
     def render(self) -> str | None:  # type: ignore[override]
         """Return the table as the player sees it (``ansi``), or write it to standard output (``human``)."""

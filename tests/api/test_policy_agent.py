@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 import suphx
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
-from suphx.kernel.record import I8, U8
+from suphx.kernel.record import I8, I64, U8
 from tests.environments.random_action import random_actions
 
 
 def lowest_legal(observations: U8, masks: I8) -> ArrayLike:
-    return masks.argmax(axis=1)
+    actions: I64 = masks.argmax(axis=1)
+    return actions
 
 
 @pytest.mark.parametrize("encoder", ["mini", "suphx"])
@@ -70,7 +71,7 @@ def test_actions_may_be_a_tensor_or_a_list() -> None:
         (lambda masks: masks.argmax(axis=1) + 0.5, "actions of the policy of bad are float64: give integers"),
         (lambda masks: [37, 37], "2 actions of the policy of bad for 1 tables"),
         (lambda masks: masks.argmin(axis=1), r"the policy of bad: .* is not legal; legal: .*tsumogiri.*mask is 1\)"),
-        (lambda masks: [120], "the policy of bad: unknown action 120 is not legal"),
+        (lambda masks: [500], "the policy of bad: unknown action 500 is not legal"),
         (lambda masks: [-1], "the policy of bad: .* is not legal"),
     ],
 )

@@ -152,7 +152,7 @@ def test_the_planes_behind_those_of_the_encoder_show_what_the_decision_is_about(
         drawn, claimed = (observation[layout[name].first] for name in ("drawn_tile", "claimed_tile"))
         if table["phase"] in (CLAIM, ROB_KAN):
             assert np.flatnonzero(claimed).tolist() == [kind_of_face(int(table["claimed_face"]))]
-            source = observation[layout["claimed_from"].first + (table["turn"] - info["seat"]) % 4 - 1]
+            source = observation[layout["claimed_from"].first + (int(table["turn"]) - info["seat"]) % 4 - 1]
             assert source.all()
             num_claims += 1
         else:
