@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import sys
 from collections import Counter
@@ -198,7 +199,7 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
 def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print differences side by side; UsageError for fewer than two runs, ValueError for one that does not exist."""
     from suphx_pipelines.runs.run_list import find_run, headlines
-    from suphx_platform.console.table_text import text_table, value_text
+    from suphx_platform.console.table_text import text_table
 
     entries = _different([find_run(args.runs, name) for name in args.runs_compared])
     if len(entries) < 2:
@@ -219,10 +220,7 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
     for title, table in (("run", facts), ("setting", settings), ("figure", shown)):
         common, single = (table, []) if console.verbosity == "verbose" else _in_several(table, names, f"{title}s")
         rows = [
-            (
-                "time" if key == "seconds" else key,
-                *(value_text(key.rpartition(".")[2], value) or "-" for value in values),
-            )
+            ("time" if key == "seconds" else key, *(_compared_text(title, key, value) for value in values))
             for key, values in common.items()
         ]
         for line in [*text_table((title, *names), rows), *single]:
@@ -231,6 +229,18 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
             console.line(f"  no {title} differs")
         console.line("")
     return None
+
+
+def _compared_text(title: str, key: str, value: object) -> str:
+    """Return a value of the table ``title``: settings as a recipe writes them, results with their units."""
+    from suphx_platform.console.table_text import value_text
+
+    if value is None:
+        return "-"
+    if title != "setting":
+        return value_text(key.rpartition(".")[2], value) or "-"
+    is_plain = isinstance(value, str) and value.isprintable() and value
+    return str(value) if is_plain else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _in_several(

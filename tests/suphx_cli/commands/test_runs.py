@@ -145,6 +145,26 @@ def test_what_only_one_run_has_is_counted(runs: Path, capsys: pytest.CaptureFixt
     assert len(lines(runs, capsys, "compare", "laptop-1", "night-1", "--verbose")) > 70
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "shown"),
+    [
+        ("critic_learning_rate", ("0.001", "0.0002"), ["0.001", "0.0002"]),
+        ("exchange_rate", ("200.0", "1e-5"), ["200.0", "1e-05"]),
+        ("alpha", ("0.12345", "0.123456"), ["0.12345", "0.123456"]),
+        ("games", ("20000", "[100, 1000]"), ["20000", "[100,", "1000]"]),
+        ("is_final", ("true", "false"), ["true", "false"]),
+        ("opponent", ('""', '"ukeire"'), ['""', "ukeire"]),
+    ],
+)
+def test_settings_are_compared_as_a_recipe_writes_them(
+    key: str, values: tuple[str, str], shown: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in zip(("a", "b"), values, strict=True):
+        write_run(tmp_path, f"laptop-{name}", recipe=f'name = "laptop"\n[net]\n{key} = {value}\n')
+    table = [line.split() for line in lines(tmp_path, capsys, "compare", "laptop-a", "laptop-b")]
+    assert [f"net.{key}", *shown] in table
+
+
 @pytest.mark.parametrize("again", ["laptop-1", "laptop-1/"])
 def test_one_run_cannot_be_compared(runs: Path, again: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["runs", "compare", "laptop-1", again, "--runs", str(runs)]) == 2
