@@ -11,6 +11,7 @@ this one, so that a game has a small part in its own constants. More games make 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -31,11 +32,15 @@ _DRAWS = NUM_HAND_STATES * _NUM_BANDS
 _NUM_VALUES = _DRAWS + NUM_HAND_STATES
 _HALVES = 2
 _NUM_SAMPLES = 10_000
+_MIN_INDEPENDENT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdjustedMean:
-    """The mean of a result over a player's games as it was, and without the luck of hands and draws."""
+    """The mean of a result over a player's games as it was, and without the luck of hands and draws.
+
+    The intervals of one game alone are nan here and null in JSON.
+    """
 
     mean: float
     interval: Interval
@@ -45,12 +50,12 @@ class AdjustedMean:
     """How many times as many games would give the interval of ``adjusted`` without the adjustment."""
 
     def to_json(self) -> dict[str, object]:
-        """Return plain JSON values, intervals as [low, high]."""
+        """Return plain JSON values: intervals as [low, high], missing ends as null."""
         return {
             "mean": self.mean,
-            "interval": [self.interval.low, self.interval.high],
+            "interval": _pair(self.interval),
             "adjusted": self.adjusted,
-            "adjusted_interval": [self.adjusted_interval.low, self.adjusted_interval.high],
+            "adjusted_interval": _pair(self.adjusted_interval),
             "gain": self.gain,
         }
 
@@ -155,8 +160,19 @@ def _without(results: F64, luck: F64) -> F64:
 def _adjusted(values: F64, without: F64, games: NDArray[np.int64]) -> AdjustedMean:
     return AdjustedMean(
         mean=float(values.mean()),
-        interval=mean_interval(values, games, num_samples=_NUM_SAMPLES),
+        interval=_interval(values, games),
         adjusted=float(without.mean()),
-        adjusted_interval=mean_interval(without, games, num_samples=_NUM_SAMPLES),
+        adjusted_interval=_interval(without, games),
         gain=float(values.var() / without.var()) if without.var() > 0 else 1.0,
     )
+
+
+def _interval(values: F64, games: NDArray[np.int64]) -> Interval:
+    """Return the interval of the mean; its ends are nan for one game, which does not show how results scatter."""
+    if len(np.unique(games)) < _MIN_INDEPENDENT:
+        return Interval(np.nan, np.nan)
+    return mean_interval(values, games, num_samples=_NUM_SAMPLES)
+
+
+def _pair(interval: Interval) -> list[float | None]:
+    return [None if math.isnan(end) else end for end in (interval.low, interval.high)]

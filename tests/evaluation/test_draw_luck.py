@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,3 +66,12 @@ def test_it_needs_games_and_the_player(games: list[GameLog]) -> None:
         collected(games[:39]).of_player("A")
     with pytest.raises(ValueError, match="no finished game has a player called 'E'"):
         collected(games[:40]).of_player("E")
+
+def test_one_game_has_no_interval(games: list[GameLog]) -> None:
+    renamed = [replace(games[0], names=("E", "B", "E", "D")), *games[1:40]]
+    for mean in collected(renamed).of_player("E").values():
+        assert np.isnan([mean.interval.low, mean.interval.high, mean.adjusted_interval.low]).all()
+        values = mean.to_json()
+        assert (values["interval"], values["adjusted_interval"]) == ([None, None], [None, None])
+        json.dumps(values, allow_nan=False)
+
