@@ -82,9 +82,9 @@ class Results:
     """Whose nets the run began with, in the place of supervised learning."""
 
     @property
-    def has_self_play(self) -> bool:
+    def has_later_nets(self) -> bool:
         """Whether nets came after the supervised ones, whose match this is."""
-        return bool(self.self_play or self.agents or any(self.oracle))
+        return bool(self.playouts or self.self_play or self.agents or any(self.oracle))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +182,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
 
 def render(run: Run, results: Results) -> str:
     """Return the whole report as HTML."""
+    is_played = results.records.get("source") == "played"
     sections = [
         ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
@@ -199,10 +200,10 @@ def render(run: Run, results: Results) -> str:
         ("Reward predictor", report_reward.section(results.reward_predictor)),
         (
             "Test accuracy",
-            report_nets.accuracies(results.supervised, is_played=results.records.get("source") == "played"),
+            report_nets.accuracies(results.supervised, is_played=is_played),
         ),
         ("Training", report_nets.learning(results.supervised, results.curves)),
-        ("What more games bring", report_comparison.curve(results.curve)),
+        ("What more games bring", report_comparison.curve(results.curve, is_played=is_played)),
         ("What the planes bring", report_comparison.ablation(results.ablation)),
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
@@ -250,7 +251,7 @@ def _read(folder: Path | None, name: str) -> dict[str, Any]:
 
 
 def _match_title(results: Results) -> str:
-    if not results.has_self_play:
+    if not results.has_later_nets:
         return "Match"
     return f"Match of the {'initial' if results.initial_agent else 'supervised'} nets"
 

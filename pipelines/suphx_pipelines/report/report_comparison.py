@@ -12,18 +12,22 @@ from suphx_pipelines.report.report_nets import PAPER_TABLE_3
 from suphx_pipelines.report.report_number import difference, interval, number, percent
 
 
-def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Return the accuracy of each net by the number of games that it learned from; empty without any."""
+def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]], *, is_played: bool) -> str:
+    """Return the accuracy of each net by the number of games that it learned from; empty without any.
+
+    Beside the paper's where the records are real ones: ``is_played`` games are those of an agent.
+    """
     if not curves:
         return ""
     sizes = sorted({point["games"] for points in curves.values() for point in points})
-    columns = ("net", *(f"{number(games)} games" for games in sizes), "most frequent answer", "paper")
+    paper: tuple[str, ...] = () if is_played else ("paper",)
+    columns = ("net", *(f"{number(games)} games" for games in sizes), "most frequent answer", *paper)
     lines, rows, gains = [], [], []
     for colour, (head, points) in enumerate(curves.items()):
         accuracies = {point["games"]: point["accuracy"] for point in points if point["accuracy"] is not None}
         rows.append(
             (head, *(percent(accuracies.get(games)) for games in sizes), percent(points[-1].get("majority_accuracy")),
-             percent(PAPER_TABLE_3[head][1]))
+             *(percent(PAPER_TABLE_3[head][1]) for _ in paper))
         )  # fmt: skip
         lines.append(Curve(name=head, points=sorted(accuracies.items()), colour=colour, has_dots=True))
         if len(accuracies) > 1:
@@ -36,9 +40,8 @@ def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     picture = line_chart(lines, title, x_title="training games", y_unit="percent", most=1.0, is_log=True)
     legend = [(f"k{line.colour}", line.name) for line in lines if len(line.points) > 1]
     chart = report_page.figure(picture, title, legend=legend)
-    table = report_page.table(
-        columns, rows, about="Test accuracy. The paper's nets learned from 4 to 15 million samples."
-    )
+    of_paper = "" if is_played else " The paper's nets learned from 4 to 15 million samples."
+    table = report_page.table(columns, rows, about=f"Test accuracy.{of_paper}")
     return report_page.paragraph(text) + report_page.side_by_side(chart, f"<div>{table}</div>")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suphx.evaluation.match_config import few_games_note
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
@@ -71,12 +72,14 @@ def strength(result: Result) -> str:
     last = against[START][-1]
     others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *SCRIPTED_AGENTS)]
     low, high = last["interval"]
+    few = few_games_note(last["hanchans"])
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
+    how = "not yet comparable with" if few else how
     return (
         f"After {count_text(last['updates'], 'update')} the nets are {how} their start: the average placement "
         f"against three copies of it is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
         f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
-        f"{number(last['hanchans'])} hanchans." + "".join(map(_other_match, others))
+        f"{number(last['hanchans'])} hanchans{few}." + "".join(map(_other_match, others))
     )
 
 
@@ -226,9 +229,11 @@ def _change(match: Mapping[str, Any], matches: Sequence[Mapping[str, Any]]) -> t
     opponent = _opponent(match)
     before = next(each for each in matches if each["updates"] == change["since"] and _opponent(each) == opponent)
     low, high = change["interval"]
+    shared = min(match["hanchans"], before["hanchans"])
     shown = "stronger" if high < 0 else "weaker" if low > 0 else "no clear change"
+    shown = "too few hanchans to tell" if few_games_note(shared) else shown
     text = f"{difference(change['difference'], 2)} ({interval(change['interval'])}), {shown}"
-    return text, number(min(match["hanchans"], before["hanchans"]))
+    return text, number(shared)
 
 
 def _deals_chart(result: Result) -> str:

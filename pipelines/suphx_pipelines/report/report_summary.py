@@ -101,7 +101,7 @@ def main_figures(results: Any) -> list[tuple[str, str]]:
         return figures  # the other sections begin with their own figures
     figures += [(number(results.records.get("games")), "games learned from"),
                (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
-    for player in [] if results.has_self_play else results.match.get("players", [])[:1]:
+    for player in [] if results.has_later_nets else results.match.get("players", [])[:1]:
         figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
     figures += [
         (percent(net["test"].get("accuracy")), f"{head}: test accuracy{_majority(net['test'])}")

@@ -193,6 +193,16 @@ SELF_PLAY: dict[str, Any] = {
     "faults": {},
 }
 
+PLAYOUTS: dict[str, Any] = {
+    **{"heads": ["discard"], "decisions": 2000, "rounds": 1, "seconds": 30.0},
+    "history": [
+        {
+            **{"decisions": 2000, "seconds": 30.0, "discard_decisions": 2000, "discard_loss": 0.1},
+            **{"discard_gain": 12.5, "discard_gain_error": 3.0, "discard_kl_to_start": 0.01},
+        }
+    ],
+}
+
 
 def fixed_alpha(entropy: float) -> dict[str, Any]:
     return SELF_PLAY | {
@@ -346,6 +356,17 @@ def test_the_strength_comes_first(results: Results) -> None:
     assert page.index("<h2>Self-play</h2>") < page.index("<h2>Match of the supervised nets</h2>")
 
 
+@pytest.mark.parametrize("later", [{"self_play": SELF_PLAY}, {"playouts": PLAYOUTS}])
+def test_the_match_of_the_supervised_nets_is_not_that_of_nets_that_learned_on(
+    results: Results, later: dict[str, Any]
+) -> None:
+    alone = replace(results, self_play={}, entropy_study={})
+    assert "average placement in the match" in text_of(render(RUN, alone))
+    page = render(RUN, replace(alone, **later))
+    assert "<h2>Match of the supervised nets</h2>" in page
+    assert "average placement in the match" not in text_of(page)
+
+
 def test_the_top_leads_to_mlflow(results: Results) -> None:
     address = "http://mlflow:5000/#/experiments/1/runs/0a1b?workflowType=machine_learning"
     page = render(replace(RUN, summary=replace(SUMMARY, tracking_page=address)), results)
@@ -377,11 +398,13 @@ def test_the_papers_columns_are_there_for_real_records_only(results: Results) ->
         assert part in text
     assert "8.7 %" in text, "the most frequent answer, beside the learning curve"
     assert "test accuracy (most frequent answer: 54.3 %)" in text
-    played = replace(results, records=RECORDS | {"source": "played"}, curve={})
+    assert "The paper's nets learned from 4 to 15 million samples." in text
+    played = replace(results, records=RECORDS | {"source": "played"})
     text = text_of(render(RUN, played))
     assert "61.2 %" in text
-    assert "(15M)" not in text
-    assert "earlier work" not in text
+    assert "55.1 %" in text, "of the learning curve"
+    for part in ("(15M)", "76.7 %", "earlier work", "million samples"):
+        assert part not in text
 
 
 def test_the_report_shows_match_and_data(results: Results) -> None:

@@ -116,6 +116,18 @@ def test_the_verdict_is_that_of_the_most_probable_answers_and_names_the_sampled_
     assert "With sampled actions on both sides, as in self-play, the difference is −0.31" in text
 
 
+@pytest.mark.parametrize("difference", [-0.6, 0.6])
+def test_a_match_of_few_games_says_nobody_is_stronger(difference: float) -> None:
+    text = strength(SECTION | {"matches": [match(40, difference, hanchans=20)]})
+    assert text.startswith("After 40 updates the nets are not yet comparable with their start:")
+    assert text.endswith("over 20 hanchans; over 5 walls the interval means little, play at least 24 hanchans.")
+    change = {"since": 20, "difference": difference, "interval": [difference - 0.1, difference + 0.1]}
+    page = section(SECTION | {"matches": [match(20, 0, hanchans=20), match(40, difference, change=change)]}, {})
+    assert "), too few hanchans to tell" in page
+    assert ", stronger" not in page
+    assert ", weaker" not in page
+
+
 def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
     page = section(SECTION, {})
     assert "All checkpoints play on the same walls." in page
