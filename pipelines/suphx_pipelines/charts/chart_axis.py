@@ -29,7 +29,10 @@ class Scale:
         return self.start + (self.end - self.start) * (inside - low) / (high - low)
 
     def ticks(self, most: int = 5) -> list[float]:
-        """Return round values inside, at most ``most``, or powers of ten (and 2, 5 where there is room)."""
+        """Return round values inside, at most ``most``.
+
+        On a logarithmic axis powers of ten, with 2 and 5 where there is room; round values if there are not two.
+        """
         return _log_ticks(self.low, self.high, most) if self.is_log else tick_values(self.low, self.high, most)
 
     def _within(self, value: float) -> float:
@@ -79,4 +82,4 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
         ticks = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
         if len(ticks) <= most:
             break
-    return ticks
+    return ticks if len(ticks) > 1 else tick_values(low, high, most)

@@ -30,6 +30,11 @@ class Curve:
     intervals: Sequence[tuple[float, float]] = ()
     """One for each point, or none."""
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether a chart with other curves shows it: one point alone is no line, but may be a dot."""
+        return len(self.points) > 1 or (self.has_dots and bool(self.points))
+
 
 def curve_of(
     name: str,
@@ -58,13 +63,13 @@ def line_chart(
     is_log: bool = False,
     height: float = HEIGHT,
 ) -> str:
-    """Return a chart of curves with two points or more; empty text if there is none.
+    """Return a chart of curves, with the dots of those of one point; empty text if no curve has two points or more.
 
     ``levels`` are dashed lines, which the vertical axis includes; ``least`` and ``most`` bound that axis.
     """
-    drawn = [curve for curve in curves if len(curve.points) > 1]
-    if not drawn:
+    if all(len(curve.points) < 2 for curve in curves):
         return ""
+    drawn = [curve for curve in curves if curve.is_shown]
     x_values = [x for curve in drawn for x, _ in curve.points]
     y_values = [y for curve in drawn for y in (*(y for _, y in curve.points), *(v for i in curve.intervals for v in i))]
     plot = Plot(
@@ -115,7 +120,8 @@ def _draw(plot: Plot, curve: Curve, x_title: str, unit: Unit) -> None:
         points = moving_mean(points)
     for (x, _), (low, high) in zip(curve.points, curve.intervals, strict=False):
         plot.interval(x, low, high, curve.colour)
-    plot.line(points, curve.colour)
+    if len(points) > 1:
+        plot.line(points, curve.colour)
     if curve.has_dots:
         for x, y in curve.points:
             text = f"{curve.name}: {_exact(y, unit)} at {x_title} {x:,.0f}"

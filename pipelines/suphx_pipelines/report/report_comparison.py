@@ -38,7 +38,7 @@ def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]], *, is_played: bool)
     )
     title = "Test accuracy by training games"
     picture = line_chart(lines, title, x_title="training games", y_unit="percent", most=1.0, is_log=True)
-    legend = [(f"k{line.colour}", line.name) for line in lines if len(line.points) > 1]
+    legend = [(f"k{line.colour}", line.name) for line in lines if line.is_shown]
     chart = report_page.figure(picture, title, legend=legend)
     of_paper = "" if is_played else " The paper's nets learned from 4 to 15 million samples."
     table = report_page.table(columns, rows, about=f"Test accuracy.{of_paper}")

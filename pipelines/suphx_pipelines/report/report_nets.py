@@ -97,7 +97,7 @@ def _pictures(head: str, metrics: Mapping[str, Any], points: Sequence[Mapping[st
     known = points if len(points) >= len(history) else history  # a short training has more validations than reports
     trained = curve_of("training", known, "step", "train_loss", is_smoothed=True)
     losses = [trained, curve_of("validation", history, "step", "validation_loss", 1, has_dots=True)]
-    shown = [curve for curve in losses if len(curve.points) > 1]
+    shown = [curve for curve in losses if curve.is_shown]
     right = curve_of("validation", history, "step", "validation_accuracy", 2, has_dots=True)
     loss = line_chart(losses, f"Loss of the {head} net over its training", x_title="step", least=0.0)
     accuracy = line_chart(

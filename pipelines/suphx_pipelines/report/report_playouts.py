@@ -94,5 +94,5 @@ def _distance_chart(result: Result) -> str:
     ]
     title = "Distance from the start (nats)"
     picture = line_chart(curves, title, x_title="decisions", least=0.0)
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves if len(curve.points) > 1]
+    legend = [(f"k{curve.colour}", curve.name) for curve in curves if curve.is_shown]
     return report_page.figure(picture, title, "KL divergence of the initial policy from the policy.", legend)

@@ -381,5 +381,5 @@ def _levels(targets: Mapping[str, float], head: str) -> tuple[float, ...]:
 
 
 def _legend(curves: Sequence[Curve]) -> list[tuple[str, str]]:
-    shown = [curve for curve in curves if len(curve.points) > 1]
+    shown = [curve for curve in curves if curve.is_shown]
     return [(f"k{curve.colour}", curve.name) for curve in shown]

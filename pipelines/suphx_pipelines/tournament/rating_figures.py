@@ -65,7 +65,7 @@ def nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
     if not nights:
         return Figure("", title)
     curves = _night_curves(table, names)
-    legend = [(f"k{curve.colour}", curve.name) for curve in curves if len(curve.points) > 1]
+    legend = [(f"k{curve.colour}", curve.name) for curve in curves if curve.is_shown]
     note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
     return Figure(line_chart(curves, title, x_title="night"), title, note, legend)
 

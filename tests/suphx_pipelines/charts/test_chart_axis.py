@@ -47,3 +47,15 @@ def test_a_scale_maps_its_ends_and_keeps_values_inside() -> None:
 def test_a_logarithmic_axis_has_powers_of_ten() -> None:
     assert Scale(80.0, 1200.0, 0.0, 1.0, is_log=True).ticks() == [100, 200, 500, 1000]
     assert Scale(80.0, 120_000.0, 0.0, 1.0, is_log=True).ticks() == [100, 1000, 10_000, 100_000]
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (522.0, 920.0, [600, 700, 800, 900]),
+        (300.0, 920.0, [400, 600, 800]),
+        (60.0, 230.0, [100, 200]),
+    ],
+)
+def test_a_short_logarithmic_axis_has_two_ticks_or_more(low: float, high: float, ticks: list[float]) -> None:
+    assert Scale(low, high, 0.0, 1.0, is_log=True).ticks() == pytest.approx(ticks)
+

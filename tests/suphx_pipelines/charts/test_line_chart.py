@@ -14,6 +14,18 @@ def test_a_curve_of_one_point_gives_no_chart() -> None:
     assert line_chart([], "label", x_title="step") == ""
 
 
+def test_a_curve_of_one_point_is_a_dot_beside_other_curves() -> None:
+    dot = Curve(name="b", points=[(50.0, 3.0)], colour=1, has_dots=True, intervals=[(2.0, 4.0)])
+    hidden = Curve(name="c", points=[(9.0, 9.0)], colour=2)
+    drawn = line_chart([Curve(name="a", points=POINTS), dot, hidden], "label", x_title="step")
+    assert [curve.is_shown for curve in (dot, hidden)] == [True, False]
+    assert "b: 3 at step 50" in drawn
+    assert drawn.count('class="bar k1"') == 1
+    assert 'class="line k1"' not in drawn
+    assert "k2" not in drawn
+    assert line_chart([dot], "label", x_title="step") == ""
+
+
 def test_many_points_are_drawn_thin_behind_their_moving_mean() -> None:
     drawn = line_chart([Curve(name="a", points=POINTS, is_smoothed=True)], "label", x_title="step")
     ElementTree.fromstring(drawn)

@@ -13,6 +13,7 @@ from suphx_pipelines.report.report_self_play import (
     learned_heads,
     section,
     strength,
+    strength_figure,
 )
 
 RESULT: dict[str, Any] = {
@@ -132,6 +133,12 @@ def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
     page = section(SECTION, {})
     assert "All checkpoints play on the same walls." in page
     assert "start, both sampled" in page
+
+
+def test_an_opponent_of_one_match_is_a_dot_beside_the_curve() -> None:
+    figure = strength_figure(SECTION)
+    assert [name for _, name in figure.legend] == ["against start", "against start, both sampled"]
+    assert "against start, both sampled: -0.31 at updates 40" in figure.picture
 
 
 def test_the_change_names_its_interval_and_its_shared_hanchans_and_what_they_show() -> None:
