@@ -9,6 +9,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import MIN_CLUSTERS
+from suphx.evaluation.statistics import proportion_interval
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx_pipelines.charts.line_chart import Curve, line_chart
@@ -29,6 +30,8 @@ from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 STAGE_NAME = "report"
 _STANDARD_ERRORS = 1.96
+_ABOUT_EQUAL = 0.05
+"""An undecided interval whose ends are within this share of 0.5 is called about as well."""
 _ABOUT_MATCH = (
     "Each deck is played twice, with the sides swapped. WP: share of games won. ADP: mean points per game, 2 to the "
     "power of the bombs played, times the bid if there was an auction; negative for lost games. With 95 % intervals "
@@ -97,12 +100,16 @@ def _outcome(opponent: str, match: Figures) -> Outcome:
 
 def _sentence(opponent: str, match: Figures) -> str:
     figures, sides = match["opponents"][opponent], match["sides"]
+    low, high = figures["share"]["interval"]
     words: dict[Outcome, str] = {"better": "beat", "worse": "lose to"}
-    word = words.get(_outcome(opponent, match), "play about as well as")
+    is_close = max(0.5 - low, high - 0.5) <= _ABOUT_EQUAL
+    undecided = "play about as well as" if is_close else "are not clearly better or worse than"
+    word = words.get(_outcome(opponent, match), undecided)
     if match["decks"] < MIN_CLUSTERS:
         word = "played against"
-    shares = " and ".join(f"{figures[f'wp_{side}']['mean']:.0%} as {side}" for side in sides)
-    return f"The nets {word} {opponent}: they win {shares}."
+    won = f"{percent(figures['share']['mean'])} of the games (95 % interval {percent(low)} to {percent(high)})"
+    shares = " and ".join(f"{percent(figures[f'wp_{side}']['mean'])} as {side}" for side in sides)
+    return f"The nets {word} {opponent}: they win {won}, {shares}."
 
 
 def _match(match: Figures) -> str:
@@ -137,10 +144,11 @@ def _learning(learned: Figures, config: MonteCarloConfig, sides: Sequence[str]) 
     kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
     title = f"Loss: {kind}"
     figure = report_page.figure(line_chart([loss], title, x_title="minutes", least=0.0), title)
-    return body + report_page.side_by_side(*(_chart(points, opponent, sides) for opponent in config.opponents), figure)
+    charts = [_chart(points, opponent, sides, config.evaluate_decks) for opponent in config.opponents]
+    return body + report_page.side_by_side(*charts, figure)
 
 
-def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str]) -> str:
+def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str], decks: int) -> str:
     curves = []
     for colour, side in enumerate(sides):
         known = [(point[f"{opponent}_wp_{side}"], point[f"{opponent}_wp_{side}_error"]) for point in points]
@@ -150,16 +158,24 @@ def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence
                 points=[(point["seconds"] / 60, share) for point, (share, _) in zip(points, known, strict=True)],
                 colour=colour,
                 has_dots=True,
-                intervals=[
-                    (max(0.0, share - _STANDARD_ERRORS * error), min(1.0, share + _STANDARD_ERRORS * error))
-                    for share, error in known
-                ],
+                intervals=[_interval(share, error, decks) for share, error in known],
             )
         )
     title = f"Games won against {opponent}"
     picture = line_chart(curves, title, x_title="minutes", y_unit="percent", levels=(0.5,), most=1.0)
     legend = [(f"k{curve.colour}", curve.name) for curve in curves]
     return report_page.figure(picture, title, "With 95 % intervals; always the same decks.", legend)
+
+
+def _interval(share: float, error: float, decks: int) -> tuple[float, float]:
+    """Return the 95 % interval of the share of games won in an evaluation, from its standard error.
+
+    The standard error of a share of 0 or 1 is 0: it has the exact interval.
+    """
+    if share in (0.0, 1.0):
+        exact = proportion_interval([share] * decks)
+        return exact.low, exact.high
+    return max(0.0, share - _STANDARD_ERRORS * error), min(1.0, share + _STANDARD_ERRORS * error)
 
 
 def _recipe_text(recipe: MonteCarloRecipe) -> str:

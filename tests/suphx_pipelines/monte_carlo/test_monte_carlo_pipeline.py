@@ -16,6 +16,7 @@ from suphx.games.candidate_game import candidate_game
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_watch import StageWatch
+from suphx_pipelines.monte_carlo import report_stage
 from suphx_pipelines.monte_carlo.match_stage import first_deal
 from suphx_pipelines.monte_carlo.report_stage import verdict
 from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
@@ -165,7 +166,8 @@ def test_one_deck_has_no_interval() -> None:
     [
         (0.6, 0.8, 500, "better", "beat", "500 decks each, both sides."),
         (0.2, 0.4, 500, "worse", "lose to", "500 decks each, both sides."),
-        (0.4, 0.6, 500, "undecided", "play about as well as", "500 decks each, both sides."),
+        (0.46, 0.54, 500, "undecided", "play about as well as", "500 decks each, both sides."),
+        (0.4, 0.54, 500, "undecided", "are not clearly better or worse than", "500 decks each, both sides."),
         (1.0, 1.0, 5, "undecided", "played against", "5 decks each, both sides. Too few to decide: play at least 6."),
     ],
 )
@@ -181,5 +183,16 @@ def test_the_verdict_is_about_the_last_opponent(
         {"decks": decks, "sides": sides, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}}
     )
     assert found.outcome == outcome
-    assert found.sentence.startswith(f"The nets {word} rule: they win ")
+    won = f"{50 * (low + high):.1f} % of the games (95 % interval {100 * low:.1f} % to {100 * high:.1f} %)"
+    assert found.sentence.startswith(f"The nets {word} rule: they win {won}, ")
     assert found.sentence.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("share", "error", "bounds"),
+    [(1.0, 0.0, (0.982, 1.0)), (0.0, 0.0, (0.0, 0.018)), (0.5, 0.1, (0.304, 0.696))],
+)
+def test_an_evaluation_has_an_interval_also_if_all_games_were_won(
+    share: float, error: float, bounds: tuple[float, float]
+) -> None:
+    assert report_stage._interval(share, error, decks=200) == pytest.approx(bounds, abs=5e-4)
