@@ -2,7 +2,7 @@
 
 | message | keys |
 |---|---|
-| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, and all of ``GameSession.view`` |
+| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, ``save_problem``, all of ``GameSession.view`` |
 | ``steps`` | ``number``, ``steps``: what has happened since the last message |
 | ``hint`` | ``number``, and all of ``move_hint``; or ``reason``, why there is none |
 | ``refused`` | ``reason`` |
@@ -38,6 +38,9 @@ class PlayTable:
         self._game = game
         self._record: Path | None = None
         self._problem = ""
+        """Why the game cannot go on."""
+        self._save_problem = ""
+        """Why the game, or its record if it is over, is not saved."""
         self._watchers: set[Watcher] = set()
         self._play: asyncio.Task[None] | None = None
         self._view = self._new_view()
@@ -118,18 +121,27 @@ class PlayTable:
         """Play until the person has to decide, or the deal or the game has ended; save before and after that."""
         try:
             if not self.session.is_over:
-                await asyncio.to_thread(self._game.keep)  # slow agents may still think when the command is stopped
+                await self._save()  # slow agents may still think when the command is stopped
             while self.session.is_agents_turn:
                 self._show_steps(await asyncio.to_thread(self.session.play_agent))
-            if not self.session.is_over:
-                await asyncio.to_thread(self._game.keep)
-            elif self._record is None:
-                self._record = await asyncio.to_thread(self._game.finish)
-        except AGENT_ERRORS as error:  # or the disk is full
+            await self._save()
+        except AGENT_ERRORS as error:
             self._problem = reason_of(error)
             self._is_shown = False
-        if not self._is_shown:
+        if not self._is_shown or self._save_problem != self._view["save_problem"]:
             self._show_view()
+
+    async def _save(self) -> None:
+        """Save a game that goes on, or the record of one that is over; if that fails, the view says why."""
+        if not self.session.is_over:
+            await asyncio.to_thread(self._game.keep)
+            self._save_problem = self._game.save_problem
+        elif self._record is None:
+            try:
+                self._record = await asyncio.to_thread(self._game.finish)
+                self._save_problem = ""
+            except AGENT_ERRORS as error:  # such as a full disk
+                self._save_problem = reason_of(error)
 
     def _show_steps(self, steps: list[Message]) -> None:
         self._is_shown = False
@@ -153,6 +165,7 @@ class PlayTable:
             "has_hints": self.agents.has_hints,
             "record": None if self._record is None else str(self._record),
             "problem": self._problem,
+            "save_problem": self._save_problem,
             **self.session.view(),
         }
 

@@ -13,7 +13,7 @@ from typing import Self
 from suphx.games.riichi import MAX_SEED, GameSession
 from suphx_pipelines.riichi_play.play_config import PlayConfig, seat_names
 from suphx_pipelines.riichi_play.saved_game import save_record
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents
+from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents, reason_of
 from suphx_pipelines.riichi_play.unfinished_game import GameSettings, UnfinishedGame, unfinished_games
 
 _logger = logging.getLogger(__name__)
@@ -45,6 +45,8 @@ class SeatedGame:
         """Of the game in its command, from 0 on."""
         self.is_kept = unfinished is not None
         """Whether all moves up to the last ``keep`` are saved, so that another command can go on with the game."""
+        self.save_problem = ""
+        """Why the last ``keep`` failed; empty if it did not."""
         self._config = config
         self._unfinished = unfinished
         agents.follow(session)
@@ -94,9 +96,9 @@ class SeatedGame:
             if self._unfinished is None:
                 self._unfinished = UnfinishedGame.begin(self._settings(), self._config.out)
             self._unfinished.keep(self.session.actions)
-            self.is_kept = True
+            self.is_kept, self.save_problem = True, ""
         except OSError as error:
-            self.is_kept = False
+            self.is_kept, self.save_problem = False, reason_of(error)
             _logger.warning("the game would be lost if the command stopped now: %s", error)
 
     def finish(self) -> Path:

@@ -7,6 +7,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -79,6 +80,33 @@ def test_a_whole_game_is_saved_and_opens_in_the_viewer(tmp_path: Path) -> None:
         assert "not your turn" in page.refusal()
         page.send(type="new")
         assert page.settle()["table"] != view["table"]
+
+
+def test_a_record_that_cannot_be_saved_is_told_at_the_end_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: SeatedGame) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(SeatedGame, "finish", fail)
+    rng = np.random.default_rng(0)
+    with serving(tmp_path / "games") as server, PageClient(server) as page:
+        while not page.view["is_over"]:
+            page.play(rng)
+        assert (page.view["record"], page.view["problem"]) == (None, "")
+        assert "No space left on device" in page.view["save_problem"]
+        assert fetch(server.link(f"/game/{page.view['table']}"))
+
+
+def test_the_page_learns_while_the_game_cannot_be_saved(tmp_path: Path) -> None:
+    folder, rng = tmp_path / "games", np.random.default_rng(0)
+    folder.write_text("a file where the folder should be")
+    with serving(folder) as server, PageClient(server) as page:
+        page.play(rng)
+        assert str(folder) in page.view["save_problem"]
+        folder.unlink()
+        page.play(rng)
+        assert page.view["save_problem"] == ""
 
 
 def test_the_page_has_the_words_and_no_foreign_script(server: LocalServer) -> None:

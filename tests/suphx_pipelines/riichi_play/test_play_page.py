@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from suphx.games.riichi import GameSession
 from suphx_pipelines.riichi_play import play_page as page_module
 from suphx_pipelines.riichi_play.play_app import PlayApp
 from suphx_pipelines.riichi_play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
+from suphx_pipelines.riichi_play.play_tables import PlayTables
 from suphx_pipelines.riichi_play.seated_agents import SeatedAgents
 from suphx_pipelines.viewer.game_view import shared_script
 from suphx_pipelines.viewer.page_parts import LANGUAGES
@@ -34,6 +36,18 @@ BOXES = """[...document.querySelectorAll("#table, #hand button")].map((each) => 
   const box = each.getBoundingClientRect();
   return [box.left, box.top, box.right, box.bottom];
 })"""
+
+_COUNT_NOTICES = """(() => {
+  window.tries = window.notices = 0;
+  window.WebSocket = class extends WebSocket {
+    constructor(...values) {
+      super(...values);
+      window.tries += 1;
+    }
+  };
+  const watched = { childList: true, characterData: true, subtree: true };
+  new MutationObserver(() => { window.notices += 1; }).observe(document.querySelector("#notice"), watched);
+})()"""
 
 
 def test_each_language_has_all_words() -> None:
@@ -162,6 +176,10 @@ def test_a_page_whose_server_has_stopped_says_so(tmp_path: Path) -> None:
             page = ClickingPlayer(browser, server.link()).page
         page.wait("!document.querySelector('#notice').hidden")
         assert "connection to the server is lost" in page.text()
+        assert "if it was started again, open its new link" in page.text()
+        page.value(_COUNT_NOTICES)
+        page.wait("window.tries >= 3")
+        assert page.value("window.notices") == 0, "a screen reader would read it again after each try"
 
 
 def wait_for_turn(page: Page, refuse: Callable[[], None]) -> None:
@@ -266,3 +284,37 @@ def test_the_panel_shows_why_there_is_no_hint(tmp_path: Path, monkeypatch: pytes
         person.page.wait("document.querySelector('#hint').textContent === 'There is no hint: out of memory'", 5)
         assert person.click_something()
         person.page.wait(READY)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_the_page_says_that_the_game_is_not_saved(tmp_path: Path) -> None:
+    folder = tmp_path / "games"
+    folder.write_text("a file where the folder should be")
+    with running_server(PlayApp(tables(folder)).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link())
+        assert person.click_something()
+        person.page.wait("!document.querySelector('#save-problem').hidden")
+        assert "The game cannot be saved and may be lost when the command stops: " in person.page.text()
+        folder.unlink()
+        person.page.wait(READY)
+        assert person.click_something()
+        person.page.wait("document.querySelector('#save-problem').hidden")
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_a_new_game_that_is_refused_can_be_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("there are already 16 games")
+
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link())
+        monkeypatch.setattr(GameSession, "play_agent", fail)
+        monkeypatch.setattr(PlayTables, "new_table", fail)
+        while person.page.value("document.querySelector('#again') === null"):
+            person.click_something()
+        assert person.page.click("#again")
+        person.page.wait("!document.querySelector('#notice').hidden")
+        assert "there are already 16 games" in person.page.text()
+        assert person.page.value("document.querySelector('#again').disabled") is False

@@ -14,6 +14,7 @@ function draw() {
   drawHint();
   drawPlayers();
   drawDeals();
+  drawSaveProblem();
 }
 
 function setLanguage(wanted) {

@@ -6,7 +6,7 @@ let pace = "normal";
 let timer = null;
 
 function receive(message) {
-  if (message.type === "refused") return showNotice(message.reason);
+  if (message.type === "refused") return showRefusal(message);
   if (message.type === "hint") return showHint(message);
   if (message.type === "steps") queue.push(...message.steps.map((step) => ({ type: "step", step })));
   else queue.push(message);
@@ -52,11 +52,22 @@ function showHint(message) {
   draw();
 }
 
+function showRefusal(message) {
+  for (const button of [byId("next"), byId("again")]) if (button !== null) button.disabled = false; // to be pressed again
+  showNotice(message.reason);
+}
+
 function showNotice(text) {
-  byId("notice").textContent = text;
-  byId("notice").hidden = false;
+  setNotice("notice", text);
 }
 
 function hideNotice() {
   byId("notice").hidden = true;
+}
+
+// Change a notice only if it says something else: a screen reader reads it again after each change.
+function setNotice(id, text) {
+  const notice = byId(id);
+  if (notice.textContent !== text) notice.textContent = text;
+  notice.hidden = text === "";
 }

@@ -1,4 +1,4 @@
-// Hints, players, finished deals, and the end of a deal.
+// Hints, players, finished deals, the end of a deal, and whether the game is saved.
 
 let wantsHints = false;
 
@@ -48,6 +48,11 @@ function drawResult() {
   if (panel.hidden) return fill(panel);
   const problem = view.problem ? el("p", { class: "down" }, word("problem", { reason: view.problem })) : null;
   fill(panel, isEnd ? resultContent(view.deal, view.is_over) : null, problem, endButtons());
+}
+
+function drawSaveProblem() {
+  const key = view.is_over ? "record_not_saved" : "game_not_saved";
+  setNotice("save-problem", view.save_problem ? word(key, { reason: view.save_problem }) : "");
 }
 
 function endButtons() {
