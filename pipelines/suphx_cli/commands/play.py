@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import GAMES, find_side_game
 from suphx_cli.arguments.output_path import check_output_folder
+from suphx_cli.arguments.page_opening import open_page
 from suphx_cli.arguments.parsing import add_runs, any_port, examples, not_negative
 from suphx_cli.arguments.usage_error import UsageError
 from suphx_cli.commands.monte_carlo import side_play
@@ -186,13 +188,12 @@ def _serve(args: argparse.Namespace, config: PlayConfig, loader: AgentLoader, co
         console.result({"url": server.link()})
         console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")
         if not args.no_browser and not console.is_json and sys.stderr.isatty():
-            _open(server.link(), console)
+            # in a thread: some browsers run until they are closed, and the page needs the server before
+            Thread(target=_open, args=(server.link(), console), daemon=True).start()
         server.serve()
 
 
 def _open(link: str, console: Console) -> None:
     """Open the page in the browser of whoever has typed the command."""
-    import webbrowser
-
-    if not webbrowser.open(link):
-        console.say("No browser was found: open the link yourself.")
+    if not open_page(link):
+        console.say("No browser with windows was found: open the link yourself.")

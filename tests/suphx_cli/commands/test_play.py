@@ -64,6 +64,30 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_page_is_served_while_the_command_of_a_browser_runs(tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\nwhile [ ! -e {tmp_path}/leave ]; do sleep 0.1; done\n", encoding="utf-8")
+    browser.chmod(0o755)
+    terminal, inside = pty.openpty()
+    command = [sys.executable, "-m", "suphx_cli.cli", "play"]
+    settings = {**os.environ, "BROWSER": f"{browser} %s"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=settings, stdin=inside, stdout=subprocess.PIPE, stderr=inside, text=True
+    ) as process:
+        os.close(inside)
+        try:
+            assert process.stdout is not None
+            _, url = process.stdout.readline().split()
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                assert answer.status == 200
+        finally:
+            (tmp_path / "leave").touch()
+            os.kill(process.pid, signal.SIGINT)
+    os.close(terminal)
+    assert process.returncode == cli.STOPPED
+
+
+@pytest.mark.slow
 def test_a_game_is_played_in_a_real_terminal(tmp_path: Path) -> None:
     def answer(rest: str) -> str:
         """Let every tile pass and discard what was drawn."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from suphx.games.registry import candidate_games, game_of_records
 from suphx.printable_text import printable
 from suphx_cli.arguments.output_path import check_output_file, check_output_folder
+from suphx_cli.arguments.page_opening import open_page
 from suphx_cli.arguments.parsing import add_runs, examples
 from suphx_cli.commands.viewing.record_agent import add_cost, check_record
 from suphx_cli.commands.viewing.riichi_view import riichi_page
@@ -108,7 +109,5 @@ def _agreement(args: argparse.Namespace, values: dict[str, Any]) -> dict[str, ob
 
 def _open(path: Path, console: Console) -> None:
     """Open the page in the browser of whoever has typed the command."""
-    import webbrowser
-
-    if not webbrowser.open(path.resolve().as_uri()):
-        console.say(f"No browser was found: open {path} yourself.")
+    if not open_page(path.resolve().as_uri()):
+        console.say(f"No browser with windows was found: open {path} yourself.")

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from suphx_cli.arguments.page_opening import open_page
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of all programs that are found; no browser is known, and there is a terminal but no screen."""
+    monkeypatch.setattr(webbrowser, "_tryorder", None)
+    monkeypatch.setattr(webbrowser, "_browsers", {})
+    for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def browser(folder: Path, name: str) -> Path:
+    """Write a browser that notes the address that it opens; return it."""
+    path = folder / name
+    path.write_text(f'#!/bin/sh\necho "$1" >> {folder}/opened\n', encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("name", ["w3m", "lynx", "elinks", "links", "www-browser"])
+def test_a_browser_of_the_terminal_is_not_opened(name: str, programs: Path) -> None:
+    browser(programs, name)
+    assert webbrowser.get().basename == name
+    assert not open_page("http://127.0.0.1:1/")
+    assert not (programs / "opened").exists()
+
+
+@pytest.mark.parametrize("form", ["{}", "{} %s"])
+def test_a_browser_of_the_terminal_is_not_opened_even_if_it_is_chosen(
+    form: str, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWSER", form.format(browser(programs, "w3m")))
+    assert not open_page("http://127.0.0.1:1/")
+    assert not (programs / "opened").exists()
+
+
+@pytest.mark.parametrize("form", ["{}", "{} %s"])
+def test_the_browser_of_the_environment_is_opened(
+    form: str, programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROWSER", form.format(browser(programs, "my-browser")))
+    assert open_page("http://127.0.0.1:1/")
+    assert (programs / "opened").read_text() == "http://127.0.0.1:1/\n"
+
+
+def test_without_a_browser_nothing_is_opened(programs: Path) -> None:
+    assert not open_page("http://127.0.0.1:1/")
+    assert list(programs.iterdir()) == []
