@@ -10,7 +10,9 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -75,6 +77,7 @@ def test_the_page_is_served_while_the_command_of_a_browser_runs(tmp_path: Path) 
         command, cwd=tmp_path, env=settings, stdin=inside, stdout=subprocess.PIPE, stderr=inside, text=True
     ) as process:
         os.close(inside)
+        Thread(target=read_all, args=(terminal,), daemon=True).start()
         try:
             assert process.stdout is not None
             _, url = process.stdout.readline().split()
@@ -83,8 +86,15 @@ def test_the_page_is_served_while_the_command_of_a_browser_runs(tmp_path: Path) 
         finally:
             (tmp_path / "leave").touch()
             os.kill(process.pid, signal.SIGINT)
-    os.close(terminal)
     assert process.returncode == cli.STOPPED
+
+
+def read_all(terminal: int) -> None:
+    """Read what a command shows until it ends: a terminal that nobody reads would hold it up."""
+    with suppress(OSError):
+        while os.read(terminal, 65536):
+            pass
+    os.close(terminal)
 
 
 @pytest.mark.slow
