@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,7 +107,16 @@ def list_runs(runs: Path) -> list[RunEntry]:
     """Return all runs in the folder ``runs``, also damaged ones, newest first; ValueError without the folder."""
     if not runs.is_dir():
         raise ValueError(f"{runs}: no such folder of runs: name yours with --runs DIR, or start one with `suphx run`")
-    return sorted(map(run_entry, _run_folders(runs)), key=lambda entry: entry.started, reverse=True)
+    return sorted(map(run_entry, _run_folders(runs)), key=_start, reverse=True)
+
+
+def _start(entry: RunEntry) -> datetime:
+    """Return when the run was started; a time that nobody can read counts as the oldest."""
+    try:
+        started = datetime.fromisoformat(entry.started)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return started if started.tzinfo else started.replace(tzinfo=UTC)
 
 
 def run_ids(runs: Path) -> list[str]:

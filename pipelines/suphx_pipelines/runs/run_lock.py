@@ -5,6 +5,7 @@ A POSIX lock, not flock: worker processes that outlive a killed run must not kee
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import struct
@@ -18,11 +19,16 @@ _FLOCK = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, proces
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the run in ``folder`` for this process; ValueError if another one has it."""
+    """Hold the run in ``folder`` for this process; ValueError if another one has it, or if it cannot be locked."""
     with (folder / LOCK_FILE).open("a+", encoding="ascii") as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EAGAIN):
+                raise ValueError(
+                    f"{folder} cannot be locked ({error.strerror}): with --runs, name a folder on a file system that has "
+                    "POSIX locks"
+                ) from error
             file.seek(0)
             owner = file.read().strip() or "unknown"
             raise ValueError(f"{folder} is being run by process {owner}: wait for it, or stop it") from error

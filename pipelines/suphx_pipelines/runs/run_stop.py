@@ -13,7 +13,6 @@ import os
 import signal
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from suphx_pipelines.runs.run_lock import LOCK_FILE, holder
@@ -32,14 +31,20 @@ def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
     """Ask the process that works on the run in ``folder`` to save and end, and wait for that; None if there is none.
 
     ``seconds``: how long it may take. If it has not saved then, ``unsaved`` is returned and the process goes on; one
-    that has saved may still be sending messages to MLflow.
+    that has saved may still be sending messages to MLflow. ValueError if the process is another user's.
     """
     process = holder(folder)
     if process is None:
         return None
     ends_at = time.monotonic() + seconds
-    with suppress(ProcessLookupError):  # it has ended by itself
+    try:
         os.kill(process, signal.SIGTERM)
+    except ProcessLookupError:  # it has ended by itself
+        pass
+    except PermissionError as error:
+        raise ValueError(
+            f"{folder.name} is run by process {process} of another user: stop it as that user, or as root"
+        ) from error
     while holder(folder) == process:
         if time.monotonic() >= ends_at:
             return _outcome(folder, still_running="unsaved")

@@ -18,6 +18,18 @@ def test_runs_are_listed_newest_first_and_other_folders_are_ignored(tmp_path: Pa
     assert [entry.run_id for entry in list_runs(tmp_path)] == ["new-1", "old-1"]
 
 
+def test_the_newest_run_is_first_whatever_its_time_zone(tmp_path: Path) -> None:
+    for name, started in (
+        ("a-1", "2026-11-22T09:00:00+09:00"),
+        ("b-1", "2026-11-22T01:00:00+00:00"),
+        ("c-1", "2026-11-21T21:00:00-05:00"),
+        ("d-1", "2026-11-21T23:00:00"),
+        ("e-1", "yesterday"),
+    ):
+        write_run(tmp_path, name, started=started)
+    assert [entry.run_id for entry in list_runs(tmp_path)] == ["c-1", "b-1", "a-1", "d-1", "e-1"]
+
+
 def test_a_run_is_running_only_while_its_lock_is_held(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "laptop-1", state="running")
     assert read_run(folder).state == "interrupted"  # its process was killed

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,4 +31,17 @@ def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> N
     assert not is_locked(tmp_path)
     assert holder(tmp_path) is None
     with locked(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_no_other_process(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "lockf", fail)
+    expected = f"cannot be locked ({os.strerror(number)}): with --runs, name a folder on a file system that has POSIX locks"
+    with pytest.raises(ValueError, match=re.escape(expected)), locked(tmp_path):
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -60,6 +61,17 @@ def test_a_head_without_a_driver_reports_that_there_was_none(runs: Path) -> None
     report = runs / "termination-log"
     stop_held_runs(runs, seconds=60, report=report)
     assert read_report(pod_with(report)) == {}
+
+
+def test_a_run_of_another_user_is_named(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(process: int, number: int) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    folder = write_run(runs, "theirs-1", state="running")
+    with running(folder) as process, monkeypatch.context() as patch:
+        patch.setattr(os, "kill", refuse)
+        with pytest.raises(ValueError, match=f"theirs-1 is run by process {process} of another user: stop it as that"):
+            stop_run(folder, seconds=60)
 
 
 def test_a_driver_that_cannot_save_has_failed(runs: Path) -> None:
