@@ -26,8 +26,8 @@ def locked(folder: Path) -> Iterator[None]:
         except OSError as error:
             if error.errno not in (errno.EACCES, errno.EAGAIN):
                 raise ValueError(
-                    f"{folder} cannot be locked ({error.strerror}): with --runs, name a folder on a file system that has "
-                    "POSIX locks"
+                    f"{folder} cannot be locked ({error.strerror}): with --runs, name a folder on a file system "
+                    "that has POSIX locks"
                 ) from error
             file.seek(0)
             owner = file.read().strip() or "unknown"

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 HOST = "127.0.0.1"
+_HTTP_PORT = 80
 POLICY_VIOLATION = 1008
 """Close code of a refused websocket."""
 
@@ -30,7 +31,9 @@ class LoopbackGuard:
         """``token``: what each request has as ``?token=``; ``port``: where the server listens."""
         self._app = app
         self._token = token.encode()
-        self._hosts = (f"{HOST}:{port}", f"localhost:{port}")
+        self._hosts = {f"{HOST}:{port}", f"localhost:{port}"}
+        if port == _HTTP_PORT:
+            self._hosts |= {HOST, "localhost"}  # as browsers write them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it with 403."""
