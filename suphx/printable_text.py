@@ -23,3 +23,12 @@ def printable(text: str) -> str:
 
 def _is_harmless(character: str) -> bool:
     return character.isprintable() or unicodedata.category(character) == "Zs" or character in _JOINERS
+
+
+def encodable(text: str) -> str:
+    """Return a text that UTF-8 can write: bytes of a file's name that are not UTF-8 become escapes.
+
+    >>> encodable("games\\udcff")
+    'games\\\\udcff'
+    """
+    return text.encode(errors="backslashreplace").decode()

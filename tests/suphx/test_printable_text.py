@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.printable_text import printable
+from suphx.printable_text import encodable, printable
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,7 @@ from suphx.printable_text import printable
 def test_what_controls_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert printable(shown) == shown
+
+def test_what_is_not_utf_8_is_escaped() -> None:
+    assert encodable("récords\udcff\n") == "récords\\udcff\n"
+

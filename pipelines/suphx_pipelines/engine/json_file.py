@@ -7,15 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.printable_text import encodable
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write ``value`` to ``path`` atomically; ValueError for NaN and infinity, which JSON does not have."""
+    """Write ``value`` to ``path`` atomically; ValueError for NaN and infinity, which JSON does not have.
+
+    Names of files that are not UTF-8 can be part of it: ``read_json`` returns them as they were.
+    """
     try:
         text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise ValueError(f"{path} would hold a number that is not finite: {error}") from error
-    write_atomically(path, [text.encode(), b"\n"])
+    write_atomically(path, [encodable(text).encode(), b"\n"])
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.printable_text import encodable
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_json, environment
 from suphx_pipelines.engine.stage import R, Stage
@@ -71,7 +72,7 @@ def write_origin(folder: Path, recipe: str, content: Mapping[str, Any]) -> bool:
     folder.mkdir(exist_ok=True)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     is_changed = False
-    for name, data in ((RECIPE_FILE, recipe.encode()), (PROVENANCE_FILE, text.encode(errors="backslashreplace"))):
+    for name, data in ((RECIPE_FILE, recipe.encode()), (PROVENANCE_FILE, encodable(text).encode())):
         path = folder / name
         if not path.is_file() or path.read_bytes() != data:
             write_atomically(path, [data])

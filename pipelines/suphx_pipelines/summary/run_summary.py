@@ -17,6 +17,7 @@ from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from suphx.credentials import without_credentials
 from suphx.finite_number import is_finite_number
+from suphx.printable_text import encodable
 from suphx_pipelines.engine.json_file import read_json, write_json
 
 RUN_FILE = "run.json"
@@ -116,9 +117,10 @@ def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
 def command_line(arguments: Sequence[str] | None = None) -> list[str]:
     """Return the command line of this process as a person types it; ``arguments``: default ``sys.argv``.
 
-    Without the users and passwords of addresses.
+    Without the users and passwords of addresses; bytes that are not UTF-8 are escapes.
     """
-    program, *rest = map(without_credentials, sys.argv if arguments is None else arguments)
+    words = sys.argv if arguments is None else arguments
+    program, *rest = (encodable(without_credentials(word)) for word in words)
     name = Path(program).name
     return [program_name(program) if name in ("suphx", "cli.py") else name, *rest]
 

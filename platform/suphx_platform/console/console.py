@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
 from suphx.credentials import without_credentials
+from suphx.printable_text import encodable
 from suphx_platform.console.progress import Progress, ProgressLines
 from suphx_platform.console.progress_line import PERCENT_UNIT, ProgressState, plain_line
 
@@ -75,7 +76,7 @@ class Console:
 
     def line(self, text: str) -> None:
         """Print one line of what the command is there to show; with ``--json`` to stderr, as stdout has the result."""
-        text = without_credentials(text)
+        text = _writable(text)
         with self._lock:
             self._log(text)
             print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
@@ -119,7 +120,7 @@ class Console:
     def result(self, values: Mapping[str, object]) -> None:
         """Print the result of the command: one JSON line with ``--json``, else aligned lines and tables."""
         lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else result_lines(values)
-        print(without_credentials("\n".join(lines)), file=self._stdout, flush=True)
+        print(_writable("\n".join(lines)), file=self._stdout, flush=True)
 
     def _shown(self, progress: Progress) -> AbstractContextManager[None]:
         if self.verbosity == "quiet":
@@ -133,7 +134,7 @@ class Console:
         return self._bars.show(progress)
 
     def _print(self, text: str, *, is_shown: bool) -> None:
-        text = without_credentials(text)
+        text = _writable(text)
         with self._lock:
             self._log(text)
             if is_shown:
@@ -143,6 +144,11 @@ class Console:
         for log in self._logs:
             log.write(f"{datetime.now().astimezone().isoformat(' ', 'seconds')} {text}\n")
             log.flush()
+
+
+def _writable(text: str) -> str:
+    """Return a text without credentials, and with escapes for what no stream can write."""
+    return encodable(without_credentials(text))
 
 
 def _is_terminal() -> bool:

@@ -23,6 +23,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
 from tests.suphx_pipelines.runs.small_run import (
     STAGES,
@@ -52,6 +53,20 @@ def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
     ]
     assert list((runs / "artifacts").rglob("total.json"))
     assert list((runs / "artifacts").rglob("recipe.toml"))
+
+
+def test_a_path_in_the_command_that_is_not_utf_8_does_not_end_a_run(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["suphx", "run", "small", "--records", "games\udcff"])
+    folder = small_runner(runs).run().folder
+    summary = RunSummary.read(folder)
+    assert summary is not None
+    assert summary.command == ["suphx", "run", "small", "--records", "games\\udcff"]
+    assert "games\\udcff" in (folder / LOG_FILE).read_text(encoding="utf-8")
+    found = TrackingStore(runs).find(folder.name)
+    assert found is not None
+    assert "games\\udcff" in found.data.tags["suphx.command"]
 
 
 def test_a_run_whose_output_has_no_reader_any_more_was_interrupted(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

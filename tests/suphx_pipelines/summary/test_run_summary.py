@@ -76,6 +76,7 @@ def test_the_command_line_is_the_one_that_a_person_types(tmp_path: Path, monkeyp
     monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin")
     assert command_line([str(script), "run", "laptop"]) == ["suphx", "run", "laptop"]
     assert command_line(["/opt/suphx/platform/suphx_platform/cli.py", "run"]) == ["suphx", "run"]
+    assert command_line(["suphx", "run", "--records", "a\udcff"]) == ["suphx", "run", "--records", "a\\udcff"]
 
 
 def test_the_machine_has_cores_and_memory() -> None:

@@ -54,6 +54,22 @@ def test_parts_of_one_piece_of_work_are_percent(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == "estimating: 100 % in 0 s\n"
 
 
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_path_that_is_not_utf_8_is_written_with_escapes(
+    is_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console = Console(is_json=is_json)
+    with console.log_to(tmp_path / "log"):
+        console.line("reading a\udcff")
+        console.say("read b\udcff")
+    console.result({"path": "c\udcff"})
+    captured = capsys.readouterr()
+    assert "c\\udcff" in captured.out
+    assert "b\\udcff" in captured.err
+    assert (tmp_path / "log").read_text(encoding="utf-8").count("\\udcff") == 2
+    assert not is_json or json.loads(captured.out) == {"path": "c\udcff"}
+
+
 def test_a_result_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         Console(is_json=True).result({"rate": float("nan")})
