@@ -22,6 +22,6 @@ def test_what_controls_a_terminal_is_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert printable(shown) == shown
 
-def test_what_is_not_utf_8_is_escaped() -> None:
-    assert encodable("rÈcords\udcff\n") == "rÈcords\\udcff\n"
 
+def test_what_is_not_utf_8_is_escaped() -> None:
+    assert encodable("r√©cords\udcff\n") == "r√©cords\\udcff\n"
