@@ -50,13 +50,14 @@ FILES: Mapping[str, str] = {
     "games/<digest>/": ("finished parts of the matches at the end, so that a killed match continues"),
     "records/<digest>/": "records of the matches at the end, as in `evaluation/records/`",
     "metrics.json": (
-        "`heads`, `updates`, `version`, `hanchans`, `kyokus`, `decisions`, `seconds`, `playing_seconds`, "
+        "`heads`, `updates`, `version`, `hanchans`, `kyokus`, `decisions`, `rejected`, `seconds`, `playing_seconds`, "
         "`waiting_seconds`, `learning_seconds`, `history` [{updates, version, staleness, <head>_entropy, "
-        '<head>_alpha, <head>_kl_to_start, …}], `matches` [{updates, opponent ("start" or "weak"), policy '
-        '("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], placements (a '
-        "digit for each game, wall by wall), optionally records (folder of its games, as seen from this one), "
-        "change {since, difference, interval [2]} and deals {number, changed_share, difference, interval [2]} in "
-        "points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned}"
+        '<head>_alpha, <head>_kl_to_start, …}], `matches` [{updates, opponent ("start", "weak" or a scripted agent), '
+        'policy ("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], '
+        "placements (a digit for each game, wall by wall), optionally records (folder of its games, as seen from "
+        "this one), change {since, difference, interval [2]} and deals {number, changed_share, difference, interval [2]} in "
+        "points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned, lost}, "
+        "`faults` {<part>_<kind>: number}"
     ),
     "reinforcement_state.safetensors": "all that a stopped run needs to continue (`reinforcement_state.py`)",
     "diverged_batch.safetensors": "the batch whose loss or gradient was not finite, if there was one",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
-from suphx_pipelines.stages.reinforcement import progress_note
+from suphx_pipelines.stages.reinforcement import FILES, progress_note
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
@@ -35,7 +36,10 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     assert "start_difference" in metrics
     folder = done.run.folder / "reinforcement"
     load_agent(str(folder))
-    history = read_json(folder / "metrics.json")["history"]
+    written = read_json(folder / "metrics.json")
+    documented = re.findall(r"\w+", FILES["metrics.json"])
+    assert {*written, *written["decisions_of_buffer"], *written["matches"][0]} <= set(documented)
+    history = written["history"]
     assert [point["updates"] for point in history] == [2, 4]
     note = progress_note(history[-1], "discard")
     for part in ("update 4", "entropy", "KL to start", "critic explains", "staleness"):
