@@ -55,8 +55,8 @@ FILES: Mapping[str, str] = {
         '<head>_alpha, <head>_kl_to_start, …}], `matches` [{updates, opponent ("start", "weak" or a scripted agent), '
         'policy ("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], '
         "placements (a digit for each game, wall by wall), optionally records (folder of its games, as seen from "
-        "this one), change {since, difference, interval [2]} and deals {number, changed_share, difference, interval [2]} in "
-        "points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned, lost}, "
+        "this one), change {since, difference, interval [2]} and deals {number, changed_share, difference, interval "
+        "[2]} in points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned, lost}, "
         "`faults` {<part>_<kind>: number}"
     ),
     "reinforcement_state.safetensors": "all that a stopped run needs to continue (`reinforcement_state.py`)",
