@@ -67,6 +67,7 @@ def test_it_needs_games_and_the_player(games: list[GameLog]) -> None:
     with pytest.raises(ValueError, match="no finished game has a player called 'E'"):
         collected(games[:40]).of_player("E")
 
+
 def test_one_game_has_no_interval(games: list[GameLog]) -> None:
     renamed = [replace(games[0], names=("E", "B", "E", "D")), *games[1:40]]
     for mean in collected(renamed).of_player("E").values():
@@ -74,4 +75,3 @@ def test_one_game_has_no_interval(games: list[GameLog]) -> None:
         values = mean.to_json()
         assert (values["interval"], values["adjusted_interval"]) == ([None, None], [None, None])
         json.dumps(values, allow_nan=False)
-

@@ -2,7 +2,7 @@
 
 | message | keys |
 |---|---|
-| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, ``save_problem``, all of ``GameSession.view`` |
+| ``view`` | ``table``, ``agent``, ``has_hints``, ``record``, ``problem``, ``save_problem``, ``GameSession.view``'s |
 | ``steps`` | ``number``, ``steps``: what has happened since the last message |
 | ``hint`` | ``number``, and all of ``move_hint``; or ``reason``, why there is none |
 | ``refused`` | ``reason`` |

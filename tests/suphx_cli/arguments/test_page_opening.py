@@ -46,9 +46,7 @@ def test_a_browser_of_the_terminal_is_not_opened_even_if_it_is_chosen(
 
 
 @pytest.mark.parametrize("form", ["{}", "{} %s"])
-def test_the_browser_of_the_environment_is_opened(
-    form: str, programs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_browser_of_the_environment_is_opened(form: str, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", form.format(browser(programs, "my-browser")))
     assert open_page("http://127.0.0.1:1/")
     assert (programs / "opened").read_text() == "http://127.0.0.1:1/\n"

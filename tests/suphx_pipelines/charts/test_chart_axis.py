@@ -48,6 +48,7 @@ def test_a_logarithmic_axis_has_powers_of_ten() -> None:
     assert Scale(80.0, 1200.0, 0.0, 1.0, is_log=True).ticks() == [100, 200, 500, 1000]
     assert Scale(80.0, 120_000.0, 0.0, 1.0, is_log=True).ticks() == [100, 1000, 10_000, 100_000]
 
+
 @pytest.mark.parametrize(
     ("low", "high", "ticks"),
     [
@@ -58,4 +59,3 @@ def test_a_logarithmic_axis_has_powers_of_ten() -> None:
 )
 def test_a_short_logarithmic_axis_has_two_ticks_or_more(low: float, high: float, ticks: list[float]) -> None:
     assert Scale(low, high, 0.0, 1.0, is_log=True).ticks() == pytest.approx(ticks)
-
