@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.games.riichi.features.samples import Samples
-from suphx.training.data.dataset import SampleStream, StreamPosition, encode_checked, first_samples
+from suphx.training.data.dataset import EncoderDiedError, SampleStream, StreamPosition, encode_checked, first_samples
 from suphx.training.data.stream_config import StreamConfig
 
 
@@ -192,9 +193,23 @@ def test_a_worker_that_dies_is_reported_with_a_remedy() -> None:
     config = replace(CONFIG, num_workers=1)
     with (
         SampleStream(DyingEncoder(), KYOKUS, batch_size=8, seed=1, config=config) as batches,
-        pytest.raises(RuntimeError, match="lower num_workers or buffer_bytes"),
+        pytest.raises(EncoderDiedError, match="lower stream.num_workers or stream.buffer_bytes"),
     ):
         next(batches)
+
+
+def test_a_worker_that_dies_between_two_chunks_is_reported_too() -> None:
+    with stream(replace(CONFIG, num_workers=1)) as batches:
+        next(batches)
+        pool = batches._pool
+        assert pool is not None
+        for process in pool._processes.values():
+            process.kill()
+        while not pool._broken:
+            time.sleep(0.01)
+        with pytest.raises(EncoderDiedError, match="an encoder process died"):
+            for _ in range(NUM_ROWS):
+                next(batches)
 
 
 def test_first_samples_are_as_many_as_asked_and_always_the_same() -> None:
