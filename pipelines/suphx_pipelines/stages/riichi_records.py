@@ -145,13 +145,13 @@ def sound_games(
             reason = f"the same game was already there ({where})"
             quarantine.add(*log.place("whole game"), reason, kind=DUPLICATE_RECORD)
             continue
-        seen[content] = replace(log, kyokus=[])  # its name and place
         differences = replayer.replay(log)
         if differences:
             first = differences[0]
             place = log.place(f"kyoku {first.kyoku}, step {first.step}")
             quarantine.add(*place, first.what, kind=ILLEGAL_RECORD)
-        else:
+        else:  # a copy of a game that the rules contradict, in its scores for example, may be sound
+            seen[content] = replace(log, kyokus=[])  # its name and place
             yield log
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from suphx.api.game_list import simulate
@@ -25,6 +26,20 @@ def test_games_of_one_name_are_all_read_and_a_copy_of_another_name_is_set_aside(
     (entry,) = quarantine.entries
     assert entry.file == str(tmp_path / "c" / "copy.mjlog")
     assert entry.reason == f"the same game was already there ({tmp_path / 'a' / '1.mjlog'})"
+
+
+def test_a_bad_copy_does_not_hide_the_sound_game() -> None:
+    sound = random_game(0)
+    bad = replace(sound, id="bad", final_scores=(1, 2, 3, 4))
+    quarantine = Quarantine()
+    copies: dict[str, str] = {}
+    assert list(sound_games([bad, bad, sound, sound], Replayer(), quarantine, copies)) == [sound]
+    assert copies == {sound.id: sound.id}
+    assert [entry.reason.partition(":")[0] for entry in quarantine.entries] == [
+        "final scores",
+        "final scores",
+        f"the same game was already there ({sound.id})",
+    ]
 
 
 def test_games_with_the_same_moves_and_other_tiles_are_not_the_same() -> None:
