@@ -59,7 +59,8 @@ def ablation(heads: Mapping[str, Mapping[str, Any]]) -> str:
         ]  # fmt: skip
         found = "; ".join(_finding(entry, first["encoder"]) for entry in others)
         body += report_page.heading(head) + report_page.paragraph(
-            f"Equal {head} nets that see different planes. {found}."
+            f"Equal {head} nets that see different planes, {len(first['accuracies'])} for each encoder. "
+            f"Of these nets, {found}."
         )
         chart = report_page.figure(
             interval_chart(
@@ -73,7 +74,8 @@ def ablation(heads: Mapping[str, Mapping[str, Any]]) -> str:
         )
         about = (
             f"The same games and the same {number(result['samples'])} test samples of {number(result['games'])} games. "
-            "Difference in percentage points: mean over seeds, interval by bootstrap over test games."
+            "Difference in percentage points: mean over seeds, interval by bootstrap over test games, for these "
+            "nets: how much nets of other seeds differ is not in it."
         )
         body += chart + report_page.table(columns, rows, about=about)
     return body
@@ -81,8 +83,11 @@ def ablation(heads: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _finding(entry: Mapping[str, Any], first: str) -> str:
     low, high = entry["interval"]
-    how = "more accurate than" if low > 0 else "less accurate than" if high < 0 else "not clearly different from"
-    return f"{entry['encoder']} is {how} {first} ({_points(entry['difference'])} percentage points)"
+    how = "more accurate than" if low > 0 else "less accurate than" if high < 0 else ""
+    if not how or not entry.get("is_significant", True):  # earlier versions did not store it
+        how = "not clearly different from"
+    points = f"{_points(entry['difference'])} percentage points"
+    return f"those with {entry['encoder']} are {how} those with {first} ({points})"
 
 
 def _row(entry: Mapping[str, Any]) -> Row:

@@ -151,7 +151,7 @@ CURVE = {
     "kong": [{"games": 100, "accuracy": None}, {"games": 930, "accuracy": 0.9}],
 }
 
-ABLATION = {
+ABLATION: dict[str, dict[str, Any]] = {
     "discard": {
         "samples": 12_000,
         "games": 25,
@@ -159,7 +159,7 @@ ABLATION = {
             {"encoder": "suphx", "planes": 838, "trained_samples": 5120, "accuracies": [0.61, 0.62],
              "difference": 0, "interval": [0, 0]},
             {"encoder": "mini", "planes": 288, "trained_samples": 5120, "accuracies": [0.59, 0.603],
-             "difference": -0.0185, "interval": [-0.022, -0.015]},
+             "difference": -0.0185, "interval": [-0.022, -0.015], "is_significant": True},
         ],
     }
 }  # fmt: skip
@@ -461,7 +461,15 @@ def test_the_report_shows_what_other_planes_change(results: Results) -> None:
     start = len(words) - words[::-1].index("mini") - 1
     shown = [word for word in words[start:] if word.strip()]
     assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 to −1.50"]
-    assert "mini is less accurate than suphx (−1.85 percentage points)" in " ".join(words)
+    told = "2 for each encoder. Of these nets, those with mini are less accurate than those with suphx (−1.85 percent"
+    assert told in " ".join(words)
+
+
+def test_a_difference_of_planes_from_too_few_games_is_called_none(results: Results) -> None:
+    first, second = ABLATION["discard"]["encoders"]
+    few = ABLATION["discard"] | {"games": 4, "encoders": [first, second | {"is_significant": False}]}
+    words = read(render(RUN, replace(results, ablation={"discard": few}))).words
+    assert "those with mini are not clearly different from those with suphx (−1.85" in " ".join(words)
 
 
 def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
