@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
+from suphx.evaluation.target_reward import TargetRewardConfig
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange
@@ -104,6 +105,10 @@ def left_out(recipe: Recipe) -> list[str]:
         notes.append(f"this run has no self-play, as {limits}")
     if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:
         notes.append("this run has no entropy study, as that needs self-play: set reinforcement.max_updates")
+    given = recipe.reinforcement.reward == "global_prediction" and recipe.reinforcement.global_reward.predictor
+    if recipe.has_self_play and given and recipe.reward_predictor.target != TargetRewardConfig():
+        why = "as the predictor of reinforcement.global_reward.predictor has its own target"
+        notes.append(f"reward_predictor.target has no effect on self-play, {why}")
     follows = {"oracle_decay.steps": recipe.oracle_decay.steps,
                "oracle_distillation.max_updates": recipe.oracle_distillation.max_updates}  # fmt: skip
     wanted = [key for key, value in follows.items() if value]

@@ -81,11 +81,15 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
 
 
 def check_self_play(recipe: Recipe) -> None:
-    """Raise FileNotFoundError without the reward predictor that the recipe names, ValueError without enough GPUs."""
+    """Raise FileNotFoundError without the reward predictor that the recipe names.
+
+    ValueError if that file is something else or has learned other rules, and without enough GPUs.
+    """
     config = recipe.reinforcement
     for path in predictor_files(recipe):
         if not path.is_file():
             raise FileNotFoundError(f"there is no file {path}: check reinforcement.global_reward.predictor")
+        load_reward_predictor(path, rules_version=RULES_VERSION)
     if config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
         from suphx_platform.on_ray.ray_session import check_gpus
         from suphx_platform.on_ray.topology import local_needs
@@ -257,7 +261,8 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
         return None
     own = config.global_reward
     folder = context.upstream[reward_predictor.STAGE_NAME] if config.needs_predictor else None
-    predictor, header = load_reward_predictor(folder / REWARD_PREDICTOR_FILE if folder else Path(own.predictor))
+    path = folder / REWARD_PREDICTOR_FILE if folder else Path(own.predictor)
+    predictor, header = load_reward_predictor(path, rules_version=RULES_VERSION)
     return Prediction(
         weights=weights_of(predictor),
         points=header.points,

@@ -41,10 +41,11 @@ def save_reward_predictor(path: Path, state: dict[str, Tensor], header: RewardHe
     write_tensors(path, state, {"format_version": FORMAT_VERSION, "kind": "reward predictor", **asdict(header)})
 
 
-def load_reward_predictor(path: Path) -> tuple[RewardPredictor, RewardHeader]:
+def load_reward_predictor(path: Path, *, rules_version: str | None = None) -> tuple[RewardPredictor, RewardHeader]:
     """Return the predictor of the checkpoint ``path``, in evaluation mode, and its header.
 
-    Raises FileNotFoundError if there is none, ValueError if it is something else, damaged, or reads other lines.
+    ``rules_version``: rules of the games that it is for; None = any. Raises FileNotFoundError if there is no file,
+    ValueError if it is something else, damaged, reads other lines, or has learned other rules.
     """
     tensors, raw = read_tensors(path)
     if raw.get("kind") != "reward predictor" or raw.get("format_version") != FORMAT_VERSION:
@@ -65,6 +66,10 @@ def load_reward_predictor(path: Path) -> tuple[RewardPredictor, RewardHeader]:
         raise ValueError(
             f"{path} reads lines of version {header.game_progress_version}, this program makes version "
             f"{GAME_PROGRESS_VERSION}: train again"
+        )
+    if rules_version is not None and header.rules_version != rules_version:
+        raise ValueError(
+            f"{path} was trained under rules {header.rules_version!r}, this run plays {rules_version!r}: train again"
         )
     if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
         raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")

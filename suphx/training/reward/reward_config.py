@@ -21,7 +21,8 @@ class GlobalRewardConfig:
     """Value after the last kyoku. predicted: the prediction, as after any other kyoku (the paper). paid: the actual
     reward of the placement."""
     predictor: str = ""
-    """Path of a ``reward_predictor.safetensors``; empty: the one that this run trains (stage reward_predictor)."""
+    """Path of a ``reward_predictor.safetensors``, which predicts the reward that it was trained for, whatever
+    ``reward_predictor.target`` is; empty: the one that this run trains (stage reward_predictor)."""
 
     def __post_init__(self) -> None:
         if not self.exchange_rate > 0:

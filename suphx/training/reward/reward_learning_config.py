@@ -18,7 +18,7 @@ class RewardLearningConfig:
     final_learning_rate_factor: float = 0.01
     """Learning rate at the end, as a share of the peak."""
     warmup_steps: int = 50
-    """Steps of linear warm-up."""
+    """Maximum steps of linear warm-up, which takes at most a tenth of the training."""
     weight_decay: float = 0.1
     """Weight decay of AdamW for matrices; biases have none."""
     max_grad_norm: float = 1.0

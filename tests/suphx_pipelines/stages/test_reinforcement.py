@@ -75,6 +75,10 @@ def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
     )
     study = small_recipe(**{"reinforcement.max_updates": "0", "entropy_study.alphas": "[0.0]"})
     assert "no entropy study" in left_out(study)[1]
+    given = {"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": "a.safetensors"}
+    assert left_out(small_recipe(**given)) == []
+    (note,) = left_out(small_recipe(**given, **{"reward_predictor.target.room": "phoenix"}))
+    assert note.startswith("reward_predictor.target has no effect on self-play, as the predictor of ")
     (note,) = left_out(small_recipe(**{"oracle_decay.steps": "4"}))
     assert note.startswith("oracle_decay.steps has no effect")
     assert note.endswith("set oracle.max_updates")

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
+from suphx.models.checkpoints.reward_checkpoint import RewardHeader, load_reward_predictor, save_reward_predictor
+from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted
 from suphx_pipelines.engine.stage_watch import StageWatch
@@ -97,3 +99,17 @@ def test_a_predictor_that_is_not_there_is_named(tmp_path: Path) -> None:
     )
     with pytest.raises(FileNotFoundError, match=r"no file none\.safetensors"):
         run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+
+
+def test_a_predictor_that_has_learned_other_rules_is_refused_before_the_run_begins(tmp_path: Path) -> None:
+    path = tmp_path / "other.safetensors"
+    net = RewardPredictorConfig(gru_units=8, hidden_units=8)
+    points = (75.0, 30.0, 0.0, -150.0)
+    header = RewardHeader(net=net, points=points, rules_version="other", step=1)
+    save_reward_predictor(path, RewardPredictor(net, points).state_dict(), header)
+    recipe = small_recipe(
+        **{"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": str(path)}
+    )
+    with pytest.raises(ValueError, match=r"other\.safetensors was trained under rules 'other', this run plays 'ten"):
+        run_recipe(recipe, records=None, runs=tmp_path / "runs", console=Console())
+    assert not list((tmp_path / "runs").glob("*/reinforcement/started.json"))

@@ -146,6 +146,14 @@ def test_a_file_that_is_no_predictor_is_refused(histories: GameHistories, tmp_pa
         load_reward_predictor(tmp_path / "none.safetensors")
 
 
+def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHistories, tmp_path: Path) -> None:
+    learn_rewards(learning(histories, max_epochs=1), tmp_path)
+    path = tmp_path / REWARD_PREDICTOR_FILE
+    load_reward_predictor(path, rules_version="tenhou-1")
+    with pytest.raises(ValueError, match="trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
+        load_reward_predictor(path, rules_version="tonpuu")
+
+
 def test_wrong_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="max_epochs is 0: use at least 1"):
         RewardLearningConfig(max_epochs=0)
