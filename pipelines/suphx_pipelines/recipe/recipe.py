@@ -16,12 +16,14 @@ from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy_heads import HEAD_NAMES, check_heads
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.training.data import stream_config
 from suphx.training.data.split import SplitConfig
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.playouts import playout_config
 from suphx.training.playouts.playout_config import PlayoutConfig
 from suphx.training.reward import reward_learning_config
 from suphx.training.reward.reward_learning_config import RewardLearningConfig
+from suphx.training.supervised import supervised_config
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
@@ -188,6 +190,7 @@ class Recipe:
     def __post_init__(self) -> None:
         check_heading(self.name, self.minutes)
         if not self.initial_agent:
+            self._check_workers()
             return
         if self.reinforcement.start == "random":
             raise ValueError('initial_agent has no effect with reinforcement.start = "random": leave one of them out')
@@ -197,6 +200,14 @@ class Recipe:
         ):
             if is_wanted:
                 raise ValueError(f"{key} trains nets on records, which initial_agent replaces: leave one of them out")
+
+    def _check_workers(self) -> None:
+        """Raise ValueError if the workers of supervised learning cannot share its batches."""
+        batch, workers = self.supervised.batch_size, self.data_parallel.num_workers
+        if self.reinforcement.start != "random" and batch % workers:
+            raise ValueError(
+                f"supervised.batch_size is {batch}: use a multiple of the {workers} workers (data_parallel.num_workers)"
+            )
 
     @property
     def has_self_play(self) -> bool:
@@ -220,12 +231,8 @@ _FREE_KEYS = (
     "reward_predictor.is_wanted",
     *(f"reward_predictor.learning.{key}" for key in reward_learning_config.FREE_KEYS),
     "storage",
-    "stream.num_workers",
-    "stream.prefetch_batches",
-    *(
-        f"supervised.{name}"
-        for name in ("compilation", "device", "convolution", "report_every", "save_seconds", "threads")
-    ),
+    *(f"stream.{key}" for key in stream_config.FREE_KEYS),
+    *(f"supervised.{key}" for key in supervised_config.FREE_KEYS),
 )
 
 

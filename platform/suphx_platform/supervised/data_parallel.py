@@ -93,7 +93,8 @@ def train_on_workers(
     ``folder`` gets the same files at the end, the metrics last. Until then Ray Train's checkpoints lie at ``location``,
     from which the same call goes on after a kill; with the metrics there, it has nothing to do. Without a checkpoint
     there, it goes on with what ``train_head`` has left in ``folder``. The games that ``job`` reads must lie at the same
-    path on every worker. Raises what a worker raised once ``max_failures`` is used up.
+    path on every worker. Raises what a worker raised: DivergedError and ValueError at once, other errors once
+    ``max_failures`` is used up. What ``report`` raises is raised at the end.
     """
     if not (folder / METRICS_FILE).is_file():
         _train(job, folder, config, location, report)
@@ -114,6 +115,8 @@ def _train(
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
 
+    from suphx_platform.supervised.final_errors import FinalErrors, is_final  # which imports Ray
+
     logging.getLogger("ray.train").setLevel(logging.WARNING)
     num_gpus = config.num_workers if config.use_gpu else 0
     nodes = {config.node_resource: _SHARE_OF_NODE} if config.node_resource else {}
@@ -123,9 +126,10 @@ def _train(
         _reports(report) as queue,
     ):
         resources = {"CPU": config.cpus_per_worker, "GPU": int(config.use_gpu), **nodes}
+        place = f"{location.path}/{UNDER_WAY}"
         trainer = TorchTrainer(
             _work,
-            train_loop_config={"job": job, "reports": queue, "start": ray.put(_state_files(folder))},
+            train_loop_config={"job": job, "reports": queue, "start": ray.put(_state_files(folder)), "kept_in": place},
             torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if config.use_gpu else "gloo"),
             scaling_config=ray.train.ScalingConfig(
                 num_workers=config.num_workers, use_gpu=config.use_gpu, resources_per_worker=resources
@@ -136,12 +140,17 @@ def _train(
                 storage_filesystem=location.filesystem,
                 failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
                 checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
+                callbacks=[FinalErrors()],
             ),
         )
         try:
             result = trainer.fit()
         except ray.train.WorkerGroupError as error:
             raise next(iter(error.worker_failures.values()), error) from error
+        except ray.train.ControllerError as error:
+            if is_final(error.controller_failure):
+                raise error.controller_failure from error
+            raise
         assert result.checkpoint is not None  # every worker ends with one
         _take(result.checkpoint, folder)
 
@@ -183,7 +192,9 @@ def _work(config: dict[str, Any]) -> None:
         checkpoints = _Checkpoints(folder, Path(name, "snapshots"), is_sender=group.is_first)
         reports: Queue | None = config["reports"]
         report = None if reports is None else partial(_send, reports)
-        train_head(config["job"], folder, group=group, report=report, keep=checkpoints.keep)
+        train_head(
+            *(config["job"], folder), group=group, report=report, keep=checkpoints.keep, kept_in=config["kept_in"]
+        )
         checkpoints.finish()
 
 
@@ -236,7 +247,8 @@ class _Checkpoints:
 def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | None]:
     """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs.
 
-    The queue is on the driver's node, because others may be lost. Reports end with it, but the training goes on.
+    The queue is on the driver's node, because others may be lost. Reports end with it, but the training goes on. They
+    also end with an error of ``report``, which is raised at the end of the block if that has no error of its own.
     """
     if report is None:
         yield None
@@ -248,7 +260,8 @@ def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | 
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     queue = Queue(actor_options={"num_cpus": 0, "scheduling_strategy": here})
-    thread = threading.Thread(target=_pass_on, args=(queue, report), name="worker reports", daemon=True)
+    errors: list[Exception] = []
+    thread = threading.Thread(target=_pass_on, args=(queue, report, errors), name="worker reports", daemon=True)
     thread.start()
     try:
         yield queue
@@ -257,9 +270,11 @@ def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | 
             queue.put(None)
         thread.join()
         queue.shutdown()
+    if errors:
+        raise errors[0]
 
 
-def _pass_on(queue: Queue, report: Callable[[HeadProgress], None]) -> None:
+def _pass_on(queue: Queue, report: Callable[[HeadProgress], None], errors: list[Exception]) -> None:
     from ray.exceptions import RayError
 
     try:
@@ -267,3 +282,6 @@ def _pass_on(queue: Queue, report: Callable[[HeadProgress], None]) -> None:
             report(item)
     except RayError as error:
         _logger.warning("the progress of the workers is not shown any more: %s", error)
+    except Exception as error:  # noqa: BLE001 - it is raised again where the training ends
+        _logger.warning("the training goes on, but its progress is not shown any more: %s", error)
+        errors.append(error)

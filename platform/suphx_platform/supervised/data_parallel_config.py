@@ -24,7 +24,8 @@ class DataParallelConfig:
     """Custom Ray resource that the nodes of workers must have (``ray start --resources``). The chart sets ``learner``:
     only learner pods have the keys of the storage."""
     max_failures: int = 3
-    """Number of times that training is resumed after workers died. After that the run fails with their error."""
+    """Number of times that training is resumed after workers died. After that the run fails with their error. A
+    training that diverges and wrong values, which every attempt would meet, end the run at once."""
 
     def __post_init__(self) -> None:
         for name, least in (("num_workers", 1), ("cpus_per_worker", 1), ("max_failures", 0)):

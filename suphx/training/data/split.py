@@ -1,7 +1,8 @@
 """Which kyokus are for training, validation and test: split by game, so that no game is on two sides (paper, Table 3).
 
 A game's side follows from a hash of its id alone: it stays where it is when more games come, and is the same for all
-five heads.
+five heads. In sets so small that a side would be empty, it gets a game from another side, by the order of the hashes;
+that game may be on another side when more games come.
 """
 
 from __future__ import annotations

@@ -23,3 +23,7 @@ class StreamConfig:
         for name, least in (("chunk_kyokus", 1), ("buffer_bytes", 2), ("num_workers", 0), ("prefetch_batches", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+
+FREE_KEYS = ("num_workers", "prefetch_batches")
+"""What may differ when a training goes on: it does not change the numbers."""

@@ -33,13 +33,23 @@ _HEADER_METRICS = ("samples", "loss", "accuracy", "balanced_accuracy")
 class HeadResult:
     """Writes into ``folder`` what is known of a head's training; every file is whole or absent."""
 
-    def __init__(self, folder: Path, data: HeadData, net: NetConfig, rules_version: str, extra: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        data: HeadData,
+        net: NetConfig,
+        rules_version: str,
+        extra: dict[str, Any],
+        kept_in: str = "",
+    ) -> None:
+        """``kept_in``: where their copies are if ``folder`` does not stay."""
         self.checkpoint_path = folder / checkpoint_name(HEAD_NAMES[data.head])
         self._folder = folder
         self._data = data
         self._net_config = net
         self._rules_version = rules_version
         self._extra = extra
+        self._kept_in = kept_in
 
     def write_best(self, weights: dict[str, Tensor], progress: TrainingProgress) -> None:
         """Write the weights of the best step so far."""
@@ -60,7 +70,7 @@ class HeadResult:
     ) -> dict[str, Any]:
         """Test ``net``, which has the best weights; write the checkpoint and, last, the metrics; return these.
 
-        ``plan``: batch size, passes and samples of the training.
+        ``plan``: batch size, passes, weight of yes and samples of the training.
         """
         logits, labels = self._test_logits(net, bf16)
         test = classification_report(logits, labels)
@@ -75,6 +85,7 @@ class HeadResult:
             "best_step": progress.best_step,
             "weak_step": progress.weak_step,
             **plan,
+            "seconds": progress.seconds,
             "samples_per_second": progress.samples / max(progress.seconds, 1e-9),
             "waiting_share": progress.waited_seconds / max(progress.seconds, 1e-9),
             "history": progress.history,
@@ -87,7 +98,9 @@ class HeadResult:
     def divergence(self, loss: StepLoss, best_step: int, learning_rate: float) -> str:
         """Return what to tell about a training whose loss is no number any more."""
         kept = f"the weights of step {best_step} are in {self.checkpoint_path}"
-        if best_step == 0:
+        if self._kept_in:  # only the first of several workers knows the best step
+            kept = f"the last weights that were stored are in the checkpoints in {self._kept_in}"
+        elif best_step == 0:
             kept = "no weights were validated yet"
         return (
             f"training of the {HEAD_NAMES[self._data.head]} net diverged at step {loss.step} "

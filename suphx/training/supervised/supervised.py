@@ -32,6 +32,7 @@ from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.nets.compiled_net import CompiledNet, compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
+from suphx.training.data import stream_config
 from suphx.training.data.augmentation import exchange_suits
 from suphx.training.data.dataset import SampleStream, StreamPosition, first_samples
 from suphx.training.data.feed import Batch, BatchFeed
@@ -45,6 +46,7 @@ from suphx.training.loop.schedule import learning_rate_factor
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.loop.worker_group import WorkerGroup
+from suphx.training.supervised import supervised_config
 from suphx.training.supervised.calibration import fit_calibration
 from suphx.training.supervised.head_result import HeadResult
 from suphx.training.supervised.loss_gradients import LossGradients
@@ -53,13 +55,6 @@ from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx.training.supervised.training_plan import estimate_samples, plan_training
 
 STATE_FILE = "training_state.safetensors"
-
-# Settings that may change when a training resumes: they affect its speed, not its result. Another number of threads
-# may change the last digits.
-_FREE_FIELDS = (
-    *("report_every", "save_seconds", "num_workers", "prefetch_batches"),
-    *("threads", "device", "convolution", "compilation"),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +73,14 @@ class HeadTraining:
     def identity(self) -> dict[str, Any]:
         """Return the settings that must not change when a training resumes, as JSON values."""
         net, config, stream = (asdict(part) for part in (self.net.resolved(), self.config, self.stream))
+        free = supervised_config.FREE_KEYS + stream_config.FREE_KEYS
         return {
             "head": HEAD_NAMES[self.data.head],
             "planes": str(PlanesVersion.of(self.data.layout)),
             "data": self.data.digest,
             "rules": self.rules_version,
             **{f"net.{name}": value for name, value in net.items()},
-            **{name: value for name, value in (config | stream).items() if name not in _FREE_FIELDS},
+            **{name: value for name, value in (config | stream).items() if name not in free},
         }
 
 
@@ -118,19 +114,22 @@ def train_head(
     report: Callable[[HeadProgress], None] | None = None,
     keep: Callable[[int], None] | None = None,
     watch: TrainingWatch | None = None,
+    kept_in: str = "",
 ) -> dict[str, Any]:
     """Train one head and return its metrics; all results are written to ``folder`` (see the module).
 
     A training that was stopped continues from the state in ``folder``. ``report`` is called every ``report_every``
     steps; ``keep`` is called with the step whenever a state was written. In a ``group`` every worker calls this with
     its own folder, all with the same state in it or none; the first one writes, reports and gets the metrics
-    (the others an empty dict), ``keep`` is called by all. Raises ValueError if there are no training samples or the
-    state in ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full,
-    StoppedError, with the state saved, if ``watch`` wants the training to stop.
+    (the others an empty dict), ``keep`` is called by all. ``kept_in``: where ``keep`` copies the files to, for the text
+    of DivergedError, if ``folder`` does not stay. Raises ValueError if there are no training samples or the state in
+    ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full,
+    EncoderDiedError if a process that encodes samples has died, StoppedError, with the state saved, if ``watch`` wants
+    the training to stop.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(job.config.threads):
-        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep, watch or TrainingWatch())
+        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep, watch or TrainingWatch(), kept_in)
         trainer.resume()
         trainer.run()
         return trainer.finish() if trainer.group.is_first else {}
@@ -163,14 +162,15 @@ class _Trainer:
         report: Callable[[HeadProgress], None] | None,
         keep: Callable[[int], None] | None,
         watch: TrainingWatch,
+        kept_in: str,
     ) -> None:
         self.job, self.group, self.report, self.keep, self.watch = job, group, report, keep, watch
         data = job.data
+        if job.config.batch_size % group.size:
+            raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
         watch.phase("counting samples")
         self.num_samples = estimate_samples(data.encode, data.split.train)
         self.config = plan_training(job.config, self.num_samples, group.size)
-        if job.config.batch_size % group.size:
-            raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
         self.own_data = data.shard(group.rank, group.size) if group.size > 1 else data
         self.state_path = folder / STATE_FILE
         self.device = find_device(job.config.device)
@@ -184,11 +184,15 @@ class _Trainer:
         self.progress = TrainingProgress()
         self.position = StreamPosition()
         self.best: dict[str, Tensor] = {}
-        self.result = HeadResult(folder, data, self.net.config, job.rules_version, job.extra)
+        self.result = HeadResult(folder, data, self.net.config, job.rules_version, job.extra, kept_in)
         # Fixed samples; the seed is not the run's, so that runs with different seeds can be compared.
         watch.phase("encoding validation samples")
-        validation = first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
-        self.validation = validation if group.is_first else None
+        # Only the first worker validates.
+        self.validation = (
+            first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
+            if group.is_first
+            else None
+        )
         self.saved_at = time.monotonic()
 
     @property
@@ -375,7 +379,7 @@ class _Trainer:
         if not self.progress.weak_step:  # the run ended before it was due
             self.result.write_weak(self.best, self.progress.best_step, calibration)
         plan = {"batch_size": self.config.batch_size, "max_epochs": self.config.max_epochs}
-        plan |= {"train_samples": self.num_samples, "epochs": self.position.epochs}
+        plan |= {"yes_weight": self.yes_weight, "train_samples": self.num_samples, "epochs": self.position.epochs}
         return self.result.finish(self.net, self.progress, self.bf16, calibration, plan)
 
     def make_report(self, clock: Clock, share_done: float) -> HeadProgress:

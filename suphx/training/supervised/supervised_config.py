@@ -10,7 +10,8 @@ from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceNa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisedConfig:
-    """How one head is trained. Training ends at the first of its three limits."""
+    """How one head is trained. Training ends at the first of the limits ``max_epochs``, ``max_steps``, ``max_minutes``,
+    ``total_minutes`` and ``patience``."""
 
     batch_size: int = 512
     """Samples per optimizer step, over all workers together."""
@@ -27,7 +28,9 @@ class SupervisedConfig:
     max_grad_norm: float = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
     yes_weight: float = 1.0
-    """Weight of the samples labelled yes in the loss of the two-output heads. 1 keeps probabilities calibrated."""
+    """Weight of the samples labelled yes in the training loss of the two-output heads. 1 keeps probabilities
+    calibrated. Losses of validation and test are without it, also where they choose the best weights or end the
+    training."""
     suit_permutation: bool = False
     """Permute the suits of each training sample at random, differently in every epoch."""
     weak_share: float = 0.2
@@ -116,3 +119,7 @@ class SupervisedConfig:
             share = seconds / (60 * self.total_minutes)
             shares.append(min(share, step / self.min_steps) if self.min_steps else share)
         return max(shares)
+
+
+FREE_KEYS = ("report_every", "save_seconds", "threads", "device", "convolution", "compilation")
+"""What may differ when a training goes on: it does not change the numbers, up to rounding."""

@@ -134,6 +134,16 @@ def test_an_entropy_study_ends_after_no_negative_number_of_updates() -> None:
         EntropyStudyConfig(max_updates=-1)
 
 
+def test_a_batch_that_the_workers_cannot_share_is_refused_where_nets_learn_from_it() -> None:
+    workers = [("data_parallel.num_workers", "3"), ("supervised.batch_size", "512")]
+    told = r"supervised\.batch_size is 512: use a multiple of the 3 workers \(data_parallel\.num_workers\)"
+    with pytest.raises(ValueError, match=told):
+        load_recipe(RECIPES / "laptop.toml", workers)
+    load_recipe(RECIPES / "laptop.toml", [*workers, ("supervised.batch_size", "510")])
+    load_recipe(RECIPES / "laptop.toml", [*workers, ("initial_agent", '"runs/a/supervised"')])
+    load_recipe(RECIPES / "reinforcement.toml", workers)
+
+
 def test_every_free_key_is_a_key_of_the_recipe() -> None:
     recipe = Recipe(name="all")
     for key in recipe.free_keys:

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.samples import Samples
+from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session
@@ -63,6 +64,18 @@ class DiesOnce:
             self.go.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
         return LowestLegal(DISCARD_HEAD)(kyokus)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Leaves a file for each process that encodes."""
+
+    folder: Path
+    head: int
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        (self.folder / f"encoder-{os.getpid()}").touch()
+        return LowestLegal(self.head)(kyokus)
 
 
 def training(encode: Any = None) -> HeadTraining:
@@ -126,6 +139,21 @@ def test_reports_pass_through_the_drivers_node_and_no_training_needs_them(
     assert found == ["the progress of the workers is not shown any more", "the report of step 5 is lost"]
 
 
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_an_error_of_whoever_gets_the_reports_is_raised_when_the_training_has_ended() -> None:
+    def refuse(progress: HeadProgress) -> None:
+        raise OSError("no space left on the disk")
+
+    progress: Any = SimpleNamespace(step=5)
+    has_ended = False
+    with pytest.raises(OSError, match="no space left"), data_parallel._reports(refuse) as queue:
+        assert queue is not None
+        data_parallel._send(queue, progress)
+        has_ended = True
+    assert has_ended
+
+
 @pytest.mark.slow
 @pytest.mark.ray
 def test_a_killed_driver_goes_on_when_it_is_started_again(tmp_path: Path) -> None:
@@ -176,11 +204,25 @@ def test_a_driver_that_was_killed_at_the_end_has_nothing_to_do(tmp_path: Path) -
 @pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
-def test_the_error_of_a_worker_is_raised_here(tmp_path: Path) -> None:
-    data = head_data()
+def test_a_wrong_value_that_a_worker_meets_is_raised_here_by_its_first_attempt(tmp_path: Path) -> None:
+    data = replace(head_data(), encode=Counted(tmp_path, DISCARD_HEAD))
     without = replace(data, split=replace(data.split, train=np.array([7])))
     with pytest.raises(ValueError, match="1 games cannot be shared among 2 workers"):
-        train_on_workers(job(data=without), tmp_path, replace(TWO, max_failures=0), CheckpointLocation(str(tmp_path)))
+        train_on_workers(job(data=without), tmp_path / "stage", TWO, CheckpointLocation(str(tmp_path / "stage")))
+    assert len(list(tmp_path.glob("encoder-*"))) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_a_training_that_diverges_ends_at_once_and_names_a_place_that_stays(tmp_path: Path) -> None:
+    diverging = job(
+        replace(SHORT, yes_weight=1e39),  # infinite in float32
+        data=replace(head_data(RIICHI_HEAD), encode=Counted(tmp_path, RIICHI_HEAD)),
+    )
+    with pytest.raises(DivergedError, match=f"diverged at step 1 .* are in the checkpoints in {tmp_path}/stage/workers"):
+        train_on_workers(diverging, tmp_path / "stage", TWO, CheckpointLocation(str(tmp_path / "stage")))
+    assert len(list(tmp_path.glob("encoder-*"))) == 2
 
 
 @pytest.mark.parametrize("field", ["num_workers", "cpus_per_worker"])

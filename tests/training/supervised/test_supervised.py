@@ -19,6 +19,8 @@ from suphx.models.nets.net_config import NetConfig
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.prediction import predict
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
+from suphx.training.loop.worker_group import WorkerGroup
+from suphx.training.supervised import supervised
 from suphx.training.supervised.supervised import HeadProgress, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
@@ -48,7 +50,7 @@ def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fi
 def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
     """The numbers that must be the same; the time that it took may differ."""
     history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
-    return {**metrics, "history": history, "samples_per_second": 0, "waiting_share": 0}
+    return {**metrics, "history": history, "seconds": 0, "samples_per_second": 0, "waiting_share": 0}
 
 
 def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> None:
@@ -185,6 +187,14 @@ def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_we
     assert load_header(tmp_path / "riichi.safetensors").step >= 5
 
 
+def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(tmp_path: Path) -> None:
+    diverging = job(replace(SHORT, yes_weight=1e39), data=head_data(RIICHI_HEAD))
+    with pytest.raises(DivergedError, match="step 1 .*; no weights were validated yet"):
+        train_head(diverging, tmp_path)
+    with pytest.raises(DivergedError, match="weights that were stored are in the checkpoints in s3://nets/workers"):
+        train_head(diverging, tmp_path, kept_in="s3://nets/workers")
+
+
 def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path) -> None:
     metrics = train(tmp_path, data=head_data(num_validation=0, num_test=0))
     assert metrics["best_step"] == 60
@@ -196,6 +206,33 @@ def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path)
 def test_no_training_samples_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no kyokus to learn from: give more records"):
         train(tmp_path, data=head_data(num_kyokus=30))
+
+
+def test_only_the_first_of_several_workers_encodes_validation_samples(tmp_path: Path) -> None:
+    encoded = list[int]()
+
+    def noted(kyokus: NDArray[np.int64]) -> Samples:
+        encoded.extend(kyokus.tolist())
+        return LowestLegal(DISCARD_HEAD)(kyokus)
+
+    data = replace(head_data(), encode=noted)
+    for rank in range(2):
+        encoded.clear()
+        group = WorkerGroup(rank=rank, size=2)
+        supervised._Trainer(job(data=data), tmp_path, group, None, None, TrainingWatch(), "")
+        assert bool(set(encoded) & set(data.split.validation.tolist())) == (rank == 0)
+
+
+def test_workers_that_cannot_share_a_batch_are_refused_before_anything_is_encoded(tmp_path: Path) -> None:
+    watch = Watch()
+    with pytest.raises(ValueError, match="batch_size is 64: use a multiple of the 3 workers"):
+        train_head(job(), tmp_path, group=WorkerGroup(size=3), watch=watch)
+    assert watch.phases == []
+
+
+def test_the_time_of_a_training_has_its_last_validation_in_it(tmp_path: Path) -> None:
+    metrics = train(tmp_path)
+    assert metrics["seconds"] > metrics["history"][-1]["seconds"]
 
 
 def test_reports_tell_the_pace(tmp_path: Path) -> None:

@@ -1,0 +1,32 @@
+"""Errors of workers that every attempt would meet: Ray Train is not to start the workers again after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ray.train import UserCallback
+
+from suphx.training.loop.loss_watch import DivergedError
+
+
+class FinalErrors(UserCallback):
+    """Ends a training with the error of a worker, if that is final, whatever ``max_failures`` is.
+
+    Ray Train calls it in its controller. What it raises becomes the ``controller_failure`` of the ControllerError that
+    ``fit`` raises.
+    """
+
+    def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
+        """Raise the first final one of ``worker_exceptions`` (rank -> error)."""
+        for error in worker_exceptions.values():
+            if is_final(error):
+                raise error
+
+
+def is_final(error: Exception) -> bool:
+    """Tell whether ``error`` follows from the settings and the data alone: a loss that is not finite, a wrong value.
+
+    Errors of libraries that derive from ValueError, such as those of damaged JSON, do not count.
+    """
+    return isinstance(error, DivergedError) or type(error) is ValueError

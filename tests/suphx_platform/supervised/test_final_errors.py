@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from suphx.training.data.dataset import EncoderDiedError
+from suphx.training.loop.loss_watch import DivergedError
+from suphx_platform.supervised.final_errors import FinalErrors, is_final
+
+
+@pytest.mark.parametrize("final", [DivergedError("the loss is nan"), ValueError("too few games")], ids=repr)
+def test_what_every_attempt_would_meet_is_raised_whichever_worker_met_it(final: Exception) -> None:
+    with pytest.raises(type(final), match=str(final)):
+        FinalErrors().after_exception(None, {0: RuntimeError("connection closed"), 1: final})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("connection closed"), OSError("no answer"), EncoderDiedError(), json.JSONDecodeError("cut", "{", 1)],
+    ids=repr,
+)
+def test_what_another_attempt_may_not_meet_is_left_to_ray(error: Exception) -> None:
+    assert not is_final(error)
+    FinalErrors().after_exception(None, {0: error})
