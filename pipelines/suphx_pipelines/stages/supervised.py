@@ -28,7 +28,7 @@ from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_pipelines.summary.learning_check import training_end, training_warnings
+from suphx_pipelines.summary.learning_check import training_end, training_seconds, training_warnings
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 
@@ -47,12 +47,14 @@ FILES: Mapping[str, str] = {
     "<head>.safetensors": "weights with the lowest validation loss",
     "<head>-weak.safetensors": "early weights (`supervised.weak_share`)",
     "metrics.json": (
-        "`head`, `net`, `num_weights`, `history` [{step, samples, seconds, train_loss, validation_loss, "
-        "validation_accuracy}], `test` {samples, accuracy, majority_accuracy (of always giving the most frequent "
-        "answer), balanced_accuracy, recall_yes, loss, calibration [[confidence, accuracy, samples]], ece, "
-        "confusion [[rows: the record's choice, columns: the net's]]}, `calibrated` {temperature, loss, ece, "
-        "calibration, of two answers also yes_threshold, yes, yes_probable, yes_matched, accuracy_matched} or "
-        "null, `samples_per_second`, `waiting_share`, `train_games`, `train_kyokus`"
+        "`head`, `net`, `num_weights`, `train_games`, `train_kyokus`, `train_samples` (estimated), `batch_size`, "
+        "`max_epochs` and `epochs` (allowed, made), `yes_weight`, `best_step`, `weak_step` (0: `best_step`), "
+        "`seconds`, `samples_per_second`, `waiting_share`, `history` [{step, samples, seconds (before the validation), "
+        "train_loss, validation_loss, validation_accuracy}], `test` {samples, accuracy, majority_accuracy (of always "
+        "giving the most frequent answer), balanced_accuracy, recall_yes and precision_yes (of two answers), top3 (of "
+        "more), loss, prior_loss (without any learning), calibration [[confidence, accuracy, samples]], ece, confusion "
+        "[[rows: the record's choice, columns: the net's]]}, `calibrated` {temperature, loss, ece, calibration, of two "
+        "answers also yes_threshold, yes, yes_probable, yes_matched, accuracy_matched} or null"
     ),
     "curve.json": (
         "`points` [{step, train_loss, learning_rate, samples_per_second, …}] of the training, every "
@@ -102,6 +104,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
                 f"step {state.step:,}, loss {state.train_loss:.3f}, {state.samples_per_second:,.0f} samples/s, "
                 f"waiting {state.waiting_share:.0%}"
             )
+            watch.progress(state.share_done)  # workers of Ray Train have no watch
             context.tracker.log_metrics(_curve_points(state), step=state.step)
             curve.add(state.step, _curve_points(state))
 
@@ -129,7 +132,7 @@ def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
     if num_games:
         return max(_LEAST_MINUTES, round(config.total_minutes * _WEIGHTS[head] / sum(_WEIGHTS.values()), 4))
     folders = [context.upstream[SUPERVISED_STAGES[other]] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
-    taken: float = sum(read_json(folder / METRICS_FILE)["history"][-1]["seconds"] for folder in folders) / 60
+    taken = sum(training_seconds(read_json(folder / METRICS_FILE)) for folder in folders) / 60
     later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
     share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)
     return max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
@@ -138,14 +141,32 @@ def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
 def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
     recipe = context.recipe
     store = open_store(context.upstream["records"] / STORE_FOLDER)
+    data = head_data(store, head_index(head), recipe.encoder, recipe.split)
+    _check_games(recipe, data.num_train_games)
+    if num_games:
+        data = head_data(store, head_index(head), recipe.encoder, recipe.split, num_games)
     return HeadTraining(
-        data=head_data(store, head_index(head), recipe.encoder, recipe.split, num_games),
+        data=data,
         rules_version=RULES_VERSION,
         net=recipe.net,
         config=config,
         stream=recipe.stream,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
+
+
+def _check_games(recipe: Recipe, num_train_games: int) -> None:
+    """Raise ValueError, in the first stage that trains a net, if one of them wants more games than there are."""
+    curve, ablation = recipe.learning_curve, recipe.ablation
+    for key, num_games in (
+        ("learning_curve.games", max(curve.games, default=0)),
+        ("ablation.games", ablation.games if ablation.encoders else 0),
+    ):
+        if num_games > num_train_games:
+            raise ValueError(
+                f"{key} asks for {num_games:,} games, but {num_train_games:,} are for training (the others are for "
+                f"validation and test): use at most {num_train_games:,} or give more records"
+            )
 
 
 def _train(

@@ -36,7 +36,8 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
         )
         return warnings
     loss, prior = test["loss"], test["prior_loss"]
-    if loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):
+    is_weighted = metrics.get("yes_weight", 1.0) != 1  # such a net may learn what makes this loss larger
+    if not is_weighted and loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):
         warnings.append(
             f"the {head} net has not learned: its test loss is {loss:.3f}, and {prior:.3f} without any learning; train "
             "longer or add records"
@@ -50,18 +51,27 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
     return warnings
 
 
+def training_seconds(metrics: Mapping[str, Any]) -> float:
+    """Return the seconds of the training that left ``metrics`` (metrics.json).
+
+    Results of earlier versions do not count the last validation.
+    """
+    return float(metrics.get("seconds", metrics["history"][-1]["seconds"]))
+
+
 def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
     """Return which limit of ``config`` ended a training that left ``metrics`` (metrics.json)."""
     history = metrics["history"]
     last, share = history[-1], 60 * config.total_minutes
+    seconds = training_seconds(metrics)
     num_worse = sum(entry["step"] > metrics["best_step"] for entry in history)
     if config.max_steps and last["step"] >= config.max_steps:
         return f"stopped by max_steps ({config.max_steps:,})"
     if metrics["max_epochs"] and metrics["epochs"] >= metrics["max_epochs"]:
         return f"stopped by max_epochs: {metrics['max_epochs']:g} passes over the training games"
-    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
+    if config.max_minutes and seconds >= 60 * config.max_minutes:
         return f"stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
-    if share and last["seconds"] >= share and last["step"] >= config.min_steps:
+    if share and seconds >= share and last["step"] >= config.min_steps:
         if last["step"] == config.min_steps:
             took = f"which took longer than its share of total_minutes ({duration_text(share)})"
             return f"stopped after min_steps ({config.min_steps:,}), {took}"

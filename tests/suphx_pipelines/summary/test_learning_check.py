@@ -38,6 +38,11 @@ def test_what_is_wrong_is_named(changes: dict[str, Any], text: str) -> None:
     assert text in warning
 
 
+def test_the_loss_of_a_net_that_learned_with_a_weight_of_yes_is_no_sign() -> None:
+    assert training_warnings("riichi", metrics(yes_weight=4.0, test={"loss": 0.75})) == []
+    assert len(training_warnings("riichi", metrics(yes_weight=1.0, test={"loss": 0.75}))) == 1
+
+
 def test_a_head_whose_samples_all_have_one_answer_may_be_right_at_once() -> None:
     assert training_warnings("riichi", metrics(test={"loss": 0.001, "prior_loss": 0.0})) == []
     assert len(training_warnings("riichi", metrics(test={"loss": 0.3, "prior_loss": 0.0}))) == 1
@@ -47,8 +52,10 @@ LIMITS = SupervisedConfig(max_epochs=4, min_steps=300, max_steps=900, max_minute
 
 
 def trained(step: int, seconds: float, epochs: float = 1.0, worse: int = 0) -> dict[str, Any]:
-    history = [{"step": step - 10 * left, "seconds": seconds} for left in range(worse, -1, -1)]
-    return {"history": history, "best_step": history[0]["step"], "epochs": epochs, "max_epochs": 4.0}
+    """What a training leaves whose last validation took two seconds."""
+    history = [{"step": step - 10 * left, "seconds": seconds - 2} for left in range(worse, -1, -1)]
+    limits = {"epochs": epochs, "max_epochs": 4.0}
+    return {"history": history, "seconds": seconds, "best_step": history[0]["step"], **limits}
 
 
 @pytest.mark.parametrize(

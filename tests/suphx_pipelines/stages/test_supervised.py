@@ -1,0 +1,142 @@
+"""The stages that train nets: what they refuse, and what is known of workers elsewhere, also if a machine is lost."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.training.supervised.supervised import HeadProgress
+from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage_folder import read_started
+from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_pipelines.engine.stage_watch import StageWatch
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.stages import supervised
+from suphx_pipelines.stages.riichi_records import STORE_FOLDER
+from suphx_pipelines.stages.supervised import TRAINING_ORDER, train
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.storage.stored_versions import UNDER_WAY
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+from tests.training.played_games import played_store
+
+STAGE = f"supervised/{TRAINING_ORDER[0]}"
+START_SECONDS = 300
+"""A limit for a process that may first have to compile the kernels."""
+
+
+def stage_context(runs: Path, **changes: str) -> StageContext[Recipe]:
+    """Return the context of a stage that trains a net on what ``runs/records/store`` has."""
+    folder = runs / "supervised"
+    folder.mkdir()
+    return StageContext(
+        folder=folder,
+        recipe=load_recipe(RECIPE, list((SMALL | changes).items())),
+        upstream={"records": runs / "records"},
+        records=None,
+        tracker=TrackingStore(runs).start("supervised", key="supervised"),
+        console=Console(),
+        seed=3,
+        storage_name="",
+        keep=lambda number, score=None, then=None: None,
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"learning_curve.games": "[2, 5000]"}, {"learning_curve.games": "[]", "ablation.games": "5000"}],
+    ids=["learning_curve.games", "ablation.games"],
+)
+def test_more_games_than_there_are_are_refused_before_any_net_learns(runs: Path, settings: dict[str, str]) -> None:
+    (runs / "records").mkdir()
+    played_store(runs / "records" / STORE_FOLDER, 12)
+    context = stage_context(runs, **settings)
+    key = list(settings)[-1].replace(".", r"\.")
+    with pytest.raises(ValueError, match=rf"{key} asks for 5,000 games, but \d+ are for training .*: use at most"):
+        train(context, "pong", num_games=2)
+    assert not list(context.folder.glob("*.safetensors"))
+
+
+def test_a_training_on_workers_moves_the_bar(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class EndedError(Exception):
+        pass
+
+    def train_on_workers(*_: Any, report: Callable[[HeadProgress], None]) -> None:
+        report(
+            HeadProgress(
+                step=5,
+                samples=640,
+                share_done=0.25,
+                seconds=1.0,
+                train_loss=2.0,
+                samples_per_second=640.0,
+                waiting_share=0.0,
+                learning_rate=0.001,
+                validation_loss=None,
+                validation_accuracy=None,
+            )
+        )
+        raise EndedError
+
+    shares = list[float]()
+    monkeypatch.setattr(StageWatch, "progress", lambda self, share_done: shares.append(share_done))
+    monkeypatch.setattr(supervised, "_job", lambda *_: None)
+    monkeypatch.setattr(supervised, "train_on_workers", train_on_workers)
+    with pytest.raises(EndedError):
+        train(stage_context(runs, **{"data_parallel.on_ray": "true"}), "pong")
+    assert shares == [0.25]
+
+
+def command(runs: Path, storage: Path, *, on_ray: bool) -> list[str]:
+    """Return the command of a run that trains until it is killed."""
+    settings = SMALL | {
+        "data_parallel.on_ray": str(on_ray).lower(),
+        "storage.address": str(storage),
+        "supervised.max_steps": "1000000",
+        "learning_curve.games": "[]",
+        "ablation.encoders": "[]",
+    }
+    words = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    return [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPE), "--runs", str(runs), *words]
+
+
+def kill_in_training(runs: Path, storage: Path) -> None:
+    """Start a run whose nets Ray trains, and kill it when the first net has a checkpoint."""
+    begun = command(runs, storage, on_ray=True)
+    driver = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    limit = time.monotonic() + START_SECONDS
+    while not list(storage.glob(f"*/{STAGE}/{UNDER_WAY}/checkpoint_*")):
+        assert driver.poll() is None, "the run ended before its first checkpoint"
+        assert time.monotonic() < limit, "there is no checkpoint"
+        time.sleep(0.05)
+    driver.kill()
+    driver.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+def test_another_machine_learns_what_the_checkpoints_were_begun_with(runs: Path, tmp_path: Path) -> None:
+    kill_in_training(runs, tmp_path / "storage")
+    (run,) = runs.glob("laptop-*")
+    alone = subprocess.run(
+        command(runs, tmp_path / "storage", on_ray=False), capture_output=True, text=True, check=False
+    )
+    assert alone.returncode == 1
+    assert "add --set data_parallel.on_ray=true to continue with one worker" in alone.stderr
+    begun = read_started(run / STAGE)
+    assert begun is not None
+    shutil.rmtree(run)
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "storage"))), run.name, Console())
+    (work,) = storage.further_work(STAGE, run / STAGE)
+    assert (work.digest, work.inputs, work.sources) == (begun.digest, begun.inputs, begun.sources)
+    storage.remove(STAGE)
+    assert not list((tmp_path / "storage").glob(f"*/{STAGE}/{UNDER_WAY}/*"))
