@@ -182,18 +182,20 @@ def _has_all_heads(newest: dict[str, CheckpointVersion], parent: str) -> bool:
 def fetch_stored(storage: Storage, name: str, folder: Path) -> list[CheckpointVersion]:
     """Copy the five nets that a storage has under ``name``, or under ``name/<head>``, into ``folder``.
 
-    Returns where they came from. Of ``…/best`` these are the nets that were the strongest in a match, of all other
-    names the newest. ValueError if there are none.
+    Weak ones that are beside them are copied too, nothing else. Returns where they came from. Of ``…/best`` these are
+    the nets that were the strongest in a match, of all other names the newest. ValueError if there are none;
+    FileNotFoundError if a run removes its versions faster than they are fetched.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    files = (*checkpoint_names(), *checkpoint_names(is_weak=True))
     load = storage.load_best if name.rpartition("/")[2] == BEST else storage.load_newest
-    whole = load(name, folder) if name else None
+    whole = load(name, folder, files=files) if name else None
     if whole is not None:
         return [whole]
     found = []
     for head in HEAD_NAMES:
         folder.mkdir(exist_ok=True)
-        version = storage.load_newest(f"{name}/{head}", folder / head)
+        version = storage.load_newest(f"{name}/{head}", folder / head, files=files)
         if version is None:
             raise ValueError(
                 f"{storage.config.address}/{name} has no checkpoint of the {head} net: use what `storage.address` of a "

@@ -16,7 +16,7 @@ import logging
 import shutil
 import time
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +28,9 @@ from suphx_platform.storage.objects.object_store import DamagedObjectError, Part
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import StoredVersions
 from suphx_platform.storage.writer_lease import WriterLease
+
+_MAX_LISTINGS = 5
+"""How often versions are listed that another process removes while they are fetched."""
 
 _logger = logging.getLogger(__name__)
 
@@ -49,10 +52,14 @@ class Storage(StoredVersions):
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
-        counts as newer. Raises FileExistsError if another writer has finished this version meanwhile, or has begun to
-        work on this name. After any error the versions before are as they were. Versions that cannot be removed cost a
-        warning: the next save removes them.
+        counts as newer. Raises FileNotFoundError if ``folder`` is no folder, FileExistsError if another writer has
+        finished this version meanwhile, or has begun to work on this name. After any error the versions before are as
+        they were. Versions that cannot be removed cost a warning: the next save removes them.
         """
+        if not folder.is_dir():  # it would be a version without files
+            raise FileNotFoundError(
+                f"{folder} is no folder: nothing is stored as {name}; keep the folder of a run until the run has ended"
+            )
         self._lease.take(name)
         path = self._next_path(name, number)
         writer = uuid.uuid4().hex
@@ -105,9 +112,10 @@ class Storage(StoredVersions):
     def load_newest(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
         """Load the newest version that is not damaged; return None, having done nothing, if there is none.
 
-        ``files``: as for ``load``.
+        ``files``: as for ``load``. Versions that another process removes meanwhile are replaced by newer ones;
+        FileNotFoundError if that happens again and again.
         """
-        return self.load_first(reversed(self.versions(name)), folder, files=files)
+        return self._load_in_order(name, _newest_first, folder, files)
 
     def read(self, version: CheckpointVersion, file: str) -> bytes | None:
         """Return one small file of a version, unchecked; None if the version does not have it."""
@@ -121,10 +129,9 @@ class Storage(StoredVersions):
         super().delete(name)
         self._lease.forget(name)
 
-    def load_best(self, name: str, folder: Path) -> CheckpointVersion | None:
-        """Load the version with the best score that is not damaged; return None, having done nothing, without one."""
-        scored = [version for version in self.versions(name) if version.score is not None]
-        return self.load_first(sorted(scored, key=lambda version: -(version.score or 0.0)), folder)
+    def load_best(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
+        """Load the version with the best score that is not damaged; otherwise as ``load_newest``."""
+        return self._load_in_order(name, _best_first, folder, files)
 
     def load_first(
         self,
@@ -143,6 +150,26 @@ class Storage(StoredVersions):
             else:
                 return version
         return None
+
+    def _load_in_order(
+        self,
+        name: str,
+        order: Callable[[Sequence[CheckpointVersion]], Sequence[CheckpointVersion]],
+        folder: Path,
+        files: Collection[str] | None,
+    ) -> CheckpointVersion | None:
+        """Load the first version in an order, and list them again when all that were tried are damaged or gone."""
+        tried: set[str] = set()
+        for _ in range(_MAX_LISTINGS):
+            versions = [version for version in order(self.versions(name)) if version.path not in tried]
+            found = self.load_first(versions, folder, files=files)
+            if found is not None or not versions:
+                return found
+            tried |= {version.path for version in versions}
+        raise FileNotFoundError(
+            f"{self.config.address}/{name}: its versions are removed before they are fetched: raise storage.keep_last "
+            "of the run that saves them, or wait until it has ended"
+        )
 
     def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, list[Part]]:
         """Upload ``files`` of ``folder`` below ``place``; what was sent is removed after an error or Ctrl-C."""
@@ -190,6 +217,15 @@ class Storage(StoredVersions):
         except FileExistsError:
             self._store.delete([version.key(file) for file in version.files])
             raise
+
+
+def _newest_first(versions: Sequence[CheckpointVersion]) -> Sequence[CheckpointVersion]:
+    return versions[::-1]
+
+
+def _best_first(versions: Sequence[CheckpointVersion]) -> Sequence[CheckpointVersion]:
+    scored = [version for version in versions if version.score is not None]
+    return sorted(scored, key=lambda version: -(version.score or 0.0))
 
 
 def _put_away(folder: Path, aside: Path | None) -> None:

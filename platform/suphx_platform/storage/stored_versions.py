@@ -23,6 +23,8 @@ UNDER_WAY = "workers"
 """Folder below a name with files of work that is under way, which are no version: Ray Train's checkpoints."""
 ORIGIN = "origin"
 """Name below a run of its recipe and provenance."""
+_NO_WORK = (BEST, ORIGIN)
+"""Last parts of names whose versions are no state of a stage."""
 _MAX_ATTEMPTS = 999
 _GRACE_SECONDS = 6 * 3600.0
 """How long files without a manifest stay: another writer may still be sending them."""
@@ -66,11 +68,20 @@ class StoredVersions:
         return [version for version in found if version is not None]
 
     def newest_path(self, prefix: str) -> str | None:
-        """Return the path of the newest version below ``prefix``: of work under way before what is finished."""
-        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(f"{prefix}/") if key.endswith(MANIFEST)]
-        versions = [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2]) and f"/{BEST}/" not in path]
-        under_way = [path for path in versions if f"/{FINISHED:0{_DIGITS}}." not in path]
-        return max(under_way or versions, key=lambda path: path.rpartition("/")[2], default=None)
+        """Return the path of the newest version below ``prefix``: of work under way before what is finished.
+
+        The newest of several names is the one that was saved last. A run's recipe and measured nets do not count.
+        """
+        paths: dict[str, list[str]] = {}
+        for key in self._store.keys(f"{prefix}/"):
+            name, _, version = key.removesuffix(f"/{MANIFEST}").rpartition("/")
+            if key.endswith(f"/{MANIFEST}") and _VERSION.fullmatch(version) and name.rpartition("/")[2] not in _NO_WORK:
+                paths.setdefault(name, []).append(f"{name}/{version}")
+        finished = f"/{FINISHED:0{_DIGITS}}."
+        under_way = {name: own for name, own in paths.items() if not any(finished in path for path in own)}
+        found = (self._version(max(own)) for own in (under_way or paths).values())
+        newest = max(filter(None, found), key=lambda version: (version.saved, version.path), default=None)
+        return None if newest is None else newest.path
 
     def pin(self, path: str, reason: str) -> None:
         """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.

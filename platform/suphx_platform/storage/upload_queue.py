@@ -51,7 +51,8 @@ class UploadQueue:
     Consumes: folders, as hard links, so their files must be replaced, not changed in place. Produces: versions, one
     after another, in a thread of its own. Waits for: nothing in ``save``; for all uploads in ``flush`` and at the end
     of the block. A storage that does not answer is asked again until it has been away for ``max_outage_hours`` of its
-    config; only then, and if another writer is in the way, is the error raised, by the next call of any method.
+    config. Only then is the error raised, by the next call of any method; it is raised at once if another writer is in
+    the way, or if somebody has removed what waits.
     """
 
     def __init__(self, storage: Storage, *, max_waiting: int = 2) -> None:
@@ -158,9 +159,10 @@ class UploadQueue:
         while True:
             try:
                 version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
-            except FileExistsError:  # another writer: trying again would not help
-                raise
             except OSError as error:
+                is_lost = isinstance(error, FileNotFoundError) and not job.snapshot.is_dir()
+                if is_lost or isinstance(error, FileExistsError):  # trying again would not help
+                    raise
                 self._outage.wait_after(error)
             else:
                 self._outage.end()

@@ -30,8 +30,9 @@ class WriterLease:
         """What this process has written into its objects, by name."""
 
     def take(self, name: str) -> None:
-        """Become the writer of ``name``, unless this process has been it already."""
+        """Become the writer of ``name``; FileExistsError if this process was it and another one has become it since."""
         if name in self._epochs:
+            self.check(name)
             return
         me = {"host": socket.gethostname(), "process": os.getpid(), "time": time.time(), "id": uuid.uuid4().hex}
         text = json.dumps(me).encode()

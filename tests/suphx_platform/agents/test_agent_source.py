@@ -9,6 +9,7 @@ import pytest
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_platform.agents.agent_source import (
     AgentSource,
     FoundCheckpoint,
@@ -117,6 +118,19 @@ def test_checkpoints_of_a_storage_are_found_and_fetched(tmp_path: Path) -> None:
         load_agent(str(tmp_path / name))
     with pytest.raises(ValueError, match="c-1 has no checkpoint of the discard net: use what"):
         fetch_stored(storage, "c-1", tmp_path / "c")
+
+
+def test_of_a_training_only_the_nets_are_fetched(tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    nets = save_random(tmp_path / "source")
+    for file in ("state.safetensors", "discard-weak.safetensors"):
+        (nets / file).write_bytes(b"large")
+    storage.save("a-1/reinforcement", nets, number=100)
+    storage.save("a-1/reinforcement/best", nets, number=100, score=0.5)
+    for name in ("a-1/reinforcement", "a-1/reinforcement/best"):
+        fetch_stored(storage, name, tmp_path / name)
+        fetched = {path.name for path in (tmp_path / name).iterdir() if path.is_file()}
+        assert fetched == {"discard-weak.safetensors", *checkpoint_names()}
 
 
 def test_a_bucket_is_a_source_like_a_folder(server: S3Server, runs: Path, tmp_path: Path) -> None:

@@ -28,6 +28,17 @@ def text_of(folder: Path) -> str:
     return (folder / "state").read_text()
 
 
+def test_a_writer_that_was_replaced_sends_nothing(config: StorageConfig, tmp_path: Path) -> None:
+    earlier, folder = Storage(config), fill(tmp_path / "a", "any")
+    earlier.save(NAME, folder, number=1)
+    Storage(config).save(NAME, folder, number=2)
+    sent: list[str] = []
+    earlier._store = Overtaken(earlier._store, "upload", lambda: sent.append("a file"))  # type: ignore[assignment]
+    with pytest.raises(FileExistsError, match="has another writer since this one began"):
+        earlier.save(NAME, folder, number=3)
+    assert sent == []
+
+
 def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
     config: StorageConfig, tmp_path: Path
 ) -> None:

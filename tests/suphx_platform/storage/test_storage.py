@@ -4,15 +4,15 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from suphx_platform.storage import stored_versions
-from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES, ObjectStore
+from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
+from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES, ObjectStore, Part
 from suphx_platform.storage.storage import DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED
@@ -265,6 +265,19 @@ def test_the_newest_path_is_of_work_under_way_if_there_is_any(storage: Storage, 
     assert storage.newest_path("run-1") == newest.path
 
 
+def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(storage: Storage, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "a", "one")
+    storage.save("run-1/supervised", folder, number=90_000)
+    later = storage.save("run-1/reinforcement", folder, number=20)
+    assert storage.newest_path("run-1") == later.path, "steps of two stages cannot be compared"
+    finished = [storage.save(f"run-1/{stage}", folder, number=FINISHED) for stage in ("reinforcement", "analysis")]
+    finished.append(storage.save("run-1/supervised", folder, number=FINISHED))
+    assert storage.newest_path("run-1") == finished[-1].path, "of a finished stage older versions are no work"
+    storage.save("run-1/origin", folder, number=FINISHED)
+    storage.save("run-1/reinforcement/best", folder, number=30)
+    assert storage.newest_path("run-1") == finished[-1].path
+
+
 class CutOff:
     """A store whose connection breaks after some deletions."""
 
@@ -383,6 +396,60 @@ def test_after_the_last_number_of_an_attempt_there_is_no_other(storage: Storage,
     write(storage, f"{version.path.removesuffix('001')}999/{MANIFEST}", manifest, tmp_path)
     with pytest.raises(FileExistsError, match="has 999 attempts at version 1: delete it"):
         storage.save(NAME, tmp_path / "a", number=1)
+
+
+@pytest.mark.parametrize("what", ["nothing", "a file"])
+def test_what_is_no_folder_is_not_stored(what: str, storage: Storage, tmp_path: Path) -> None:
+    if what == "a file":
+        (tmp_path / "a").touch()
+    with pytest.raises(FileNotFoundError, match=r"a is no folder: nothing is stored as run-1/supervised/discard; keep"):
+        storage.save(NAME, tmp_path / "a", number=1)
+    assert storage._store.keys("") == []
+
+
+class Outrun:
+    """A store whose versions another process replaces just before they are fetched, so many times."""
+
+    def __init__(self, other: Storage, folder: Path, times: int) -> None:
+        self._store, self._other, self._folder, self._left = other._store, other, folder, times
+        self._number = 10
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
+        if self._left and key.endswith("/state"):
+            self._left -= 1
+            self._number += 1
+            self._other.save(NAME, self._folder, number=self._number, score=float(self._number))
+        self._store.download(key, path, parts)
+
+
+@pytest.mark.parametrize("load", [Storage.load_newest, Storage.load_best])
+def test_versions_that_are_removed_while_they_are_fetched_are_replaced_by_newer_ones(
+    load: Callable[[Storage, str, Path], CheckpointVersion | None], config: StorageConfig, tmp_path: Path
+) -> None:
+    storage = Storage(replace(config, keep_last=1))
+    folder = fill(tmp_path / "a", "any")
+    storage.save(NAME, folder, number=1, score=1.0)
+    reader = Storage(config)
+    reader._store = Outrun(storage, folder, times=2)  # type: ignore[assignment]
+    found = load(reader, NAME, tmp_path / "b")
+    assert found is not None
+    assert (found.number, text_of(tmp_path / "b")) == (12, "any")
+
+
+def test_versions_that_are_always_removed_before_they_are_fetched_are_an_error(
+    config: StorageConfig, tmp_path: Path
+) -> None:
+    storage = Storage(replace(config, keep_last=1))
+    folder = fill(tmp_path / "a", "any")
+    storage.save(NAME, folder, number=1, score=1.0)
+    reader = Storage(config)
+    reader._store = Outrun(storage, folder, times=99)  # type: ignore[assignment]
+    with pytest.raises(FileNotFoundError, match=r"removed before they are fetched: raise storage\.keep_last"):
+        reader.load_newest(NAME, tmp_path / "b")
+    assert not (tmp_path / "b").exists()
 
 
 def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Path) -> None:

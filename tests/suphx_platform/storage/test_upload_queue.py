@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -216,6 +217,20 @@ def test_a_queue_whose_place_another_writer_has_taken_ends_at_once(folder: Path,
             earlier.flush()
         assert earlier.figures()["storage_outage_seconds"] == 0
     assert [version.number for version in Storage(config).versions(NAME)] == [1, 2]
+
+
+def test_a_save_whose_folder_was_removed_is_an_error_at_once(
+    away: AwayStorage, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Trying again, as after an outage, would never help."""
+    with UploadQueue(away) as uploads:
+        save(uploads, folder, 1)
+        away.wait_until_asked(1)
+        shutil.rmtree(folder)
+        away.is_away.clear()
+        with pytest.raises(FileNotFoundError, match="is no folder: nothing is stored as run-1/reinforcement"):
+            uploads.flush()
+    assert away.versions(NAME) == []
 
 
 class LostError(Exception):
