@@ -25,7 +25,7 @@ QUIET: Mapping[str, str] = {
 }
 """Environment variables with which MLflow sends no telemetry and prints nothing by itself."""
 _OF_FILES = ("sqlite:", "file:")
-_USER, _PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
+USER, _PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
 _TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 Patience = Mapping[str, str]
 FIRST: Patience = {_TIMEOUT: "4", _RETRIES: "1"}
@@ -116,13 +116,13 @@ def server_address() -> str:
     address = os.environ.get(SERVER, "")
     if not address.lower().startswith(_OF_FILES) and is_unclear(address):
         raise ValueError(
-            f"{SERVER} has an @ behind its host: if user and password are in it, remove them and set {_USER} and "
+            f"{SERVER} has an @ behind its host: if user and password are in it, remove them and set {USER} and "
             f"{_PASSWORD}; write another @ as %40"
         )
     if has_credentials(address):
         parts = urlsplit(address)
-        if _USER not in os.environ:
-            os.environ[_USER], os.environ[_PASSWORD] = unquote(parts.username or ""), unquote(parts.password or "")
+        if USER not in os.environ:
+            os.environ[USER], os.environ[_PASSWORD] = unquote(parts.username or ""), unquote(parts.password or "")
         address = os.environ[SERVER] = without_credentials(address)
     return address
 

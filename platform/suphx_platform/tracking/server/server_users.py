@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING
 
 from suphx.credentials import without_credentials
 from suphx.games.registry import candidate_games
-from suphx_platform.tracking.client.mlflow_call import FIRST, SERVER, TrackingError, TrackingRefusedError, mlflow_call
+from suphx_platform.tracking.client.mlflow_call import (
+    FIRST,
+    SERVER,
+    USER,
+    TrackingError,
+    TrackingRefusedError,
+    mlflow_call,
+    server_address,
+)
 from suphx_platform.tracking.client.mlflow_client import quiet_client
 from suphx_platform.tracking.client.tracking_experiment import make_experiment
 from suphx_platform.tracking.model_registry import RegistryConfig, make_registered_model
@@ -62,10 +70,16 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
     Both users may write into the experiment. The tournament may also change and manage the registered models, and
     delete models of runs, which it does with those of old candidates; everybody else can only read the registered
     models. The environment has the administrator's user and password. Raises TrackingError if the server does not
-    answer, ValueError if both users are the same.
+    answer, ValueError if two of the three users are the same.
     """
     if tournament is not None and tournament.name == runs.name:
         raise ValueError(f"runs and the tournament have the same user {runs.name}: runs could move the champion")
+    for login in filter(None, (runs, tournament)):
+        if login.name == os.environ.get(USER):
+            raise ValueError(
+                f"the user {login.name} is the administrator ({USER}), whose password would change: give runs and the "
+                "tournament users of their own (RUNS_USERNAME, TOURNAMENT_USERNAME)"
+            )
     from mlflow.server.auth.client import AuthServiceClient
 
     client, users = quiet_client(address), AuthServiceClient(address)
@@ -130,7 +144,7 @@ def main() -> int:
     from mlflow.exceptions import MlflowException
 
     try:
-        address = os.environ.get(SERVER, "")
+        address = server_address()
         runs = Login.from_environment("RUNS", os.environ)
         if not address or runs is None:
             raise ValueError(f"set {SERVER}, RUNS_USERNAME and RUNS_PASSWORD: see the help of this module")
