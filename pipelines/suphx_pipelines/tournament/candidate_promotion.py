@@ -6,13 +6,14 @@ It becomes the champion if it has won. Old versions of candidates that lost are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.needed_versions import NightVersions
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool, read_pool
@@ -56,8 +57,14 @@ def promote_candidate(
     """
     pool = read_pool(context.upstream["pool"])
     registry = ModelRegistry(context.tracker.store, context.recipe.registry)
+    source = AgentSource(context.tracker.store, context.recipe.storage)
+    versions = CandidateVersions(source, context.recipe.name, context.console.warn)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == decision["candidate"]), None)
-    version = None if candidate is None else _register(context, registry, pool, candidate, decision, evidence)
+    version = None
+    if candidate is not None and (decision["is_won"] or context.recipe.registry.candidate_alias):
+        candidate = replace(candidate, stored=versions.present(candidate))
+        version = _register(context, registry, pool, candidate, decision, evidence)
+    versions.release(pool.entrants)
     now = version or registry.champion()
     result = {
         "promoted": version is not None,

@@ -99,6 +99,11 @@ class AgentSource:
         storage, path = self._place(stored)
         storage.pin(path, reason)
 
+    def pin_only(self, stored: str, reason: str) -> None:
+        """Have it stay, and no other of its name for the same reason (Storage.pin_only)."""
+        storage, path = self._place(stored)
+        storage.pin_only(path, reason)
+
     def unpin(self, stored: str, reason: str) -> None:
         """Take ``pin`` back (Storage.unpin)."""
         storage, path = self._place(stored)

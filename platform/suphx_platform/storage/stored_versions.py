@@ -86,10 +86,21 @@ class StoredVersions:
     def pin(self, path: str, reason: str) -> None:
         """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.
 
-        ``reason``: what refers to it, such as ``models:/suphx/3``. Each reason is a pin of its own.
+        ``reason``: what refers to it, such as ``models:/suphx/3``. Each reason is a pin of its own. FileNotFoundError,
+        with no pin left, if there is no such version.
         """
         with suppress(FileExistsError):  # it is pinned already
             self._store.put_new(_pin_key(path, reason), reason.encode())
+        if not self._store.keys(f"{path}/{MANIFEST}"):  # asked last: no save that begins now removes it
+            self._store.delete([_pin_key(path, reason)])
+            raise FileNotFoundError(f"{self.config.address}/{path} has been removed: newer versions have replaced it")
+
+    def pin_only(self, path: str, reason: str) -> None:
+        """Pin the version at ``path``, and unpin all others of its name that are pinned for the same ``reason``."""
+        self.pin(path, reason)
+        name, ending = path.rpartition("/")[0], _pin_key(path, reason).rpartition(_REASON)[2]
+        for other in sorted(self._marked(name, _PINNED, ending) - {path}):
+            self.unpin(other, reason)
 
     def unpin(self, path: str, reason: str) -> None:
         """Remove the pin for ``reason``; without a pin left, remove the version too if saves keep it no more.
@@ -122,11 +133,11 @@ class StoredVersions:
         """Remove the files of work on ``name`` that were no versions yet."""
         self._store.delete(self._store.keys(f"{name}/{UNDER_WAY}/"))
 
-    def _marked(self, name: str, marks: str) -> set[str]:
-        """Return the paths of the versions that have an object in one of the folders of marks."""
+    def _marked(self, name: str, marks: str, ending: str = "") -> set[str]:
+        """Return the paths of the versions that have an object with this ``ending`` in one of the folders of marks."""
         prefix = f"{name}/{marks}/"
-        numbers = (key.removeprefix(prefix).partition(_REASON)[0] for key in self._store.keys(prefix))
-        return {f"{name}/{number}" for number in numbers}
+        found = (key.removeprefix(prefix) for key in self._store.keys(prefix) if key.endswith(ending))
+        return {f"{name}/{mark.partition(_REASON)[0]}" for mark in found}
 
     def _note_outlived(self, name: str, paths: set[str]) -> None:
         """Note for ``unpin`` that only their pins keep these versions of ``name``, and no others."""

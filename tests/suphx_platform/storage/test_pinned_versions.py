@@ -69,6 +69,28 @@ def test_the_settings_of_the_newest_save_count(storage: Storage, tmp_path: Path)
     assert numbers(storage) == [1, 2, 3], "the last save has kept it"
 
 
+def test_a_version_that_is_gone_cannot_be_pinned(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    save(storage, tmp_path, 2)
+    with pytest.raises(FileNotFoundError, match=rf"{first} has been removed: newer versions have replaced it"):
+        storage.pin(first, THREE)
+    assert [key for key in storage._store.keys("") if "/.pinned/" in key] == []
+
+
+def test_one_version_of_a_name_is_pinned_for_a_reason_that_moves(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin_only(first, THREE)
+    storage.pin(first, FOUR)
+    (second,) = save(storage, tmp_path, 2)
+    storage.pin_only(second, THREE)
+    save(storage, tmp_path, 3)
+    assert numbers(storage) == [1, 2, 3], "the first has another pin"
+    storage.unpin(first, FOUR)
+    assert numbers(storage) == [2, 3]
+    storage.unpin(second, THREE)
+    assert numbers(storage) == [3]
+
+
 class Broken:
     """A store whose connection breaks at a deletion."""
 

@@ -23,6 +23,7 @@ from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
@@ -121,6 +122,7 @@ def run(context: Context) -> dict[str, float]:
     if version is None and recipe.decision.opponent:
         load_any_agent(recipe.decision.opponent)  # now, not after all the games
     entrants, left_out = enter_agents(context, _wanted(context, source, version), partial(_enter, source), least=SEATS)
+    CandidateVersions(source, recipe.name, context.console.warn).pin(entrants)
     names = [entrant.name for entrant in entrants]
     champion = names.index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)

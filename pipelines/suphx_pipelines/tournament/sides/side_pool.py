@@ -20,6 +20,7 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
+from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.tournament_pool import (
@@ -70,6 +71,7 @@ def run(context: SideContext) -> dict[str, float]:
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(_enter, recipe, source)
     entrants, left_out = enter_agents(context, _wanted(context, version), enter, least=MIN_AGENTS)
+    CandidateVersions(source, recipe.name, context.console.warn).pin(entrants)
     champion = [entrant.name for entrant in entrants].index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))

@@ -1,0 +1,76 @@
+"""The checkpoints of a night's candidates: pinned in their storage from the pool stage to the promotion.
+
+A training that goes on removes its old versions every few minutes, and a candidate is registered hours after its nets
+were copied. A night that never gets to its promotion leaves pins: at most one version of a training, which the next
+night with a candidate of this training frees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from suphx_platform.agents.agent_source import AgentSource
+
+
+class Candidate(Protocol):
+    """An agent of the pool."""
+
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it may become the champion."""
+        ...
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """Versions in a storage that its nets were copied from."""
+        ...
+
+
+class CandidateVersions:
+    """The pins of one tournament. A storage that does not answer, or refuses, is a warning: it costs no night."""
+
+    def __init__(self, source: AgentSource, tournament: str, warn: Callable[[str], None]) -> None:
+        """``tournament``: its name, which is the same every night."""
+        self._source = source
+        self._reason = f"candidate of {tournament}"
+        self._warn = warn
+
+    def pin(self, entrants: Sequence[Candidate]) -> None:
+        """Pin the versions of tonight's candidates, and free others of the same trainings that a night has left."""
+        for stored in _stored(entrants):
+            try:
+                self._source.pin_only(stored, self._reason)
+            except FileNotFoundError:  # removed since its nets were copied: ``present`` says so if it matters
+                continue
+            except OSError as error:
+                self._warn(f"the checkpoints of candidates may be removed from the storage during the night: {error}")
+                return
+
+    def present(self, candidate: Candidate) -> tuple[str, ...]:
+        """Return the versions that are still stored, and pinned now; a warning for each of the others."""
+        found = []
+        for stored in candidate.stored:
+            try:
+                self._source.pin(stored, self._reason)
+            except OSError as error:
+                self._warn(f"{stored} is not kept for the model that is made from it: {error}")
+            else:
+                found.append(stored)
+        return tuple(found)
+
+    def release(self, entrants: Sequence[Candidate]) -> None:
+        """Take back what ``pin`` and ``present`` have pinned; a version that saves would have removed is removed."""
+        for stored in _stored(entrants):
+            try:
+                self._source.unpin(stored, self._reason)
+            except OSError as error:
+                self._warn(f"checkpoints of tonight's candidates stay in the storage until the next night: {error}")
+                return
+
+
+def _stored(entrants: Sequence[Candidate]) -> Iterator[str]:
+    """Yield the versions of candidates."""
+    for entrant in entrants:
+        if entrant.is_candidate:
+            yield from entrant.stored
