@@ -42,9 +42,9 @@ class StageStorage:
         return {} if self._uploads is None else self._uploads.figures()
 
     def reach(self) -> None:
-        """Raise OSError unless the storage answers."""
+        """Raise OSError unless the storage answers, and lets this run write and remove objects."""
         if self._storage is not None:
-            self._storage.reach()
+            self._storage.reach_to_write()
 
     def name(self, stage_name: str) -> str:
         """Return what the stage's folder is called in the storage."""

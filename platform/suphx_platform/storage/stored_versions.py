@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,6 +37,8 @@ _REASON = "-"
 """Between the number of a pinned version and the digest of the reason."""
 _NOTHING = "nothing/"
 """A prefix of no object."""
+_PROBE = ".probe-"
+"""First part of the key of an object that only shows that objects can be written."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 
 _logger = logging.getLogger(__name__)
@@ -55,6 +58,13 @@ class StoredVersions:
     def reach(self) -> None:
         """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
         self._store.keys(_NOTHING)
+
+    def reach_to_write(self) -> None:
+        """Check that the storage takes a small object and removes it; errors as of ``reach``."""
+        self.reach()
+        key = f"{_PROBE}{uuid.uuid4().hex}"
+        self._store.put_new(key, key.encode())
+        self._store.delete([key])
 
     def names(self) -> list[str]:
         """Return all names that have a finished version, sorted."""

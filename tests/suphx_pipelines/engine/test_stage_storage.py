@@ -14,6 +14,7 @@ from suphx_pipelines.engine.stage_folder import STARTED
 from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.console.console import Console
+from suphx_platform.storage.objects.folder_store import FolderStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import BEST, FINISHED, UNDER_WAY
@@ -40,6 +41,18 @@ def test_another_machine_takes_finished_stages_from_the_storage(runs: Path, tmp_
     assert {stage.status for stage in second.stages.values()} == {"kept"}
     assert second.stages["total"].metrics == first.stages["total"].metrics
     assert not (second.folder / "work.log").exists(), "a stage was run again"
+
+
+def test_a_run_whose_storage_takes_nothing_is_told_before_it_begins(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("the server says AccessDenied")
+
+    monkeypatch.setattr(FolderStore, "put_new", refuse)
+    with pytest.raises(PermissionError, match="AccessDenied"):
+        small_runner(runs, storage=tmp_path / "storage").run()
+    assert list(runs.glob("small-*")) == []
 
 
 def lose_machine(runs: Path, monkeypatch: pytest.MonkeyPatch, storage: Path | None = None) -> None:

@@ -254,30 +254,6 @@ def test_the_best_version_is_loaded_whatever_came_later(config: StorageConfig, t
     assert [version.number for version in storage.versions(NAME)] == [2, 4]
 
 
-def test_the_newest_path_is_of_work_under_way_if_there_is_any(storage: Storage, tmp_path: Path) -> None:
-    assert storage.newest_path("run-1") is None
-    folder = fill(tmp_path / "a", "one")
-    finished = storage.save("run-1/supervised", folder, number=FINISHED)
-    assert storage.newest_path("run-1") == finished.path
-    storage.save("run-1/reinforcement", folder, number=20)
-    newest = storage.save("run-1/oracle", folder, number=100)
-    storage.save("run-12/oracle", folder, number=200)
-    assert storage.newest_path("run-1") == newest.path
-
-
-def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(storage: Storage, tmp_path: Path) -> None:
-    folder = fill(tmp_path / "a", "one")
-    storage.save("run-1/supervised", folder, number=90_000)
-    later = storage.save("run-1/reinforcement", folder, number=20)
-    assert storage.newest_path("run-1") == later.path, "steps of two stages cannot be compared"
-    finished = [storage.save(f"run-1/{stage}", folder, number=FINISHED) for stage in ("reinforcement", "analysis")]
-    finished.append(storage.save("run-1/supervised", folder, number=FINISHED))
-    assert storage.newest_path("run-1") == finished[-1].path, "of a finished stage older versions are no work"
-    storage.save("run-1/origin", folder, number=FINISHED)
-    storage.save("run-1/reinforcement/best", folder, number=30)
-    assert storage.newest_path("run-1") == finished[-1].path
-
-
 class CutOff:
     """A store whose connection breaks after some deletions."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import time
@@ -22,6 +23,7 @@ from suphx_platform.storage.objects.object_store import (
     writable,
 )
 
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _PARTIAL = re.compile(r"\.(.+)\.[0-9a-f]{32}\.partial")
 
 
@@ -43,6 +45,11 @@ class FolderStore:
             except FileExistsError:
                 if not path.samefile(partial):  # a shared disk may ask twice: then it is ours
                     raise
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                text = f"{self._root}: its disk has no hard links ({error.strerror}): use a folder of another disk, or"
+                raise OSError(error.errno, f"{text} s3://bucket/prefix, as storage.address") from error
         sync(path.parent)
 
     def get(self, key: str) -> bytes:

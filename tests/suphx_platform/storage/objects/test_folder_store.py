@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -32,3 +33,14 @@ def test_a_link_that_was_made_although_its_answer_was_lost_is_ours(
     store = FolderStore(tmp_path)
     store.put_new("one", b"ours")
     assert store.get("one") == b"ours"
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_disk_without_hard_links_is_named(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(OSError, match=rf"{tmp_path}: its disk has no hard links .*: use a folder of"):
+        FolderStore(tmp_path).put_new("one", b"ours")
+    assert list(tmp_path.iterdir()) == []
