@@ -23,6 +23,7 @@ from suphx_platform.tracking.client.mlflow_call import (
     USUAL,
     Patience,
     TrackingError,
+    is_of_carrier,
     mlflow_call,
     patient,
     server_address,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 KEY_TAG = "suphx.key"
 NOTE_TAG = "mlflow.note.content"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
-_MAX_PARAMS = 100  # and of one batch of parameters
 _PAGE = 1000  # runs of one answer
 
 
@@ -139,9 +139,7 @@ class MlflowStore:
     def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
         from mlflow.entities import Param
 
-        entries = [Param(name, text) for name, text in texts.items()]
-        for first in range(0, len(entries), _MAX_PARAMS):
-            self.client.log_batch(run_id, params=entries[first : first + _MAX_PARAMS])
+        self.client.log_batch(run_id, params=[Param(name, text) for name, text in texts.items()])
 
     def find(self, key: str) -> Run | None:
         """Return the run with this ``key``; None if there is none."""
@@ -157,10 +155,7 @@ class MlflowStore:
 
     def running(self) -> dict[str, str]:
         """Return name -> MLflow's id of the runs that MLflow shows as running, without their stages."""
-        with self.call(FIRST):
-            found = self.client.search_runs([self.experiment_id()], filter_string="attributes.status = 'RUNNING'")
-        names = {run.data.tags.get(KEY_TAG, ""): run.info.run_id for run in found}
-        return {name: run_id for name, run_id in names.items() if name and "/" not in name}
+        return self._runs("attributes.status = 'RUNNING'")
 
     def kill(self, key: str, description: str | None = None, *, status: str = "KILLED") -> None:
         """Mark the run with this ``key``, and those of its stages that are running, as killed; describe the run.
@@ -177,23 +172,25 @@ class MlflowStore:
                 self.client.set_tag(run.info.run_id, NOTE_TAG, description[:MAX_TAG_LENGTH])
 
     def names(self) -> list[str]:
-        """Return the names of up to 1,000 runs, the newest first, without their stages."""
-        with self.call(FIRST):
-            runs = self.client.search_runs([self.experiment_id()], max_results=1000)
-        keys = [run.data.tags.get(KEY_TAG, "") for run in runs]
-        return [key for key in keys if key and "/" not in key]
+        """Return the names of all runs, the newest first, without their stages."""
+        return list(self._runs(""))
 
     def ids_of(self, prefix: str) -> dict[str, str]:
         """Return key -> MLflow's id of the runs whose key begins with ``prefix``, without their stages."""
+        found = self._runs(f"tags.`{KEY_TAG}` LIKE '{prefix}%'")  # which ignores case
+        return {key: run_id for key, run_id in found.items() if key.startswith(prefix)}
+
+    def _runs(self, condition: str) -> dict[str, str]:
+        """Return key -> MLflow's id of all runs of a condition of MLflow, the newest first, without their stages."""
         ids: dict[str, str] = {}
         token: str | None = None
         while token != "":
             with self.call(FIRST):
-                mine = f"tags.`{KEY_TAG}` LIKE '{prefix}%'"
-                found = self.client.search_runs([self.experiment_id()], mine, max_results=_PAGE, page_token=token)
-            ids |= {run.data.tags[KEY_TAG]: run.info.run_id for run in found}
+                place = [self.experiment_id()]
+                found = self.client.search_runs(place, condition, max_results=_PAGE, page_token=token)
+            ids |= {run.data.tags.get(KEY_TAG, ""): run.info.run_id for run in found}
             token = found.token or ""
-        return {key: run_id for key, run_id in ids.items() if key.startswith(prefix) and "/" not in key}
+        return {key: run_id for key, run_id in ids.items() if key and "/" not in key}
 
     def newest_metrics(self, key: str) -> dict[str, float]:
         """Return the newest figures of the run with this ``key`` and of its stages; a later stage's replace earlier."""
@@ -242,7 +239,9 @@ class MlflowStore:
             try:
                 with patient(FILES):
                     found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
-            except (MlflowException, OSError) as error:
+            except Exception as error:
+                if not (isinstance(error, (MlflowException, OSError)) or is_of_carrier(error)):
+                    raise
                 raise OSError(f"{uri} cannot be fetched from {self.uri}: {error}") from error
             shutil.copytree(found, folder, dirs_exist_ok=True)
 

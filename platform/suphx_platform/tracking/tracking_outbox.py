@@ -25,7 +25,8 @@ CLOSE_SECONDS, STOP_SECONDS = 300.0, 60.0
 """How long the end of a run waits for MLflow at most, and that of a run that was asked to stop: its pod has little
 time."""
 _MAX_METRICS = 1000
-"""MLflow's own limit of one call."""
+"""MLflow's own limit of one request. Its client would make several of more, and what the first had sent would be sent
+again if the second failed."""
 _REFUSED, _MAX_REFUSED_SHOWN = "refused.jsonl", 10
 
 _logger = logging.getLogger(__name__)

@@ -137,7 +137,12 @@ def _is_away(error: Exception) -> bool:
         return False
     if getattr(answer, "status_code", None) in _REFUSALS:
         return False
-    return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _CARRIERS
+    return isinstance(error, OSError) or is_of_carrier(error)
+
+
+def is_of_carrier(error: Exception) -> bool:
+    """Tell whether an error is of a library below MLflow, such as boto3, which MLflow has not made its own."""
+    return type(error).__module__.partition(".")[0] in _CARRIERS
 
 
 def _told(address: str, error: Exception) -> str:
