@@ -44,6 +44,8 @@ class MessageLog:
         self._mark = os.open(path.with_name(f"{path.name}.sent"), os.O_RDWR | os.O_CREAT, 0o600)
         self._end = os.fstat(self._file).st_size
         self._sent = self._read_mark()
+        self._compact_at = max_bytes
+        """Bytes that were sent above which the file is written anew."""
         os.pwrite(self._mark, b"%020d" % self._sent, 0)  # one behind the end must not count when the file grows past it
         waiting = os.pread(self._file, self._end - self._sent, self._sent)
         self._end = self._sent + waiting.rfind(b"\n") + 1  # a killed process may leave half a line
@@ -95,8 +97,9 @@ class MessageLog:
                 if self._count == 0:  # in this order: a mark behind the end counts as 0
                     os.ftruncate(self._file, 0)
                     self._sent = self._end = 0
+                    self._compact_at = self._max_bytes
                 os.pwrite(self._mark, b"%020d" % self._sent, 0)
-                if self._sent > self._max_bytes:
+                if self._sent > self._compact_at:
                     self._compact()
 
     def close(self) -> None:
@@ -105,18 +108,27 @@ class MessageLog:
         os.close(self._mark)
 
     def _compact(self) -> None:
-        """Give the file only the messages that wait. A kill between the two steps sends some messages again."""
+        """Give the file only the messages that wait. A kill between the two steps sends some messages again.
+
+        OSError, with the file as it was, if the disk is full. That is tried again when as much was sent once more.
+        """
+        self._compact_at = self._sent + self._max_bytes
         new = self._path.with_name(f"{self._path.name}.new")
         waiting = os.pread(self._file, self._end - self._sent, self._sent)
         file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-        if os.write(file, waiting) < len(waiting):  # the disk is full
+        try:
+            if os.write(file, waiting) < len(waiting):
+                raise OSError("the disk is full")
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.pwrite(self._mark, b"%020d" % 0, 0)
+            new.replace(self._path)
+        except OSError:
             os.close(file)
-            return
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.pwrite(self._mark, b"%020d" % 0, 0)
-        new.replace(self._path)
+            new.unlink(missing_ok=True)
+            raise
         os.close(self._file)
         self._file, self._end, self._sent = file, self._end - self._sent, 0
+        self._compact_at = self._max_bytes
 
     def _read_mark(self) -> int:
         text = os.pread(self._mark, 20, 0)

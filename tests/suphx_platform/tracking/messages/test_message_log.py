@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -120,6 +122,38 @@ def test_a_log_tells_how_full_it_is_and_takes_more_than_its_bound(path: Path) ->
         log.first(10)
         log.drop(5)
         assert log.fill == 0.25
+
+
+@pytest.mark.parametrize("fault", ["short", "full", "replace"])
+def test_on_a_full_disk_a_log_is_written_anew_later_and_leaves_nothing(
+    fault: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = 0
+
+    def fail(*_: object) -> int:
+        nonlocal tried
+        tried += 1
+        if fault == "short":
+            return 1
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with closing(MessageLog(path, max_bytes=1000)) as log:
+        for number in range(500):
+            log.append(message(number))
+        open_before = len(os.listdir("/proc/self/fd"))
+        with monkeypatch.context() as full:
+            full.setattr(Path if fault == "replace" else os, "replace" if fault == "replace" else "write", fail)
+            for number in range(100):
+                assert log.first(1) == [message(number)]
+                log.drop(1)
+        assert 1 <= tried <= 3, "once for each bound that was sent"
+        assert len(os.listdir("/proc/self/fd")) == open_before
+        assert not path.with_name("calls.jsonl.new").exists()
+        for number in range(100, 499):
+            assert log.first(1) == [message(number)]
+            log.drop(1)
+        assert path.stat().st_size <= 2000, "written anew when the disk has room"
+    assert left_in(path) == [message(499)]
 
 
 def test_two_processes_cannot_have_one_log(log: MessageLog, path: Path) -> None:
