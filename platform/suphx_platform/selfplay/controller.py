@@ -91,7 +91,7 @@ class Controller:
         self._saved_updates = self._progress.updates
         self._metrics = metrics
         if metrics is not None:
-            metrics.open(done_share=min(1.0, self.share_done))
+            metrics.open(done_share=min(1.0, self.share_done), decisions=asdict(state.counts) if state else {})
         try:
             self._backend = self._new_backend(new_backend, state)
         except BaseException:

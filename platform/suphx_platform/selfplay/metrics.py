@@ -18,6 +18,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import ray
 from ray.util.metrics import Counter, Gauge
@@ -63,7 +64,7 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_decisions": ("Decisions of all seats since this process began", ()),
     "suphx_updates": ("Updates made since this process began", ()),
     "suphx_faults": ("Parts that died, hung or failed", ("part", "kind")),
-    "suphx_buffer_decisions": ("Decisions that were added, learned, refused, stale or lost", ("fate",)),
+    "suphx_buffer_decisions": ("Decisions added, learned, refused, stale or lost since this process began", ("fate",)),
 }
 
 STOP_SECONDS_VARIABLE = "SUPHX_STOP_METRICS_SECONDS"
@@ -137,13 +138,15 @@ class RunMetrics:
         self._thread = threading.Thread(target=self._refresh_until_closed, name="metrics", daemon=True)
         self._stopping_since: float | None = None
 
-    def open(self, *, done_share: float) -> None:
+    def open(self, *, done_share: float, decisions: Mapping[str, float] = MappingProxyType({})) -> None:
         """Begin to export, with the share of the run that earlier processes have done.
 
+        ``decisions``: those of each fate that earlier processes have counted; only further ones are added.
         The age of the state follows with the first update, or with the first state that is kept: before that, nothing
         would be lost, however long the run waits for its pods.
         """
         self._values["suphx_stopping", ()] = 0.0
+        self._added.update(decisions)
         self.show({"done_share": done_share})
         self._thread.start()
 

@@ -7,6 +7,7 @@ import time
 import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ import ray
 
 from suphx_platform.backend.backend import Learned
 from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
-from tests.suphx_platform.selfplay.small_controller import new_controller
+from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play
 
 OPERATIONS = REPOSITORY / "docs" / "operations.md"
 LATER = {"suphx_faults"}
@@ -117,6 +119,33 @@ def test_metrics_are_exported_although_some_cannot_be_had(
         wait_for("suphx_done_share", 0.25)
         metrics.close()
     assert caplog.messages == ["some metrics are not exported now: OSError('no figures')"]
+
+
+def test_decisions_that_earlier_processes_have_counted_are_not_added_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = RunMetrics()
+    added: list[tuple[str, float]] = []
+
+    def add(_: str, number: float, tags: Mapping[str, str]) -> None:
+        if number:
+            added.append((tags["fate"], number))
+
+    monkeypatch.setattr(metrics, "_add", add)
+    metrics.open(done_share=0.5, decisions={"added": 1000, "learned": 900, "refused": 0, "stale": 3, "lost": 0})
+    metrics.show({"added_decisions": 1010, "learned_decisions": 900, "stale_decisions": 4})
+    metrics.show({"added_decisions": 1010, "learned_decisions": 920, "stale_decisions": 4, "lost_decisions": 7})
+    metrics.close()
+    assert added == [("added", 10), ("stale", 1), ("learned", 20), ("lost", 7)]
+
+
+def test_a_resumed_run_tells_its_metrics_what_was_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Mapping[str, float]] = []
+    monkeypatch.setattr(RunMetrics, "open", lambda _, *, done_share, decisions: opened.append(decisions))
+    monkeypatch.setattr(RunMetrics, "_add", lambda *_: None)
+    config = replace(CONFIG, max_updates=3)
+    counted = Controller(config, new_play(config), tmp_path, metrics=RunMetrics()).run()["decisions_of_buffer"]
+    Controller(config, new_play(config), tmp_path, metrics=RunMetrics())
+    assert counted["learned"] > 0
+    assert opened == [{}, counted]
 
 
 @pytest.mark.parametrize("wrong", ["a minute", "-1", "inf", "nan"])
