@@ -96,8 +96,8 @@ image:  ## build the image suphx-cpu with buildah, as root; TARGET=cuda builds s
 lock: setup  ## write the locks for the ranges in pyproject.toml; UPGRADE=all: newest versions, UPGRADE=name: of one package
 	$(BIN)/python infra/setup/lock.py $(if $(UPGRADE),--upgrade $(UPGRADE))
 
-sbom: setup  ## write dist/sbom.json (CycloneDX) with the packages of the image; TARGET=cuda: of suphx-cuda
-	@infra/setup/sbom.sh $(BIN) $(TARGET) dist/sbom.json
+sbom: setup  ## write dist/sbom.json (CycloneDX) with the packages of the image that `make image` builds; same CPU_WHEELS and TARGET
+	@infra/setup/sbom.sh $(BIN) $(if $(filter cpu,$(TARGET)),$(if $(CPU_WHEELS),cpu,cuda),cuda) dist/sbom.json
 
 # A folder with advisories in OSV's format, such as the unpacked archive of PyPI's advisories.
 ADVISORIES ?= advisories

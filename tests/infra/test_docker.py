@@ -71,3 +71,13 @@ def test_the_package_can_be_built_from_what_is_copied(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names >= {"suphx_platform/chart/Chart.yaml", "suphx_pipelines/recipes/laptop.toml", "suphx/__init__.py"}
+
+
+def test_bytecode_is_compiled_so_that_the_times_of_its_sources_do_not_matter() -> None:
+    times = DOCKERFILE.index("touch --date=@0")
+    assert times < DOCKERFILE.index("compileall -q --invalidation-mode unchecked-hash")
+
+
+def test_what_differs_between_commits_comes_after_the_kernels_and_debians_updates_before_all() -> None:
+    assert DOCKERFILE.index("RUN suphx warmup") < DOCKERFILE.index("ARG VERSION") < DOCKERFILE.index("ARG REVISION")
+    assert DOCKERFILE.index("apt-get upgrade --yes") < DOCKERFILE.index("apt-get install")
