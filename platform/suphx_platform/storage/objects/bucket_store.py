@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -77,6 +78,9 @@ class BucketStore:
             preferred_transfer_client="classic",  # the same on all machines, with the settings of our client
         )
         self._transfers = create_transfer_manager(self._client, config)  # one, so that all files share its threads
+        self._waiting_bytes = 0
+        """Of all transfers that the manager has been given and has not finished."""
+        self._lock = threading.Lock()
 
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist.
@@ -107,8 +111,8 @@ class BucketStore:
         """Send a file, in parts if it is large."""
         with self._told(key), path.open("rb") as file:
             source = HashedFile(file)
-            transfer = self._transfers.upload(source, self._bucket, self._prefix + key)
-            self._finish(transfer, path.stat().st_size)
+            with self._sharing(path.stat().st_size) as num_bytes:
+                self._finish(self._transfers.upload(source, self._bucket, self._prefix + key), num_bytes)
             return source.parts()
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
@@ -117,8 +121,8 @@ class BucketStore:
             with writable(path):
                 return
         with self._told(key), named_if_full(path):
-            transfer = self._transfers.download(self._bucket, self._prefix + key, str(path))
-            self._finish(transfer, sum(num_bytes for num_bytes, _ in parts))
+            with self._sharing(sum(size for size, _ in parts)) as num_bytes:
+                self._finish(self._transfers.download(self._bucket, self._prefix + key, str(path)), num_bytes)
         with path.open("rb") as file:
             check_parts(key, file, parts)
 
@@ -165,8 +169,23 @@ class BucketStore:
         with self._told(prefix):
             return within(self._max_seconds(_LIST_BYTES), fetch)
 
+    @contextmanager
+    def _sharing(self, num_bytes: int) -> Iterator[int]:
+        """Count a transfer while the block runs; yield the bytes of all, which may be sent or fetched before it."""
+        with self._lock:
+            self._waiting_bytes += num_bytes
+            all_bytes = self._waiting_bytes
+        try:
+            yield all_bytes
+        finally:
+            with self._lock:
+                self._waiting_bytes -= num_bytes
+
     def _finish(self, transfer: Any, num_bytes: int) -> None:
-        """Wait for a transfer of the manager; TimeoutError, with the transfer cancelled, if it takes too long."""
+        """Wait for a transfer of the manager; TimeoutError, with the transfer cancelled, if it takes too long.
+
+        ``num_bytes``: of this transfer and those that began before it and share the manager's threads.
+        """
         try:
             within(self._max_seconds(num_bytes), transfer.result)
         except RetriesExceededError as error:

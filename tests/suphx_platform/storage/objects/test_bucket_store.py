@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Self
+
 import pytest
 from botocore.stub import Stubber
 
+from suphx_platform.storage.objects import bucket_store
 from suphx_platform.storage.objects.bucket_store import BucketStore, ConflictError
 from suphx_platform.storage.objects.s3_connection import S3Connection
 
@@ -52,3 +60,42 @@ def test_an_answer_that_was_cut_off_can_be_asked_for_again(store: BucketStore) -
         server.add_response("get_object", {})
         with pytest.raises(OSError, match=r"s3://suphx/mark: the server's answer lacks 'ContentLength': .* cut off"):
             store.get("mark")
+
+
+class HeldTransfers:
+    """A transfer manager whose transfers wait until a number of them has begun."""
+
+    def __init__(self, number: int) -> None:
+        self._all_are_here = threading.Barrier(number)
+
+    def upload(self, *_: object) -> Self:
+        return self
+
+    download = upload
+
+    def result(self) -> None:
+        self._all_are_here.wait(60)
+
+
+def test_the_time_limit_of_a_transfer_counts_those_that_it_waits_for(
+    store: BucketStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, limits = (1000, 20, 3), list[float]()
+    usual = store._max_seconds(0)
+
+    def note(seconds: float, work: Callable[[], None]) -> None:
+        limits.append(round((seconds - usual) * bucket_store._SLOWEST_BYTES_PER_SECOND))
+        work()
+
+    monkeypatch.setattr(bucket_store, "within", note)
+    monkeypatch.setattr(store, "_transfers", HeldTransfers(len(sizes)))
+    with ThreadPoolExecutor(len(sizes)) as pool:
+        for number, size in enumerate(sizes):
+            (tmp_path / str(size)).write_bytes(bytes(size))
+            pool.submit(store.upload, str(size), tmp_path / str(size))
+            while len(limits) <= number:
+                time.sleep(0.001)
+    assert limits == [1000, 1020, 1023]
+    monkeypatch.setattr(store, "_transfers", HeldTransfers(1))
+    store.upload("3", tmp_path / "3")
+    assert limits[-1] == 3, "the others have ended"
