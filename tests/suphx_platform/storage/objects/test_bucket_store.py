@@ -92,8 +92,9 @@ def test_the_time_limit_of_a_transfer_counts_those_that_it_waits_for(
     with ThreadPoolExecutor(len(sizes)) as pool:
         for number, size in enumerate(sizes):
             (tmp_path / str(size)).write_bytes(bytes(size))
-            pool.submit(store.upload, str(size), tmp_path / str(size))
+            transfer = pool.submit(store.upload, str(size), tmp_path / str(size))
             while len(limits) <= number:
+                assert not transfer.done(), transfer.exception()
                 time.sleep(0.001)
     assert limits == [1000, 1020, 1023]
     monkeypatch.setattr(store, "_transfers", HeldTransfers(1))
