@@ -58,6 +58,20 @@ def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
     assert later._store.keys(f"{NAME}/") == []
 
 
+def test_a_writer_that_is_replaced_while_it_sends_is_told_and_leaves_nothing(
+    config: StorageConfig, storage: Storage, tmp_path: Path
+) -> None:
+    earlier, folder = Storage(config), fill(tmp_path / "a", "any")
+    earlier.save(NAME, folder, number=1)
+    earlier._store = Overtaken(earlier._store, "upload", lambda: storage.save(NAME, folder, number=2))  # type: ignore[assignment]
+    with pytest.raises(FileExistsError, match="has another writer since this one began"):
+        earlier.save(NAME, folder, number=3)
+    versions = storage.versions(NAME)
+    assert [version.number for version in versions] == [1, 2]
+    owned = {key for v in versions for key in (f"{v.path}/{MANIFEST}", *map(v.key, v.files))}
+    assert set(storage._store.keys(f"{NAME}/")) == {*owned, f"{NAME}/.writers/000002"}
+
+
 def test_a_writer_that_was_replaced_stays_so_when_all_versions_were_deleted(
     config: StorageConfig, tmp_path: Path
 ) -> None:
