@@ -65,7 +65,7 @@ class CandidateVersions:
             try:
                 self._source.unpin(stored, self._reason)
             except OSError as error:
-                self._warn(f"checkpoints of tonight's candidates stay in the storage until the next night: {error}")
+                self._warn(f"the pins of tonight's candidates are not removed from the storage: {error}")
                 return
 
 
