@@ -74,7 +74,7 @@ class Controller:
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called whenever a state was
         written, and with the last state again when the run diverged. ``keep_best`` gets the nets of each match against
         the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on
-        if that is not learning. Faults are logged. Raises ValueError if the state belongs to another run.
+        if that is not learning. Raises ValueError if the state belongs to another run.
         """
         has_weak = play.weak is not play.start
         if config.oracle.policy:
@@ -265,7 +265,6 @@ class Controller:
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
-        _logger.info("%s %s: %s", fault.part, fault.kind, fault.message)
 
     def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,6 +13,7 @@ from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedErro
 
 from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Fault, Learned
+from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
@@ -148,6 +150,43 @@ def test_a_learner_that_dies_before_it_gives_its_weights_is_restored_and_gives_t
     assert [event.name for event in events if isinstance(event, Fault)] == ["learner_died"]
     assert [event.number for event in events if isinstance(event, Learned)] == [2], "no update is counted twice"
     assert not case.driver.is_busy
+
+
+def be_heard(case: Case, life: int) -> None:
+    """Have the learner say in which life it is: only then another death is another failure."""
+    case.supervisor._note_health("learner", Health(1, "here", 0, str(life)))
+
+
+def test_a_batch_that_kills_the_learner_each_time_ends_the_run(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    """The batches that it repeats before that one are no success: its failures would be forgotten again and again."""
+    caplog.set_level(logging.INFO, "suphx_platform")
+    be_heard(case, life=0)
+    case.take()
+    case.learn(1)
+    case.take()
+    for life in range(1, CONFIG.cluster.max_failures + 1):
+        case.fail(case.learner, "learn")
+        be_heard(case, life)
+        case.answer(case.learner, "begin", (0, {}, {}))
+        case.learn(1)
+    with pytest.raises(ActorUnavailableError):
+        case.fail(case.learner, "learn")
+    logged = [line for line in caplog.messages if line.startswith("learner died: ")]
+    assert len(logged) == CONFIG.cluster.max_failures + 1, "each death is logged when it is known, whoever waits for what"
+
+
+def test_a_learner_that_goes_on_after_it_died_has_no_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx_platform.on_ray.learner_driver.ray.put", lambda value: value)
+    case = Case(replace(CONFIG, weight_sync_interval=100))
+    be_heard(case, life=0)
+    for number in range(1, CONFIG.cluster.max_failures + 3):
+        case.take()
+        case.fail(case.learner, "learn")
+        be_heard(case, number)
+        case.answer(case.learner, "begin", (0, {}, {}))
+        for repeated in range(1, number + 1):
+            case.learn(repeated)
+    assert case.driver._learner.num_learned == CONFIG.cluster.max_failures + 2
 
 
 @pytest.mark.parametrize("method", ["weights", "state"])

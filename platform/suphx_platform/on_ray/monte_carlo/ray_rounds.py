@@ -167,8 +167,6 @@ class RayRounds:
         for event in self._supervisor.events():
             if isinstance(event, Fault):
                 self._num_faults += 1
-                again = "" if event.kind == "failed" else " and is started again"
-                _logger.info("%s %s%s: %s", event.part, event.kind, again, event.message)
         self._has_started = self._has_started or (self._group.has_begun and not self._driver.is_restoring)
 
 

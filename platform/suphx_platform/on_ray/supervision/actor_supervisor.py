@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
@@ -30,6 +31,7 @@ _CHECK_SECONDS = 5.0
 """Time for the answer to a health check."""
 
 _UNREPORTED = "its process has ended, and another one has taken its place"
+_logger = logging.getLogger(__name__)
 
 
 class SupervisionLimits(Protocol):
@@ -149,7 +151,9 @@ class ActorSupervisor:
         self._begin[part] = begin
 
     def emit(self, event: Event) -> None:
-        """Keep an event for ``events``."""
+        """Keep an event for ``events``; a fault is logged at once, as nobody may ask for events for a long time."""
+        if isinstance(event, Fault):
+            _logger.info("%s %s: %s", event.part, event.kind, event.message)
         self._events.append(event)
 
     def events(self) -> list[Event]:

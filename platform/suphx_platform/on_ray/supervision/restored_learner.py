@@ -170,9 +170,9 @@ class RestoredLearner(Generic[L]):
 
     def _count(self, batch: _SentBatch, learned: L) -> None:
         """Count a batch, unless it repeats one that was counted before the learner died."""
-        self._supervisor.succeed(LEARNER)
         batch.count = self._rules.count_of(learned)
-        if batch.count > self.num_learned:
+        if batch.count > self.num_learned:  # repeated batches are no success: a later one may kill it each time
+            self._supervisor.succeed(LEARNER)
             self.num_learned = batch.count
             self._on_learned(learned)
         if len(self._sent) - self.num_open >= self._rules.copy_interval:
