@@ -176,6 +176,16 @@ class SelfPlayMatches:
             entries.append(entry | _change(entry, [*earlier, *entries]))
         return entries
 
+    @property
+    def is_playing(self) -> bool:
+        """Tell whether a match that was begun is still played, or waits for its turn."""
+        return any(not future.done() for *_, future in self._open)
+
+    @property
+    def open_updates(self) -> list[int]:
+        """Updates after which matches were begun that ``ended`` has not returned yet, in the order of matches."""
+        return [updates for updates, *_ in self._open]
+
     def num_hanchans(self, *, is_final: bool) -> int:
         """Return how many hanchans the matches of ``begin`` have together, those of their deals included."""
         return sum(map(_num_hanchans, self._orders(is_final=is_final)))

@@ -50,7 +50,8 @@ class ReinforcementConfig:
     """In one process: learn from a batch while the games of the next batch are played, by nets that are one update
     older. false: one after the other. Either way, equal seeds give equal numbers."""
     evaluate_every: int = 0
-    """Updates between two matches against the initial and the weak nets; 0 = only at the end."""
+    """Updates between two matches against the initial and the weak nets; 0 = only at the end. Over Ray, a match that
+    is due while the one before is still played is left out, unless ``cluster.pace`` is lockstep."""
     evaluation_hanchans: int = 400
     """Games of each of these matches, a multiple of 4. All of them are played on the same walls."""
     evaluation_weak: bool = True

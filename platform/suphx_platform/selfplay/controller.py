@@ -99,6 +99,8 @@ class Controller:
             raise
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
         self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
+        self._warned_of_match = -1
+        """Updates of the match because of which others are left out, as a warning has said."""
         self._times = TimeShare(
             config,
             evaluation_hanchans=self._matches.num_hanchans(is_final=False),
@@ -259,7 +261,7 @@ class Controller:
         if progress.updates % config.report_every == 0:
             self._add_point()
         if config.evaluate_every and progress.updates % config.evaluate_every == 0 and not self.is_finished:
-            self._evaluate()
+            self._evaluate_unless_behind()
         if config.oracle.policy and config.oracle.ends_step(progress.updates):
             self._folder.write_nets_of_step(self._backend.newest().weights, progress.updates)
 
@@ -289,6 +291,25 @@ class Controller:
         if self._report is not None:
             self._report(point)
 
+    def _evaluate_unless_behind(self) -> None:
+        """Start the matches of the newest weights, unless earlier ones are still played: they would pile up.
+
+        In lockstep none is left out, so that the numbers are those of one process.
+        """
+        if not self._matches.is_playing or self._config.cluster.pace == "lockstep":
+            self._evaluate()
+            return
+        self._times.skip_match()
+        (behind, *_) = self._matches.open_updates
+        if behind != self._warned_of_match:
+            self._warned_of_match = behind
+            _logger.warning(
+                "no match after %s: the one after %s is still played, and those that are due before its end are left "
+                "out; raise reinforcement.evaluate_every, or lower reinforcement.evaluation_hanchans",
+                count_text(self._progress.updates, "update"),
+                count_text(behind, "update"),
+            )
+
     def _evaluate(self, *, is_final: bool = False) -> None:
         """Start the matches of the newest weights."""
         self._show_note(f"match after {count_text(self._progress.updates, 'update')}")
@@ -307,6 +328,8 @@ class Controller:
             if self._measured is not None:
                 self._measured.add(entry)
             self._show({"updates": entry["updates"], **match_figures(entry)})
+        if self._measured is not None:
+            self._measured.keep_only(self._matches.open_updates)
 
     def _finish(self) -> dict[str, Any]:
         """Play the matches at the end, save and return the metrics; a stop here ends the run at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ class MeasuredNets:
         self._folder = folder
         self._place = folder / _FOLDER
         self._keep = keep
+        self._noted = set[int]()
         shutil.rmtree(self._place, ignore_errors=True)
 
     def note(self, updates: int) -> None:
@@ -33,6 +34,7 @@ class MeasuredNets:
         copy = self._place / str(updates)
         if not copy.is_dir():
             copy_linked(self._folder, copy, *self._others())
+        self._noted.add(updates)
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Pass on the nets of a match against the initial nets; ``entry`` as of SelfPlayMatches."""
@@ -45,6 +47,12 @@ class MeasuredNets:
         copy_linked(measured, newest)
         shutil.rmtree(measured)
         self._keep(int(entry["updates"]), newest, -float(entry["difference"]))
+
+    def keep_only(self, updates: Collection[int]) -> None:
+        """Remove the copies of all but ``updates``: the matches that would have measured them were lost."""
+        for number in self._noted.difference(updates):
+            shutil.rmtree(self._place / str(number), ignore_errors=True)
+        self._noted.intersection_update(updates)
 
     def _others(self) -> list[str]:
         """Return what is in the folder besides the nets."""

@@ -46,6 +46,7 @@ class TimeShare:
         self._measured = self._seconds = 0.0
         self._ended = 0.0
         self._open = 0.0
+        self._skipped = 0
         self._share = 0.0
         self._first: tuple[int, float] | None = None
 
@@ -60,6 +61,10 @@ class TimeShare:
         self._counted_at = now
         self._measured += hanchans
         self._open += hanchans
+
+    def skip_match(self) -> None:
+        """Note that a match during the run is left out."""
+        self._skipped += self._evaluation
 
     def add_match(self, entry: Mapping[str, Any]) -> None:
         """Count a match that has ended (an entry of ``matches`` in metrics.json), of this sitting or an earlier one."""
@@ -111,4 +116,4 @@ class TimeShare:
         matches = max(0, math.ceil(total / every) - 1) if every else 0
         if self._starts_with_match and every:
             matches += 1
-        return matches * self._evaluation + self._final
+        return max(0, matches * self._evaluation - self._skipped) + self._final

@@ -161,6 +161,25 @@ def test_a_match_that_is_lost_during_a_run_is_left_out_and_one_at_its_end_is_an_
         matches.ended([], waits=True)
 
 
+def test_it_is_known_which_matches_are_still_played() -> None:
+    class Slow(Orders):
+        def play_match(self, order: MatchOrder, progress: object) -> Future[MatchOutcome]:
+            futures.append(super().play_match(order, progress))
+            return futures[-1]
+
+    futures: list[Future[MatchOutcome]] = []
+    matches = SelfPlayMatches(CONFIG, Path("run"), Slow(), has_weak=True, seed=3)
+    assert not matches.is_playing
+    matches.begin(10, tell=print)
+    assert (matches.is_playing, matches.open_updates) == (True, [10, 10])
+    for future in futures:
+        assert matches.is_playing
+        future.set_exception(ChildProcessError("4 workers were lost"))
+    assert (matches.is_playing, matches.open_updates) == (False, [10, 10])
+    matches.ended([])
+    assert matches.open_updates == []
+
+
 @pytest.mark.parametrize(("policy", "name"), [("argmax", "start"), ("sampled", "start_sampled")])
 def test_figures_are_named_by_opponent_and_policy(policy: str, name: str) -> None:
     entry = {"opponent": "start", "policy": policy, "difference": -0.1, "interval": [-0.2, 0.1], "hanchans": 400}

@@ -95,3 +95,12 @@ def test_matches_of_an_earlier_sitting_are_over() -> None:
     times.add_match(START)
     times.add_match(START)
     assert times.after(50, 50.0) > fresh
+
+
+def test_a_match_that_is_left_out_is_no_time_that_is_left() -> None:
+    clock = Clock()
+    times, other = new_share(clock), new_share(clock)
+    other.skip_match()
+    for each in (times, other):
+        play(each, clock, 200, 20.0)
+    assert other.after(10, 10.0) > times.after(10, 10.0)

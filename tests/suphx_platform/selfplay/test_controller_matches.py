@@ -1,0 +1,97 @@
+"""Self-play whose matches are slow, lost or stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.backend.backend import BackendState, Event, SelfPlay
+from suphx_platform.backend.local_backend import LocalBackend
+from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.selfplay.controller import Controller
+from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
+
+pytestmark = pytest.mark.usefixtures("short_games")
+OFTEN = replace(CONFIG, max_updates=10, evaluate_every=1)
+
+
+class SlowMatches(LocalBackend):
+    """A match during the run ends three updates after it was begun, or when the run settles."""
+
+    def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: BackendState | None = None) -> None:
+        super().__init__(config, play, state)
+        self._waiting: list[tuple[int, MatchOrder, Future[MatchOutcome]]] = []
+
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        if order.keeps_games:
+            return super().play_match(order, progress)
+        future: Future[MatchOutcome] = Future()
+        self._waiting.append((self._learner.num_updates + 3, order, future))
+        return future
+
+    def advance(self) -> list[Event]:
+        events = super().advance()
+        self._end_matches(self._learner.num_updates)
+        return events
+
+    def settle(self) -> list[Event]:
+        self._end_matches(self._config.max_updates + 3)
+        return super().settle()
+
+    def _end_matches(self, updates: int) -> None:
+        ended = [match for match in self._waiting if match[0] <= updates]
+        self._waiting = [match for match in self._waiting if match[0] > updates]
+        for _, order, future in ended:
+            future.set_result(order.play())
+
+
+def test_a_match_is_left_out_while_an_earlier_one_is_still_played(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    measured: list[int] = []
+    controller = Controller(
+        *(OFTEN, new_play(), tmp_path),
+        new_backend=SlowMatches,
+        keep_best=lambda updates, nets, strength: measured.append(updates),
+    )
+    metrics = controller.run()
+    played = [match["updates"] for match in metrics["matches"] if not match["is_final"]]
+    assert played == [1, 1, 4, 4, 7, 7], "against the start and the weak nets"
+    assert measured == [1, 4, 7, 10]
+    about = [line.split(";")[0] for line in caplog.messages if line.startswith("no match after")]
+    left_out = "is still played, and those that are due before its end are left out"
+    assert about == [
+        f"no match after 2 updates: the one after 1 update {left_out}",
+        f"no match after 5 updates: the one after 4 updates {left_out}",
+        f"no match after 8 updates: the one after 7 updates {left_out}",
+    ]
+
+
+def test_in_lockstep_no_match_is_left_out(tmp_path: Path) -> None:
+    config = replace(OFTEN, max_updates=4, cluster=RayLayoutConfig(pace="lockstep"))
+    metrics = Controller(config, new_play(), tmp_path, new_backend=SlowMatches).run()
+    played = [match["updates"] for match in metrics["matches"] if not match["is_final"]]
+    assert played == [1, 1, 2, 2, 3, 3]
+
+
+def test_the_copy_of_the_nets_of_a_lost_match_is_removed(tmp_path: Path) -> None:
+    copies: list[list[str]] = []
+
+    class Lost(LocalBackend):
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+            if order.keeps_games:
+                return super().play_match(order, progress)
+            copies.append(sorted(path.name for path in (tmp_path / ".measured").iterdir()))
+            future: Future[MatchOutcome] = Future()
+            future.set_exception(ChildProcessError("4 workers were lost"))
+            return future
+
+    config = replace(OFTEN, max_updates=4, evaluation_weak=False)
+    Controller(config, new_play(), tmp_path, new_backend=Lost, keep_best=lambda *_: None).run()
+    assert copies == [["1"], ["2"], ["3"]]
