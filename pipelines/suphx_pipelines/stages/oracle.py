@@ -136,8 +136,11 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
     if config.max_updates:
         folder = context.folder / DECAY_PART
         part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
-        start = load_policy_set(before, recipe.encoder)
-        figures = reinforcement.play_and_learn(part, config, start, weak, carried=before, opponent=first)
+        ended = reinforcement.finished_figures(folder, config.max_updates)
+        if ended is None:
+            start = load_policy_set(before, recipe.encoder)
+            ended = reinforcement.play_and_learn(part, config, start, weak, carried=before, opponent=first)
+        figures = ended
         before = folder
     updates = int(figures.get("updates", 0))  # those of an earlier version's part include the step at 0
     last = reinforcement.play_and_learn(

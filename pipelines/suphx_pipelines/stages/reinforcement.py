@@ -20,6 +20,7 @@ from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
+from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
@@ -132,7 +133,7 @@ def play_and_learn(
 
     ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimizers
     and entropy control are reused; ``first_update``: updates of the stage before this part of it; ``opponent``: whom
-    matches are against if it is not ``start``.
+    matches are against if it is not ``start``. Nets that see hidden tiles are not stored among the best.
     """
     # RLlib takes seconds: only when it is needed
     from suphx_platform.selfplay.controller import Controller
@@ -147,9 +148,11 @@ def play_and_learn(
         def keep(updates: int, then: Callable[[], None] | None) -> None:
             context.keep(first_update + updates, then=then)
 
+        best = None if config.oracle.policy else context.keep_best
+
         def keep_best(updates: int, nets: Path, strength: float) -> None:
-            if context.keep_best is not None:
-                context.keep_best(first_update + updates, nets, strength)
+            if best is not None:
+                best(first_update + updates, nets, strength)
 
         controller = Controller(
             *(config, play, context.folder),
@@ -157,7 +160,7 @@ def play_and_learn(
             metrics=metrics,
             report=report.add,
             keep=keep,
-            keep_best=None if context.keep_best is None else keep_best,
+            keep_best=None if best is None else keep_best,
             progress=report.show,
         )
         if controller.updates:
@@ -166,8 +169,27 @@ def play_and_learn(
         result = _run_controller(controller, context.folder.name)
         progress.reach(PERCENT)
     _say_end(result, config, context.console)
-    figures = {name: result[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
-    return {name: float(value) for name, value in figures.items()} | _match_figures(result["matches"])
+    return _end_figures(result)
+
+
+def finished_figures(folder: Path, max_updates: int) -> dict[str, float] | None:
+    """Return the figures of self-play in ``folder`` that has ended after ``max_updates`` updates or more, else None.
+
+    For a part of a stage: ``play_and_learn`` would start all processes again and store the part's end once more.
+    """
+    from suphx_platform.selfplay.run_folder import STATE_FILE
+
+    path = folder / METRICS_FILE
+    if not (path.is_file() and (folder / STATE_FILE).is_file()):
+        return None
+    result = read_json(path)
+    return _end_figures(result) if result["updates"] >= max_updates else None
+
+
+def _end_figures(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of a stage; ``metrics``: as in metrics.json."""
+    figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
+    return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
 
 
 def _run_controller(controller: Controller, name: str) -> dict[str, Any]:

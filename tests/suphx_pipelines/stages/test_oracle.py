@@ -16,9 +16,12 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.stages import reinforcement
 from suphx_pipelines.stages.oracle import continued, decaying, distilling, guided
 from suphx_platform.console.console import Console
 from suphx_platform.selfplay.run_folder import STATE_FILE
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import small_recipe
 
@@ -39,7 +42,9 @@ def oracle_planes(folder: Path) -> list[int]:
     return [net.config.num_oracle_planes for net in load_policy_set(folder, "mini").nets]
 
 
-def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path: Path) -> None:
+def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = small_recipe(**SMALL, **{"oracle_decay.reject_ratio": "1.0001"})
     done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     guided = ["oracle", "oracle_decay", "oracle_distillation"]
@@ -70,8 +75,34 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     weights = (last / "discard.safetensors").read_bytes()
     for name in ("done.json", "metrics.json", "discard.safetensors", STATE_FILE):
         (last / name).unlink()  # as if it had been killed when the keep probability had come to 0
-    run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    played: list[str] = []
+    play_and_learn = reinforcement.play_and_learn
+
+    def watched(context: Any, *arguments: Any, **others: Any) -> dict[str, float]:
+        played.append(context.folder.name)
+        return play_and_learn(context, *arguments, **others)
+
+    monkeypatch.setattr(reinforcement, "play_and_learn", watched)
+    resumed: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    assert played == ["oracle_decay"], "the part that is finished is not run again"
+    figures = [
+        {name: value for name, value in each.run.stages["oracle_decay"].metrics.items() if name.startswith("decay_")}
+        for each in (done, resumed)
+    ]
+    assert figures[0] == figures[1] != {}
     assert (last / "discard.safetensors").read_bytes() == weights
+
+
+def test_nets_that_see_hidden_tiles_are_not_stored_among_the_best(tmp_path: Path) -> None:
+    address = str(tmp_path / "storage")
+    recipe = small_recipe(**SMALL | {"oracle_distillation.max_updates": "0", "storage.address": address})
+    done = run_recipe(recipe, records=None, runs=tmp_path / "runs", console=Console())
+    storage, name = Storage(StorageConfig(address=address)), done.run.folder.name
+    best = {
+        stage: [version.number for version in storage.versions(f"{name}/{stage}/best")]
+        for stage in ("reinforcement", "oracle", "oracle_decay")
+    }
+    assert best == {"reinforcement": [4], "oracle": [], "oracle_decay": [2 + 4]}
 
 
 def test_in_one_step_nets_without_hidden_tiles_follow_the_oracle_at_once(tmp_path: Path) -> None:
