@@ -219,6 +219,19 @@ def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
         assert first.update(batch) == second.update(batch)
 
 
+def test_a_learner_that_goes_back_to_its_first_state_repeats_the_same_updates() -> None:
+    """Over Ray, a learner that lost only an answer is still alive when it gets its state again."""
+    config = replace(CONFIG, **GUARDED)
+    learner = new_learner(config)
+    begun = learner.state()
+    first = [learner.update({DISCARD_HEAD: decisions(seed=seed)}) for seed in range(3)]
+    after, _ = learner.state()
+    learner.restore(*begun)
+    assert [learner.update({DISCARD_HEAD: decisions(seed=seed)}) for seed in range(3)] == first
+    again, _ = learner.state()
+    assert all(torch.equal(again[name], tensor) for name, tensor in after.items())
+
+
 def test_updates_are_counted_over_all_starts() -> None:
     first, second = new_learner(), new_learner()
     assert [first.update({DISCARD_HEAD: decisions(seed=seed)}).number for seed in range(3)] == [1, 2, 3]

@@ -39,7 +39,9 @@ def load_step_tensors(step: LearningStep, tensors: Mapping[str, Tensor]) -> None
         for key, parameter in actor.named_parameters():
             slots = tensors_below(tensors, f"optimizer.{head}.{key}/")
             copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
-            step.optimizer_state(head, key, parameter).update(copies)
+            state = step.optimizer_state(head, key, parameter)
+            state.clear()  # what is not stored, as before the first update, was not there
+            state.update(copies)
         gradients = tensors_below(tensors, f"gradient.{head}.")
         step.last_gradients[head] = {key: value.to(step.device, copy=True) for key, value in gradients.items()}
 
