@@ -128,6 +128,8 @@ class Controller:
                     self._play_and_learn(stop)
                 except PartAwayError as error:
                     self._end_with_last_save(error)
+                except DivergedBatchError as error:  # perhaps while weights or a state were awaited
+                    raise self._diverged(error) from error
             return self._finish()
         finally:
             try:
@@ -202,6 +204,8 @@ class Controller:
 
     def _end_with_last_save(self, error: PartAwayError) -> NoReturn:
         """Stop without saving: the run that resumes repeats the updates since the last save."""
+        if self._metrics is not None:
+            self._metrics.note_stopping()
         if not self._folder.state_path.is_file():
             _logger.warning("%s: the run ends, and no state has been saved yet", error)
             raise KeyboardInterrupt from error
@@ -221,10 +225,7 @@ class Controller:
 
     def _process_events_of(self, work: Callable[[], list[Event]]) -> None:
         """Run ``work`` of the backend and process its events."""
-        try:
-            events = work()
-        except DivergedBatchError as error:
-            raise self._diverged(error) from error
+        events = work()
         self._tick()
         self._show_note("")
         if self._metrics is not None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from threading import Thread
+
 import numpy as np
 import pytest
 
@@ -26,6 +29,21 @@ def test_it_knows_who_is_behind() -> None:
     server.publish(weights(2))
     server.newer_than(-1, "engine 1")
     assert server.behind() == {"engine 0": 2, "engine 1": 0}
+
+
+def test_who_is_behind_is_asked_while_others_fetch() -> None:
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
+    fetchers = Thread(target=lambda: [server.newer_than(-1, f"engine {number}") for number in range(20_000)])
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        fetchers.start()
+        while fetchers.is_alive():
+            server.behind()
+    finally:
+        sys.setswitchinterval(interval)
+        fetchers.join()
+    assert len(server.behind()) == 20_000
 
 
 def test_a_few_older_versions_are_kept_for_opponents() -> None:

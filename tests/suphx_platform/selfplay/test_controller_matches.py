@@ -1,4 +1,4 @@
-"""Self-play whose matches are slow, lost or stopped."""
+"""Self-play whose matches are slow, lost or stopped, or begin while the run diverges."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.backend.backend import BackendState, Event, SelfPlay
+from suphx.games.riichi import DISCARD_HEAD
+from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.selfplay.agents.agent import load_agent
+from suphx.training.loop.loss_watch import DivergedError
+from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, SelfPlay
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx_platform.parts.parameter_server import Weights
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
+from tests.training.reinforcement.update.decision_batch import decisions
 
 pytestmark = pytest.mark.usefixtures("short_games")
 OFTEN = replace(CONFIG, max_updates=10, evaluate_every=1)
@@ -95,3 +102,17 @@ def test_the_copy_of_the_nets_of_a_lost_match_is_removed(tmp_path: Path) -> None
     config = replace(OFTEN, max_updates=4, evaluation_weak=False)
     Controller(config, new_play(), tmp_path, new_backend=Lost, keep_best=lambda *_: None).run()
     assert copies == [["1"], ["2"], ["3"]]
+
+
+def test_a_run_that_diverges_while_weights_for_a_match_are_awaited_writes_its_batch(tmp_path: Path) -> None:
+    """Over Ray, the learner learns from the batches that it has before it gives its weights."""
+
+    class Diverging(LocalBackend):
+        def weights(self) -> Weights:
+            raise DivergedBatchError("the loss is inf", {DISCARD_HEAD: decisions()})
+
+    config = replace(OFTEN, evaluate_every=2)
+    with pytest.raises(DivergedError, match=r"diverged at update 3 \(the loss is inf\); .*lower learner.learning_rate"):
+        Controller(config, new_play(), tmp_path, new_backend=Diverging).run()
+    assert read_tensors(tmp_path / DIVERGED_FILE)[1]["updates"] == 2
+    load_agent(str(tmp_path))

@@ -17,6 +17,7 @@ from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Event
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.run_folder import STATE_FILE
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
@@ -96,7 +97,9 @@ def test_a_stop_at_the_end_of_a_run_whose_learner_is_away_ends_it_with_the_last_
             return []
 
     config = replace(CONFIG, max_updates=4, save_seconds=120.0)
+    metrics = RunMetrics()
     with pytest.raises(KeyboardInterrupt) as stopped:
-        Controller(config, new_play(), tmp_path, new_backend=AwayOnce).run()
+        Controller(config, new_play(), tmp_path, new_backend=AwayOnce, metrics=metrics).run()
+    assert metrics._values["suphx_stopping", ()] == 1.0, "no alert: the run was asked to stop"
     assert stopped.value.args == ()
     assert not (tmp_path / STATE_FILE).exists()
