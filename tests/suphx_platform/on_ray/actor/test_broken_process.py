@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from suphx_platform.on_ray.actor import broken_process
+from suphx_platform.on_ray.actor.broken_process import ending_broken_process, is_error_of_gpu
+from suphx_platform.on_ray.monte_carlo.round_actors import RoundLearnerActor
+from suphx_platform.on_ray.ray_actors import InferenceEngineActor, LearnerActor, SimulatorActor
+
+ILLEGAL = "CUDA error: an illegal memory access was encountered"
+
+
+class EndedError(Exception):
+    """Stands for the end of the process."""
+
+
+@pytest.fixture(autouse=True)
+def _ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(code: int) -> None:
+        assert code == 1
+        raise EndedError
+
+    monkeypatch.setattr(broken_process, "os", SimpleNamespace(_exit=end))
+
+
+@pytest.mark.parametrize(
+    ("error", "is_broken"),
+    [
+        (torch.AcceleratorError("unspecified launch failure"), True),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`"), True),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"), False),
+        (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
+        (ValueError(ILLEGAL), False),
+    ],
+)
+def test_a_process_ends_if_its_gpu_has_failed_and_not_at_other_errors(error: Exception, is_broken: bool) -> None:
+    assert is_error_of_gpu(error) == is_broken
+    with pytest.raises(EndedError if is_broken else type(error)), ending_broken_process():
+        raise error
+
+
+class BrokenGpu:
+    """Any part that computes: whatever it is asked for, its GPU has failed."""
+
+    version = 0
+
+    def __getattr__(self, method: str) -> Any:
+        def fail(*_: Any, **__: Any) -> None:
+            raise RuntimeError(ILLEGAL)
+
+        return fail
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "arguments"),
+    [
+        (InferenceEngineActor, "evaluate", ([],)),
+        (InferenceEngineActor, "fetch", ()),
+        (SimulatorActor, "play", (1, True, 0)),
+        (LearnerActor, "learn", ({}, 0.0)),
+        (LearnerActor, "weights", ()),
+        (LearnerActor, "state", ()),
+        (LearnerActor, "begin", ((0, {}, {}),)),
+        (RoundLearnerActor, "learn", ([], 0.0)),
+        (RoundLearnerActor, "weights", ()),
+        (RoundLearnerActor, "averaged_weights", ()),
+        (RoundLearnerActor, "state", ()),
+        (RoundLearnerActor, "begin", ((0, {}),)),
+    ],
+)
+def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
+    kind: type[Any], method: str, arguments: tuple[Any, ...]
+) -> None:
+    actor = kind.__new__(kind)
+    actor._own = SimpleNamespace(engine=BrokenGpu(), evaluate=BrokenGpu().evaluate, fetch=BrokenGpu().fetch)
+    actor._learner = actor._simulator = BrokenGpu()
+    actor._has_begun, actor._report_every = True, 1
+    with pytest.raises(EndedError):
+        getattr(actor, method)(*arguments)
