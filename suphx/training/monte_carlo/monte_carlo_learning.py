@@ -40,6 +40,7 @@ from suphx.training.monte_carlo.value_nets import ValueNets
 
 STATE_FILE = "training_state.safetensors"
 _WAIT_SECONDS = 1.0  # between two looks at whether to stop
+_SAY_SECONDS = 30.0  # between two lines about what is waited for
 
 _logger = logging.getLogger(__name__)
 Report = Callable[[dict[str, Any]], None]
@@ -66,7 +67,8 @@ def learn_values(
     written. ``new_backend``: who plays and learns (None: this process). Raises ValueError for ``opponents`` and
     ``imitates`` that are no scripted agents of the game, and if the state belongs to another training, DivergedError if
     the loss is no longer a number, StoppedError, with the state saved, if ``watch`` wants the training to stop (if the
-    learner is away then, the state is that of the last regular save), OSError if the disk is full.
+    learner is away then, the state is that of the last regular save), OSError if the disk is full, ChildProcessError,
+    with the state saved, if the match at the end is lost with its process or node.
     """
     check_opponents(config.opponents, game.agents)
     check_imitates(config.imitates, game.agents)
@@ -238,8 +240,13 @@ class _Training:
         """Add an entry to the curve if a small match has ended; ``waits``: wait for its end, or until a stop."""
         if self.pending is None or not (self.pending[1].figures.done() or (waits and self._await_match())):
             return
-        (entry, evaluation), self.pending = self.pending, None
-        entry |= evaluation.figures.result()
+        entry, evaluation = self.pending
+        try:
+            entry |= evaluation.figures.result()
+        except ChildProcessError as error:
+            self._lose_evaluation(entry["step"], error)
+            return
+        self.pending = None
         self._keep_best(entry, evaluation)
         progress = self.progress
         entry["seconds"] = progress.seconds + time.monotonic() - self.ticked_at
@@ -252,11 +259,25 @@ class _Training:
         """Wait for the end of the match; return whether it has ended, else the training is to stop."""
         assert self.pending is not None
         figures = self.pending[1].figures
+        said_at = time.monotonic()
         while not self.watch.is_stopping():
             with suppress(TimeoutError):
                 figures.exception(_WAIT_SECONDS)
                 return True
+            if time.monotonic() >= said_at + _SAY_SECONDS:
+                said_at = time.monotonic()
+                step = f"{self.pending[0]['step']:,}"
+                _logger.info("waiting for the match after step %s: it is played, or no node has room for it", step)
         return figures.done()
+
+    def _lose_evaluation(self, step: int, error: ChildProcessError) -> None:
+        """Go on without a match that was lost; at the end of the training save the state, and raise the error."""
+        is_last = self.is_finished and step == self.progress.step
+        self._drop_evaluation()
+        if is_last:
+            self._save()
+            raise ChildProcessError(f"{error}; the training is saved, and the same command plays the match") from error
+        _logger.warning("the match after step %s was lost, the training goes on: %s", f"{step:,}", error)
 
     def _drop_evaluation(self) -> None:
         """Forget a match that has not ended: the training that resumes owes it."""

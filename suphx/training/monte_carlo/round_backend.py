@@ -25,6 +25,7 @@ class Evaluation:
     """A small match of the nets, which may still be played."""
 
     figures: Future[Figures]
+    """Has a ChildProcessError if the match was lost with its process or node."""
     weights: Callable[[], Mapping[str, Tensor]]
     """Returns the weights that play."""
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -160,6 +161,52 @@ def test_a_stop_drops_a_match_that_has_not_ended_and_the_resumed_training_makes_
     _, resumed = learn_values(CONFIG, GAME, Rules(), tmp_path)
     assert resumed.history[-1]["step"] == 4
     assert all(entry["loss"] > 0 for entry in resumed.history)
+
+
+class LostMatches(LocalRounds):
+    """The matches of some evaluations are lost with their nodes."""
+
+    def __init__(self, lost: set[int], *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._lost, self._number = lost, 0
+
+    def evaluate(self) -> Evaluation:
+        self._number += 1
+        if self._number not in self._lost:
+            return super().evaluate()
+        figures: Future[Figures] = Future()
+        figures.set_exception(ChildProcessError("the node is gone"))
+        return replace(super().evaluate(), figures=figures)
+
+
+def test_a_match_that_is_lost_is_left_out_and_one_at_the_end_is_played_by_the_same_command(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = replace(CONFIG, max_rounds=3)
+    new_backend = partial(LostMatches, {2, 3}, config, GAME, Rules())
+    with pytest.raises(ChildProcessError, match="the node is gone; the training is saved, and the same command plays"):
+        learn_values(config, GAME, Rules(), tmp_path / "lost", new_backend=new_backend)
+    assert caplog.messages == ["the match after step 4 was lost, the training goes on: the node is gone"]
+    _, resumed = learn_values(config, GAME, Rules(), tmp_path / "lost")
+    _, progress = learn_values(config, GAME, Rules(), tmp_path / "whole")
+    assert [entry["step"] for entry in resumed.history] == [2, 6]
+    assert resumed.history[-1]["random"] == progress.history[-1]["random"]
+    first, second, third = progress.history
+    of_second, of_third = second["samples"] - first["samples"], third["samples"] - second["samples"]
+    loss = (second["loss"] * of_second + third["loss"] * of_third) / (of_second + of_third)
+    assert resumed.history[-1]["loss"] == pytest.approx(loss), "of both rounds, as the match after the second was lost"
+
+
+def test_who_waits_for_a_match_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(monte_carlo_learning, "_SAY_SECONDS", 0.0)
+    caplog.set_level(logging.INFO, "suphx")
+    new_backend = partial(EndlessMatches, CONFIG, GAME, Rules())
+    with pytest.raises(StoppedError):
+        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(4), new_backend=new_backend)
+    assert "waiting for the match after step 2: it is played, or no node has room for it" in caplog.messages
 
 
 @pytest.mark.parametrize("save_seconds", [0.0, 1e9], ids=["saved", "unsaved"])

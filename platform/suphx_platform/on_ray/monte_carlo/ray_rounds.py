@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from typing import Any
 
@@ -21,6 +21,7 @@ from torch import Tensor
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.round_backend import Evaluation
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
+from suphx.training.monte_carlo.value_evaluation import Figures
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
@@ -28,10 +29,11 @@ from suphx_platform.on_ray.monte_carlo.round_group import BufferedRound, RoundGr
 from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerDriver
 from suphx_platform.on_ray.monte_carlo.round_topology import RoundTopology, evaluate_elsewhere, local_needs
 from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, first_line
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 _WAIT_SECONDS = 0.5
+_SAY_SECONDS = 30.0
 _logger = logging.getLogger(__name__)
 
 
@@ -119,9 +121,14 @@ class RayRounds:
         newest = self._driver.newest.weights[0]
         is_newest = self._syncs_always and not self._config.average_rounds
         weights = newest if is_newest else ray.put(self._driver.averaged_weights())
-        figures = evaluate_elsewhere.remote(self._config, self._game_name, self._rules, weights).future()
+        match = evaluate_elsewhere.remote(self._config, self._game_name, self._rules, weights)
+        figures = figures_or_loss(match.future())
+        said_at = time.monotonic()
         while self._is_lockstep and not (figures.done() or self._supervisor.is_stopping()):
             wait([figures], timeout=_WAIT_SECONDS)
+            if time.monotonic() >= said_at + _SAY_SECONDS:
+                said_at = time.monotonic()
+                _logger.info("waiting for a match: it is played, or no node for simulators has room for it")
         return Evaluation(figures, lambda: _tensors(ray.get(weights)))
 
     def update(self, learner: RoundLearner) -> None:
@@ -168,6 +175,24 @@ class RayRounds:
             if isinstance(event, Fault):
                 self._num_faults += 1
         self._has_started = self._has_started or (self._group.has_begun and not self._driver.is_restoring)
+
+
+def figures_or_loss(found: Future[Figures]) -> Future[Figures]:
+    """Return the figures of a match as they come: ChildProcessError if it was lost with its process or node."""
+    figures: Future[Figures] = Future()
+
+    def pass_on(found: Future[Figures]) -> None:
+        error = found.exception()
+        if error is None:
+            figures.set_result(found.result())
+        elif isinstance(error, ray.exceptions.RayError) and not isinstance(error, ray.exceptions.RayTaskError):
+            hint = "see the logs of Ray's workers; perhaps nodes have too little memory"
+            figures.set_exception(ChildProcessError(f"{first_line(error)}: {hint}"))
+        else:
+            figures.set_exception(error)
+
+    found.add_done_callback(pass_on)
+    return figures
 
 
 def _tensors(arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
