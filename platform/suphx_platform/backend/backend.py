@@ -136,6 +136,8 @@ class Backend(Protocol):
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
         """Have ``settle``, ``weights`` and ``state`` raise PartAwayError once a stop ``is_made`` and a part is away
         for which they would wait.
+
+        A match that ``play_match`` plays at once ends with an InterruptedError then, unless it keeps its games.
         """
         ...
 

@@ -46,6 +46,7 @@ class LocalBackend:
         self._simulator = SelfPlaySimulator(config.simulator, new_context(config, play, index), self._local)
         self._learning = ThreadPoolExecutor(1, thread_name_prefix="learner") if config.overlap else None
         self._held: list[Decisions] | None = None
+        self._is_stopping: Callable[[], bool] = lambda: False
         if state is not None:
             self._learner.restore(*state.learner)
             self._server.restore(state.latest, state.older)
@@ -91,7 +92,8 @@ class LocalBackend:
         return [*played, self._publish(learned.result())]
 
     def watch_stop(self, is_made: Callable[[], bool]) -> None:
-        """Do nothing: the learner is always there."""
+        """Have a match during the run end once a stop ``is_made``; all parts are always there."""
+        self._is_stopping = is_made
 
     def settle(self) -> list[Event]:
         """Do nothing: between two calls of ``advance`` no update is under way."""
@@ -106,9 +108,25 @@ class LocalBackend:
         return self._learner.weights()
 
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
-        """Play a match at once."""
+        """Play a match at once, to its end or until a stop; the future has an InterruptedError then.
+
+        A match at the end of the run keeps its games, and is ended by the process itself.
+        """
         future: Future[MatchOutcome] = Future()
-        future.set_result(order.play(progress))
+
+        def check_stop() -> None:
+            if self._is_stopping() and not order.keeps_games:
+                raise InterruptedError("the match was stopped")
+
+        def go_on(hanchans: float) -> None:
+            check_stop()
+            progress(hanchans)
+
+        try:
+            check_stop()
+            future.set_result(order.play(go_on))
+        except InterruptedError as error:
+            future.set_exception(error)
         return future
 
     def state(self) -> BackendState:

@@ -165,6 +165,10 @@ class SelfPlayMatches:
             updates, is_final, order, future = self._open.pop(0)
             try:
                 outcome = future.result()
+            except InterruptedError:  # the run is to stop: the one that resumes plays the match
+                if is_final:
+                    raise
+                continue
             except ChildProcessError as error:
                 if is_final:
                     raise

@@ -120,8 +120,6 @@ class Controller:
         """
         try:
             self._folder.write_start()
-            if self._play.opponent is not None and self._config.evaluate_every and not self._progress.updates:
-                self._evaluate()
             with StopRequest() as stop:
                 self._backend.watch_stop(lambda: stop.is_made)
                 try:
@@ -171,6 +169,9 @@ class Controller:
 
     def _play_and_learn(self, stop: StopRequest) -> None:
         """Work to the end of the updates or until a ``stop``, and save; PartAwayError if a part is away then."""
+        if self._owes_match:
+            self._evaluate()
+            self._add_matches()
         while not self.is_finished and not stop.is_made:
             self._advance()
         if not stop.is_made:
@@ -196,6 +197,14 @@ class Controller:
         self._add_matches()
         if not self._has_final_match:
             self._save()
+
+    @property
+    def _owes_match(self) -> bool:
+        """Tell whether the run begins where a match is due; those that a stopped run has played are not repeated."""
+        updates, every = self._progress.updates, self._config.evaluate_every
+        if not updates:
+            return every > 0 and self._play.opponent is not None
+        return every > 0 and updates % every == 0 and not (self.is_finished or self._has_final_match)
 
     @property
     def _has_final_match(self) -> bool:

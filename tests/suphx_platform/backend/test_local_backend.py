@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,3 +65,31 @@ def test_a_state_has_the_decisions_for_which_the_buffer_has_no_room(tmp_path: Pa
     assert restored.counts == backend.counts
     for each in (backend, restored):
         each.close()
+
+
+class CountedMatch:
+    """Stands for a match of ten hanchans, which are told one by one."""
+
+    def __init__(self, *, keeps_games: bool) -> None:
+        self.keeps_games = keeps_games
+
+    def play(self, progress: Callable[[float], None]) -> str:
+        for _ in range(10):
+            progress(1.0)
+        return "outcome"
+
+
+def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
+    backend = LocalBackend(IN_TURN, new_play(IN_TURN))
+    told: list[float] = []
+    backend.watch_stop(lambda: len(told) >= 3)
+    match: Any = CountedMatch(keeps_games=False)
+    with pytest.raises(InterruptedError, match="the match was stopped"):
+        backend.play_match(match, told.append).result()
+    assert len(told) == 3
+    with pytest.raises(InterruptedError):
+        backend.play_match(match, told.append).result()
+    assert len(told) == 3, "another one is not begun"
+    last: Any = CountedMatch(keeps_games=True)
+    assert backend.play_match(last, told.append).result() == "outcome"
+    backend.close()

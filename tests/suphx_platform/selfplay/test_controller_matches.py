@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from suphx.games.riichi import DISCARD_HEAD
@@ -21,7 +24,8 @@ from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
-from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
+from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play, numbers, weights
 from tests.training.reinforcement.update.decision_batch import decisions
 
 pytestmark = pytest.mark.usefixtures("short_games")
@@ -116,3 +120,39 @@ def test_a_run_that_diverges_while_weights_for_a_match_are_awaited_writes_its_ba
         Controller(config, new_play(), tmp_path, new_backend=Diverging).run()
     assert read_tensors(tmp_path / DIVERGED_FILE)[1]["updates"] == 2
     load_agent(str(tmp_path))
+
+
+def test_a_stop_ends_a_match_during_the_run_and_the_resumed_run_plays_it(tmp_path: Path) -> None:
+    """The match against the weak nets is the second one of its update."""
+    config = replace(CONFIG, max_updates=4, evaluate_every=2, report_every=1)
+    unbroken = new_controller(tmp_path / "a", config).run()
+    told: list[str] = []
+
+    def stop(_: float, note: str) -> None:
+        told.append(note)
+        if note.startswith("match after 2 updates (start)"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt, match="update 2"):
+        new_controller(tmp_path / "b", config, progress=stop).run()
+    assert not [note for note in told if "(weak)" in note]
+    resumed = new_controller(tmp_path / "b", config).run()
+    assert numbers(resumed) == numbers(unbroken)
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(tmp_path / "a"))
+    longer = new_controller(tmp_path / "b", replace(config, max_updates=5)).run()
+    at_4 = [match["is_final"] for match in longer["matches"] if match["updates"] == 4]
+    assert at_4 == [True] * 3, "a longer run has measured these nets already"
+
+
+def test_a_stop_during_the_match_before_the_first_update_saves_a_state(tmp_path: Path) -> None:
+    play = replace(new_play(), opponent=small_policy_set(3))
+    config = replace(CONFIG, max_updates=2, weight_sync_interval=1, evaluate_every=2)
+
+    def stop(_: float, note: str) -> None:
+        if note.startswith("match after 0 updates (start)"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt, match="update 0"):
+        Controller(config, play, tmp_path, progress=stop).run()
+    matches = Controller(config, play, tmp_path).run()["matches"]
+    assert [match["opponent"] for match in matches if match["updates"] == 0] == ["start", "weak"]
