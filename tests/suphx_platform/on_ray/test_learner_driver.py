@@ -158,7 +158,7 @@ def be_heard(case: Case, life: int) -> None:
 
 
 def test_a_batch_that_kills_the_learner_each_time_ends_the_run(case: Case, caplog: pytest.LogCaptureFixture) -> None:
-    """The batches that it repeats before that one are no success: its failures would be forgotten again and again."""
+    """The batches that it repeats before that one are no success: its failures would be forgotten each time."""
     caplog.set_level(logging.INFO, "suphx_platform")
     be_heard(case, life=0)
     case.take()
