@@ -172,7 +172,7 @@ def test_a_batch_that_kills_the_learner_each_time_ends_the_run(case: Case, caplo
     with pytest.raises(ActorUnavailableError):
         case.fail(case.learner, "learn")
     logged = [line for line in caplog.messages if line.startswith("learner died: ")]
-    assert len(logged) == CONFIG.cluster.max_failures + 1, "each death is logged when it is known, whoever waits for what"
+    assert len(logged) == CONFIG.cluster.max_failures + 1, "each death is logged at once, whoever waits for what"
 
 
 def test_a_learner_that_goes_on_after_it_died_has_no_failures(monkeypatch: pytest.MonkeyPatch) -> None:

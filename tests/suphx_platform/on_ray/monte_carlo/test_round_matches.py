@@ -25,6 +25,6 @@ def test_a_match_whose_process_was_lost_is_told_apart_from_one_that_failed() -> 
     with pytest.raises(ChildProcessError, match=r"The worker died unexpectedly .*: see the logs of Ray's workers"):
         figures_or_loss(lost).result()
     failed: Future[Figures] = Future()
-    failed.set_exception(RayTaskError("evaluate", "", ValueError("wrong rules")))
+    failed.set_exception(RayTaskError("evaluate", "wrong rules", ValueError("wrong rules")))
     with pytest.raises(RayTaskError, match="wrong rules"):
         figures_or_loss(failed).result()
