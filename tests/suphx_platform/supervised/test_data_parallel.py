@@ -220,7 +220,9 @@ def test_a_training_that_diverges_ends_at_once_and_names_a_place_that_stays(tmp_
         replace(SHORT, yes_weight=1e39),  # infinite in float32
         data=replace(head_data(RIICHI_HEAD), encode=Counted(tmp_path, RIICHI_HEAD)),
     )
-    with pytest.raises(DivergedError, match=f"diverged at step 1 .* are in the checkpoints in {tmp_path}/stage/workers"):
+    with pytest.raises(
+        DivergedError, match=f"diverged at step 1 .* are in the checkpoints in {tmp_path}/stage/workers"
+    ):
         train_on_workers(diverging, tmp_path / "stage", TWO, CheckpointLocation(str(tmp_path / "stage")))
     assert len(list(tmp_path.glob("encoder-*"))) == 2
 

@@ -120,9 +120,8 @@ class BucketStore:
         if not parts:
             with writable(path):
                 return
-        with self._told(key), named_if_full(path):
-            with self._sharing(sum(size for size, _ in parts)) as num_bytes:
-                self._finish(self._transfers.download(self._bucket, self._prefix + key, str(path)), num_bytes)
+        with self._told(key), named_if_full(path), self._sharing(sum(size for size, _ in parts)) as num_bytes:
+            self._finish(self._transfers.download(self._bucket, self._prefix + key, str(path)), num_bytes)
         with path.open("rb") as file:
             check_parts(key, file, parts)
 
