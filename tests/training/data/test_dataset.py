@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -193,7 +194,7 @@ def test_a_worker_that_dies_is_reported_with_a_remedy() -> None:
     config = replace(CONFIG, num_workers=1)
     with (
         SampleStream(DyingEncoder(), KYOKUS, batch_size=8, seed=1, config=config) as batches,
-        pytest.raises(EncoderDiedError, match="lower stream.num_workers or stream.buffer_bytes"),
+        pytest.raises(EncoderDiedError, match=r"lower stream\.num_workers or stream\.buffer_bytes"),
     ):
         next(batches)
 
@@ -208,8 +209,7 @@ def test_a_worker_that_dies_between_two_chunks_is_reported_too() -> None:
         while not pool._broken:
             time.sleep(0.01)
         with pytest.raises(EncoderDiedError, match="an encoder process died"):
-            for _ in range(NUM_ROWS):
-                next(batches)
+            list(islice(batches, NUM_ROWS))
 
 
 def test_first_samples_are_as_many_as_asked_and_always_the_same() -> None:

@@ -150,7 +150,7 @@ def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHist
     learn_rewards(learning(histories, max_epochs=1), tmp_path)
     path = tmp_path / REWARD_PREDICTOR_FILE
     load_reward_predictor(path, rules_version="tenhou-1")
-    with pytest.raises(ValueError, match="trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
+    with pytest.raises(ValueError, match=r"trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
         load_reward_predictor(path, rules_version="tonpuu")
 
 

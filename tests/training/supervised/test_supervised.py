@@ -189,7 +189,7 @@ def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_we
 
 def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(tmp_path: Path) -> None:
     diverging = job(replace(SHORT, yes_weight=1e39), data=head_data(RIICHI_HEAD))
-    with pytest.raises(DivergedError, match="step 1 .*; no weights were validated yet"):
+    with pytest.raises(DivergedError, match=r"step 1 .*; no weights were validated yet"):
         train_head(diverging, tmp_path)
     with pytest.raises(DivergedError, match="weights that were stored are in the checkpoints in s3://nets/workers"):
         train_head(diverging, tmp_path, kept_in="s3://nets/workers")
