@@ -95,6 +95,7 @@ def check_ablation(ablation: dict[str, Any]) -> None:
     )
     low, high = second["interval"]
     assert low < second["difference"] < high
+    assert not second["is_significant"]  # of two or three test games
     assert second["difference"] == pytest.approx(sum(second["differences"]) / 2)
 
 

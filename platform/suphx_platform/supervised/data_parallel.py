@@ -140,7 +140,7 @@ def _train(
                 storage_filesystem=location.filesystem,
                 failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
                 checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
-                callbacks=[FinalErrors()],
+                callbacks=[FinalErrors()],  # type: ignore[list-item] # mypy sees the older RunConfig
             ),
         )
         try:
