@@ -89,6 +89,7 @@ def promote(runs: Path, candidate: Entrant, *, is_won: bool, candidate_alias: st
         code=riichi_code(),
         net_files=checkpoint_names(),
     )
+    store.close()
     found = store.client.search_model_versions("name = 'suphx'")
     return dict(found[0].tags) if found else {}
 

@@ -140,14 +140,14 @@ def test_on_a_full_disk_a_log_is_written_anew_later_and_leaves_nothing(
     with closing(MessageLog(path, max_bytes=1000)) as log:
         for number in range(500):
             log.append(message(number))
-        open_before = len(os.listdir("/proc/self/fd"))
+        open_before = len([*Path("/proc/self/fd").iterdir()])
         with monkeypatch.context() as full:
             full.setattr(Path if fault == "replace" else os, "replace" if fault == "replace" else "write", fail)
             for number in range(100):
                 assert log.first(1) == [message(number)]
                 log.drop(1)
         assert 1 <= tried <= 3, "once for each bound that was sent"
-        assert len(os.listdir("/proc/self/fd")) == open_before
+        assert len([*Path("/proc/self/fd").iterdir()]) == open_before
         assert not path.with_name("calls.jsonl.new").exists()
         for number in range(100, 499):
             assert log.first(1) == [message(number)]
