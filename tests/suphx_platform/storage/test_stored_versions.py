@@ -35,10 +35,12 @@ def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(storage
 
 
 def test_of_a_finished_stage_older_versions_are_no_work_under_way(storage: Storage, folder: Path) -> None:
+    under_way = storage.save("run-1/oracle", folder, number=20)
     storage.save("run-1/reinforcement", folder, number=90_000)
-    storage.save("run-1/reinforcement", folder, number=FINISHED)
-    newest = storage.save("run-1/analysis", folder, number=FINISHED)
-    assert storage.newest_path("run-1") == newest.path
+    finished = storage.save("run-1/reinforcement", folder, number=FINISHED)
+    assert storage.newest_path("run-1") == under_way.path
+    storage.delete("run-1/oracle")
+    assert storage.newest_path("run-1") == finished.path
 
 
 def test_the_recipe_and_measured_nets_are_no_checkpoint_of_a_run(storage: Storage, folder: Path) -> None:

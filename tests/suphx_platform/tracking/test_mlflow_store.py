@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from suphx_platform.tracking import mlflow_store
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
 
@@ -13,7 +12,10 @@ def test_all_runs_are_found_however_many_one_answer_has(runs: Path, monkeypatch:
     store = MlflowStore(runs)
     ids = {key: store.begin(key, key=key, tags={}, params={}) for key in ("a-1", "a-1/stage", "a-2", "b-1", "a-3")}
     own = {key: run_id for key, run_id in ids.items() if "/" not in key}
-    monkeypatch.setattr(mlflow_store, "_PAGE", 2)
+    search = store.client.search_runs
+    monkeypatch.setattr(
+        store.client, "search_runs", lambda *given, **named: search(*given, **named | {"max_results": 2})
+    )
     assert sorted(store.names()) == sorted(own)
     assert store.running() == own
     assert store.ids_of("a-") == {key: own[key] for key in ("a-1", "a-2", "a-3")}
