@@ -15,6 +15,7 @@ from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 from typing import NamedTuple
 
+from suphx_cli import cli
 from tests.repository import REPOSITORY
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
@@ -120,6 +121,13 @@ def test_what_an_extra_brings_is_imported_with_a_message() -> None:
     bare = {found.place for found, names in outside() if not names & (DEPENDENCIES | set(COMPANIONS))}
     guarded = {found.place for found, _ in outside() if found.is_guarded}
     assert sorted(bare - guarded) == [], "catch ModuleNotFoundError, and tell which extra the package belongs to"
+
+
+def test_the_command_names_every_package_of_the_platform_that_may_be_missing() -> None:
+    distributions = packages_distributions()
+    modules = {name for name in cli._PLATFORM if {normal(one) for one in distributions[name]} & EXTRAS["platform"]}
+    assert modules | set(COMPANIONS) >= cli._PLATFORM
+    assert EXTRAS["platform"] == {normal(one) for name in modules for one in distributions[name]} & EXTRAS["platform"]
 
 
 def test_companions_come_with_their_dependency() -> None:

@@ -41,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("suphx: stopped", file=sys.stderr, flush=True)
         return STOPPED
     except ModuleNotFoundError as error:
+        if not _is_of_platform(error):
+            raise
         print(f"suphx: {_missing_package(error)}", file=sys.stderr, flush=True)
         return 1
     except OSError as error:
@@ -105,7 +107,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
 
 def describe(error: Exception) -> str:
     """Return one line that says what went wrong, where, and what to do."""
-    if isinstance(error, ModuleNotFoundError):
+    if isinstance(error, ModuleNotFoundError) and _is_of_platform(error):
         text = _missing_package(error)
     elif isinstance(error, ValueError) or type(error).__module__.startswith("suphx"):
         text = str(error)
@@ -114,6 +116,11 @@ def describe(error: Exception) -> str:
     else:
         text = f"unexpected {type(error).__name__}: {error}; add --debug for the traceback"
     return " ".join(text.split())
+
+
+def _is_of_platform(error: ModuleNotFoundError) -> bool:
+    """Tell whether a package is missing that the extra ``platform`` brings."""
+    return (error.name or "").partition(".")[0] in _PLATFORM
 
 
 def _missing_package(error: ModuleNotFoundError) -> str:
@@ -130,6 +137,13 @@ def _describe_os_error(error: OSError) -> str:
     return f"{error.strerror}: {error.filename}: {remedy}"
 
 
+_PLATFORM = frozenset(
+    {
+        *("argcomplete", "boto3", "botocore", "jinja2", "kubernetes", "mlflow", "pandas", "psutil", "ray", "rich"),
+        *("starlette", "tomlkit", "uvicorn", "websockets", "yaml"),
+    }
+)
+"""Modules that come with the extra ``platform``."""
 _REMEDIES: dict[type[OSError], str] = {
     FileNotFoundError: "check the path",
     NotADirectoryError: "name a folder",

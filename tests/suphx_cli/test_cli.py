@@ -275,6 +275,10 @@ def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str], caps
             "the package mlflow is not installed: the commands need the extra platform of suphx, so run "
             'pip install ".[platform]" in the checkout, or make setup',
         ),
+        (
+            ModuleNotFoundError("No module named 'psycopg2'", name="psycopg2"),
+            "unexpected ModuleNotFoundError: No module named 'psycopg2'; add --debug for the traceback",
+        ),
         (KeyError("tile"), "unexpected KeyError: 'tile'; add --debug for the traceback"),
     ],
 )
