@@ -193,15 +193,7 @@ SELF_PLAY: dict[str, Any] = {
     "faults": {},
 }
 
-PLAYOUTS: dict[str, Any] = {
-    **{"heads": ["discard"], "decisions": 2000, "rounds": 1, "seconds": 30.0},
-    "history": [
-        {
-            **{"decisions": 2000, "seconds": 30.0, "discard_decisions": 2000, "discard_loss": 0.1},
-            **{"discard_gain": 12.5, "discard_gain_error": 3.0, "discard_kl_to_start": 0.01},
-        }
-    ],
-}
+PLAYOUTS: dict[str, Any] = {"decisions": 2000, "seconds": 30.0, "history": []}
 
 
 def fixed_alpha(entropy: float) -> dict[str, Any]:
