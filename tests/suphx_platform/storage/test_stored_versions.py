@@ -1,14 +1,142 @@
-"""The last checkpoint of a run, and whether a storage can be used: in a folder and in a real bucket."""
+"""Which versions a storage has: the last one of a run, those that something refers to, and what frees them.
+
+In a folder and in a real bucket.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from suphx_platform.storage.objects.object_store import ObjectStore
 from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import FINISHED
+
+NAME = "run-1/reinforcement"
+THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
+
+
+@pytest.fixture
+def usual(config: StorageConfig) -> Storage:
+    return Storage(config)
+
+
+@pytest.fixture
+def storage(config: StorageConfig) -> Storage:
+    return Storage(replace(config, keep_last=1, keep_best=0))
+
+
+def save(storage: Storage, tmp_path: Path, *numbers: int) -> list[str]:
+    """Save versions, and return their paths."""
+    folder = tmp_path / "nets"
+    folder.mkdir(exist_ok=True)
+    (folder / "net").write_text("a net")
+    return [storage.save(NAME, folder, number=number).path for number in numbers]
+
+
+def numbers(storage: Storage) -> list[int]:
+    return [version.number for version in storage.versions(NAME)]
+
+
+def test_a_version_stays_until_all_that_refer_to_it_are_gone(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    for reason in (THREE, FOUR, FOUR):
+        storage.pin(first, reason)
+    save(storage, tmp_path, 2, FINISHED)
+    assert numbers(storage) == [1, FINISHED]
+    storage.unpin(first, "models:/suphx/33")
+    storage.unpin(first, THREE)
+    storage.unpin(first, THREE)
+    assert numbers(storage) == [1, FINISHED]
+    storage.unpin(first, FOUR)
+    assert numbers(storage) == [FINISHED], "the training is over: no later save would remove it"
+    rest = {key.split("/")[2] for key in storage._store.keys("")}
+    assert rest == {f"{FINISHED:012}.001", ".writers"}, "nothing of it is left"
+
+
+def test_without_its_pin_a_version_that_saves_keep_stays(storage: Storage, tmp_path: Path) -> None:
+    (newest,) = save(storage, tmp_path, 1)
+    storage.pin(newest, THREE)
+    storage.unpin(newest, THREE)
+    assert numbers(storage) == [1]
+    save(storage, tmp_path, 2)
+    assert numbers(storage) == [2]
+
+
+def test_the_settings_of_the_newest_save_count(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin(first, THREE)
+    save(storage, tmp_path, 2)
+    keeps_more = Storage(replace(storage.config, keep_last=5))
+    save(keeps_more, tmp_path, 3)
+    storage.unpin(first, THREE)
+    assert numbers(storage) == [1, 2, 3], "the last save has kept it"
+
+
+def test_a_version_that_is_gone_cannot_be_pinned(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    save(storage, tmp_path, 2)
+    with pytest.raises(FileNotFoundError, match=rf"{first} has been removed: newer versions have replaced it"):
+        storage.pin(first, THREE)
+    assert [key for key in storage._store.keys("") if "/.pinned/" in key] == []
+
+
+def test_one_version_of_a_name_is_pinned_for_a_reason_that_moves(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin_only(first, THREE)
+    storage.pin(first, FOUR)
+    (second,) = save(storage, tmp_path, 2)
+    storage.pin_only(second, THREE)
+    save(storage, tmp_path, 3)
+    assert numbers(storage) == [1, 2, 3], "the first has another pin"
+    storage.unpin(first, FOUR)
+    assert numbers(storage) == [2, 3]
+    storage.unpin(second, THREE)
+    assert numbers(storage) == [3]
+
+
+class Broken:
+    """A store whose connection breaks at a deletion."""
+
+    def __init__(self, store: ObjectStore, deletion: int) -> None:
+        self._store, self._left = store, deletion
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            if self._left == 0:
+                raise OSError("the connection broke")
+            self._left -= 1
+            self._store.delete([key])
+
+
+@pytest.mark.parametrize("deletion", range(4))  # the pin, the manifest, the net, the note
+def test_freeing_a_version_is_completed_after_an_error(deletion: int, storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin(first, THREE)
+    save(storage, tmp_path, 2)
+    sound, storage._store = storage._store, Broken(storage._store, deletion)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="the connection broke"):
+        storage.unpin(first, THREE)
+    storage._store = sound
+    assert [version.number for version in storage.versions(NAME)][-1] == 2
+    storage.unpin(first, THREE)
+    assert numbers(storage) == [2]
+    assert [key for key in storage._store.keys("") if first.rpartition("/")[2] in key] == []
+
+
+def test_a_deleted_name_leaves_no_pins(storage: Storage, tmp_path: Path) -> None:
+    (first,) = save(storage, tmp_path, 1)
+    storage.pin(first, THREE)
+    save(storage, tmp_path, 2)
+    storage.delete(NAME)
+    assert storage._store.keys("") == []
 
 
 @pytest.fixture
@@ -18,35 +146,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "a"
 
 
-def test_the_newest_path_is_of_work_under_way_if_there_is_any(storage: Storage, folder: Path) -> None:
-    assert storage.newest_path("run-1") is None
-    finished = storage.save("run-1/supervised", folder, number=FINISHED)
-    assert storage.newest_path("run-1") == finished.path
-    storage.save("run-1/reinforcement", folder, number=20)
-    newest = storage.save("run-1/oracle", folder, number=100)
-    storage.save("run-12/oracle", folder, number=200)
-    assert storage.newest_path("run-1") == newest.path
+def test_the_newest_path_is_of_work_under_way_if_there_is_any(usual: Storage, folder: Path) -> None:
+    assert usual.newest_path("run-1") is None
+    finished = usual.save("run-1/supervised", folder, number=FINISHED)
+    assert usual.newest_path("run-1") == finished.path
+    usual.save("run-1/reinforcement", folder, number=20)
+    newest = usual.save("run-1/oracle", folder, number=100)
+    usual.save("run-12/oracle", folder, number=200)
+    assert usual.newest_path("run-1") == newest.path
 
 
-def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(storage: Storage, folder: Path) -> None:
-    storage.save("run-1/supervised", folder, number=90_000)
-    later = storage.save("run-1/reinforcement", folder, number=20)
-    assert storage.newest_path("run-1") == later.path, "steps of two stages cannot be compared"
+def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(usual: Storage, folder: Path) -> None:
+    usual.save("run-1/supervised", folder, number=90_000)
+    later = usual.save("run-1/reinforcement", folder, number=20)
+    assert usual.newest_path("run-1") == later.path, "steps of two stages cannot be compared"
 
 
-def test_of_a_finished_stage_older_versions_are_no_work_under_way(storage: Storage, folder: Path) -> None:
-    under_way = storage.save("run-1/oracle", folder, number=20)
-    storage.save("run-1/reinforcement", folder, number=90_000)
-    finished = storage.save("run-1/reinforcement", folder, number=FINISHED)
-    assert storage.newest_path("run-1") == under_way.path
-    storage.delete("run-1/oracle")
-    assert storage.newest_path("run-1") == finished.path
+def test_of_a_finished_stage_older_versions_are_no_work_under_way(usual: Storage, folder: Path) -> None:
+    under_way = usual.save("run-1/oracle", folder, number=20)
+    usual.save("run-1/reinforcement", folder, number=90_000)
+    finished = usual.save("run-1/reinforcement", folder, number=FINISHED)
+    assert usual.newest_path("run-1") == under_way.path
+    usual.delete("run-1/oracle")
+    assert usual.newest_path("run-1") == finished.path
 
 
-def test_the_recipe_and_measured_nets_are_no_checkpoint_of_a_run(storage: Storage, folder: Path) -> None:
-    storage.save("run-1/origin", folder, number=FINISHED)
-    storage.save("run-1/reinforcement/best", folder, number=30)
-    assert storage.newest_path("run-1") is None
+def test_the_recipe_and_measured_nets_are_no_checkpoint_of_a_run(usual: Storage, folder: Path) -> None:
+    usual.save("run-1/origin", folder, number=FINISHED)
+    usual.save("run-1/reinforcement/best", folder, number=30)
+    assert usual.newest_path("run-1") is None
 
 
 class Refusing:
@@ -63,10 +191,10 @@ class Refusing:
 
 
 @pytest.mark.parametrize("call", ["put_new", "delete"])
-def test_a_storage_that_refuses_to_write_or_to_remove_is_told_at_once(call: str, storage: Storage) -> None:
-    storage.reach_to_write()
-    assert storage._store.keys("") == []
-    storage._store = Refusing(storage._store, call)  # type: ignore[assignment]
-    storage.reach()
+def test_a_storage_that_refuses_to_write_or_to_remove_is_told_at_once(call: str, usual: Storage) -> None:
+    usual.reach_to_write()
+    assert usual._store.keys("") == []
+    usual._store = Refusing(usual._store, call)  # type: ignore[assignment]
+    usual.reach()
     with pytest.raises(PermissionError, match="AccessDenied"):
-        storage.reach_to_write()
+        usual.reach_to_write()
