@@ -63,6 +63,11 @@ class EngineClient:
             self._awaited[engine] = unanswered
 
     @property
+    def num_engines(self) -> int:
+        """How many engines there are."""
+        return len(self._engines)
+
+    @property
     def hang_seconds(self) -> float:
         """How long to wait for one engine."""
         return self._config.hang_seconds
@@ -108,9 +113,9 @@ class RemoteReply:
                 # Kernels write nothing there, but are compiled for arrays that could be written to.
                 return [part.copied() for part in outputs]
             self._tried.add(self._engine)
-            if not self._client.has_other(self._tried):
-                if failed is not None:
-                    raise failed
+            if failed is not None and not self._client.has_other(self._tried):
+                raise failed
+            if len(self._tried) == self._client.num_engines:
                 self._tried.clear()
             time.sleep(_BACK_OFF_SECONDS)
             self._ask()

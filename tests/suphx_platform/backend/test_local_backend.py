@@ -91,5 +91,6 @@ def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
         backend.play_match(match, told.append).result()
     assert len(told) == 3, "another one is not begun"
     last: Any = CountedMatch(keeps_games=True)
-    assert backend.play_match(last, told.append).result() == "outcome"
+    outcome: Any = backend.play_match(last, told.append).result()
+    assert outcome == "outcome"
     backend.close()

@@ -75,7 +75,7 @@ class BrokenGpu:
 def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
     kind: type[Any], method: str, arguments: tuple[Any, ...]
 ) -> None:
-    actor = kind.__new__(kind)
+    actor: Any = object.__new__(kind)
     actor._own = SimpleNamespace(engine=BrokenGpu(), evaluate=BrokenGpu().evaluate, fetch=BrokenGpu().fetch)
     actor._learner = actor._simulator = BrokenGpu()
     actor._has_begun, actor._report_every = True, 1
