@@ -147,11 +147,7 @@ class SelfPlayMatches:
 
         Matches among the ``earlier`` entries are not repeated.
         """
-        names = ("updates", "opponent", "policy", "is_final")
-        played = {tuple(entry[name] for name in names) for entry in earlier}
-        for order in self._orders(is_final=is_final):
-            if (updates, order.opponent, order.policy, is_final) in played:
-                continue
+        for order in self._missing(updates, earlier, is_final=is_final):
             future = self._player.play_match(order, _progress(order, updates, tell))
             self._open.append((updates, is_final, order, future))
 
@@ -180,10 +176,21 @@ class SelfPlayMatches:
             entries.append(entry | _change(entry, [*earlier, *entries]))
         return entries
 
+    def is_missing(self, updates: int, earlier: Sequence[Mapping[str, Any]]) -> bool:
+        """Tell whether a match during the run after ``updates`` updates is not among the ``earlier`` entries."""
+        return bool(self._missing(updates, earlier, is_final=False))
+
+    def _missing(self, updates: int, earlier: Sequence[Mapping[str, Any]], *, is_final: bool) -> list[MatchOrder]:
+        """Return the matches after ``updates`` updates that are not among the ``earlier`` entries."""
+        names = ("updates", "opponent", "policy", "is_final")
+        played = {tuple(entry[name] for name in names) for entry in earlier}
+        orders = self._orders(is_final=is_final)
+        return [order for order in orders if (updates, order.opponent, order.policy, is_final) not in played]
+
     @property
-    def is_playing(self) -> bool:
-        """Tell whether a match that was begun is still played, or waits for its turn."""
-        return any(not future.done() for *_, future in self._open)
+    def playing_updates(self) -> list[int]:
+        """Updates after which matches were begun that are still played, or wait for their turn, in their order."""
+        return [updates for updates, _, _, future in self._open if not future.done()]
 
     @property
     def open_updates(self) -> list[int]:

@@ -128,7 +128,10 @@ class Controller:
                     self._end_with_last_save(error)
                 except DivergedBatchError as error:  # perhaps while weights or a state were awaited
                     raise self._diverged(error) from error
-            return self._finish()
+            try:
+                return self._finish()
+            except DivergedBatchError as error:  # a learner that died has repeated its batches
+                raise self._diverged(error) from error
         finally:
             try:
                 self._close_metrics()
@@ -202,9 +205,11 @@ class Controller:
     def _owes_match(self) -> bool:
         """Tell whether the run begins where a match is due; those that a stopped run has played are not repeated."""
         updates, every = self._progress.updates, self._config.evaluate_every
+        if not every or not self._matches.is_missing(updates, self._progress.matches):
+            return False
         if not updates:
-            return every > 0 and self._play.opponent is not None
-        return every > 0 and updates % every == 0 and not (self.is_finished or self._has_final_match)
+            return self._play.opponent is not None
+        return updates % every == 0 and not (self.is_finished or self._has_final_match)
 
     @property
     def _has_final_match(self) -> bool:
@@ -306,11 +311,11 @@ class Controller:
 
         In lockstep none is left out, so that the numbers are those of one process.
         """
-        if not self._matches.is_playing or self._config.cluster.pace == "lockstep":
+        if not self._matches.playing_updates or self._config.cluster.pace == "lockstep":
             self._evaluate()
             return
         self._times.skip_match()
-        (behind, *_) = self._matches.open_updates
+        behind = self._matches.playing_updates[0]
         if behind != self._warned_of_match:
             self._warned_of_match = behind
             _logger.warning(

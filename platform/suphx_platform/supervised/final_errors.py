@@ -18,9 +18,14 @@ class FinalErrors(UserCallback):
     """
 
     def after_exception(self, run_context: Any, worker_exceptions: Mapping[int, Exception]) -> None:
-        """Raise the first final one of ``worker_exceptions`` (rank -> error)."""
-        for error in worker_exceptions.values():
-            if is_final(error):
+        """Raise the first final one of ``worker_exceptions`` (rank -> error).
+
+        A wrong value is not final beside another error: it may be the consequence of a worker that was lost.
+        """
+        errors = worker_exceptions.values()
+        are_all_final = all(map(is_final, errors))
+        for error in errors:
+            if isinstance(error, DivergedError) or (are_all_final and is_final(error)):
                 raise error
 
 

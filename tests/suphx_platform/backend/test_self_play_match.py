@@ -169,13 +169,13 @@ def test_it_is_known_which_matches_are_still_played() -> None:
 
     futures: list[Future[MatchOutcome]] = []
     matches = SelfPlayMatches(CONFIG, Path("run"), Slow(), has_weak=True, seed=3)
-    assert not matches.is_playing
+    assert matches.playing_updates == []
     matches.begin(10, tell=print)
-    assert (matches.is_playing, matches.open_updates) == (True, [10, 10])
+    assert matches.playing_updates == matches.open_updates == [10, 10]
     for future in futures:
-        assert matches.is_playing
+        assert matches.playing_updates
         future.set_exception(ChildProcessError("4 workers were lost"))
-    assert (matches.is_playing, matches.open_updates) == (False, [10, 10])
+    assert (matches.playing_updates, matches.open_updates) == ([], [10, 10])
     matches.ended([])
     assert matches.open_updates == []
 

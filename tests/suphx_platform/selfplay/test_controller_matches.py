@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -120,6 +120,51 @@ def test_a_run_that_diverges_while_weights_for_a_match_are_awaited_writes_its_ba
         Controller(config, new_play(), tmp_path, new_backend=Diverging).run()
     assert read_tensors(tmp_path / DIVERGED_FILE)[1]["updates"] == 2
     load_agent(str(tmp_path))
+
+
+def test_a_run_that_diverges_in_its_last_save_writes_the_batch(tmp_path: Path) -> None:
+    """Over Ray, a learner that died during the last match has to repeat batches then."""
+
+    class Diverging(LocalBackend):
+        has_matches = False
+
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+            self.has_matches = order.keeps_games
+            return super().play_match(order, progress)
+
+        def settle(self) -> list[Event]:
+            if self.has_matches:
+                raise DivergedBatchError("the loss is inf", {DISCARD_HEAD: decisions()})
+            return super().settle()
+
+    config = replace(OFTEN, max_updates=2, evaluate_every=0)
+    with pytest.raises(DivergedError, match=r"\(the loss is inf\); .*lower learner.learning_rate"):
+        Controller(config, new_play(), tmp_path, new_backend=Diverging).run()
+    assert read_tensors(tmp_path / DIVERGED_FILE)[1]["updates"] == 2
+
+
+def test_a_run_that_resumes_does_not_ask_for_weights_if_its_match_is_there(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=4, evaluate_every=2)
+    asked: list[int] = []
+
+    class Asked(LocalBackend):
+        def weights(self) -> Weights:
+            asked.append(1)
+            return super().weights()
+
+        def advance(self) -> list[Event]:
+            asked.append(0)
+            return super().advance()
+
+    def stop(point: Mapping[str, float]) -> None:
+        if point.get("updates") == 2 and "weak_difference" in point:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(KeyboardInterrupt, match="update 2"):
+        Controller(replace(config, report_every=1), new_play(), tmp_path, report=stop).run()
+    resumed = Controller(replace(config, report_every=1), new_play(), tmp_path, new_backend=Asked)
+    resumed.run()
+    assert asked[0] == 0, "it plays at once"
 
 
 def test_a_stop_ends_a_match_during_the_run_and_the_resumed_run_plays_it(tmp_path: Path) -> None:

@@ -9,10 +9,20 @@ from suphx.training.loop.loss_watch import DivergedError
 from suphx_platform.supervised.final_errors import FinalErrors, is_final
 
 
+@pytest.mark.parametrize("others", [{}, {2: ValueError("too few games")}], ids=repr)
 @pytest.mark.parametrize("final", [DivergedError("the loss is nan"), ValueError("too few games")], ids=repr)
-def test_what_every_attempt_would_meet_is_raised_whichever_worker_met_it(final: Exception) -> None:
+def test_what_every_attempt_would_meet_is_raised(final: Exception, others: dict[int, Exception]) -> None:
     with pytest.raises(type(final), match=str(final)):
-        FinalErrors().after_exception(None, {0: RuntimeError("connection closed"), 1: final})
+        FinalErrors().after_exception(None, {1: final, **others})
+
+
+def test_a_loss_that_is_not_finite_is_raised_whatever_the_other_workers_met() -> None:
+    with pytest.raises(DivergedError, match="the loss is nan"):
+        FinalErrors().after_exception(None, {0: RuntimeError("connection closed"), 1: DivergedError("the loss is nan")})
+
+
+def test_a_wrong_value_beside_a_lost_worker_may_be_its_consequence() -> None:
+    FinalErrors().after_exception(None, {0: RuntimeError("connection closed"), 1: ValueError("no process group")})
 
 
 @pytest.mark.parametrize(

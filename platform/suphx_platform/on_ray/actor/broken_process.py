@@ -11,7 +11,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_TEXTS = ("CUDA error", "HIP error")
+_TEXTS = (
+    *("CUDA error", "HIP error", "Triton Error [CUDA]"),
+    *("CUDNN_STATUS_EXECUTION_FAILED", "CUDNN_STATUS_INTERNAL_ERROR"),
+)
+_TEXTS_OF_MEMORY = ("out of memory", "ALLOC_FAILED")
 _EXIT_CODE = 1
 _logger = logging.getLogger(__name__)
 
@@ -32,6 +36,8 @@ def ending_broken_process() -> Iterator[None]:
 
 
 def is_error_of_gpu(error: Exception) -> bool:
-    """Tell whether an error of torch says that a GPU, or this process's use of it, has failed."""
+    """Tell whether an error of torch says that a GPU, or this process's use of it, has failed; not for its memory."""
+    if any(text in str(error) for text in _TEXTS_OF_MEMORY):
+        return False
     is_of_device = type(error).__name__ == "AcceleratorError"  # by name: most processes have not loaded torch
     return is_of_device or (isinstance(error, RuntimeError) and any(text in str(error) for text in _TEXTS))

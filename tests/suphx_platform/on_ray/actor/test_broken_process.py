@@ -32,6 +32,10 @@ def _ends(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (torch.AcceleratorError("unspecified launch failure"), True),
         (RuntimeError("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`"), True),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"), True),
+        (RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered"), True),
+        (torch.AcceleratorError("CUDA error: out of memory"), False),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), False),
         (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"), False),
         (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), False),
         (ValueError(ILLEGAL), False),
