@@ -63,7 +63,7 @@ def promote_candidate(
     version = None
     if candidate is not None and (decision["is_won"] or context.recipe.registry.candidate_alias):
         candidate = replace(candidate, stored=versions.present(candidate))
-        version = _register(context, registry, pool, candidate, decision, evidence)
+        version = _register(context, registry, versions, pool, candidate, decision, evidence)
     versions.release(pool.entrants)
     now = version or registry.champion()
     result = {
@@ -106,6 +106,7 @@ def promotion_reason(
 def _register(
     context: StageContext[Any],
     registry: ModelRegistry,
+    versions: CandidateVersions,
     pool: Pool,
     candidate: Entrant,
     decision: Mapping[str, Any],
@@ -123,7 +124,7 @@ def _register(
     if config.candidate_alias:
         registered = registry.nominate(nets, context.tracker, promotion(is_promoted=version is not None))
     if registered is not None:
-        _pin(context, candidate, f"models:/{config.model}/{registered}")
+        versions.hand_over(candidate, f"models:/{config.model}/{registered}")
     return version
 
 
@@ -205,13 +206,3 @@ def _delete_lost(context: StageContext[Any], code: GameCode, net_files: Sequence
             f"MLflow does not let this user delete the models {', '.join(result.left_models)} of these versions: an "
             "administrator can delete them on the Models page, and `mlflow gc` then frees their files"
         )
-
-
-def _pin(context: StageContext[Any], candidate: Entrant, model: str) -> None:
-    """Keep the checkpoints in the storage that a version in the registry was made from."""
-    source = AgentSource(context.tracker.store, context.recipe.storage)
-    for stored in candidate.stored:
-        try:
-            source.pin(stored, model)
-        except OSError as error:  # the registry has the nets: a storage that is away costs no night
-            context.console.warn(f"{stored} is not marked as used by {model}: {error}")

@@ -54,17 +54,24 @@ class StoredVersions:
         """Reach no server yet; ValueError without an address."""
         self.config = config
         self._store = _open(config)
+        self._probe = f"{_PROBE}{uuid.uuid4().hex}"
 
     def reach(self) -> None:
         """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
         self._store.keys(_NOTHING)
 
     def reach_to_write(self) -> None:
-        """Check that the storage takes a small object and removes it; errors as of ``reach``."""
+        """Check that the storage takes a small object, and remove it; errors as of ``reach``.
+
+        A storage that does not let objects be removed costs a warning: it keeps all versions, and one such object.
+        """
         self.reach()
-        key = f"{_PROBE}{uuid.uuid4().hex}"
-        self._store.put_new(key, key.encode())
-        self._store.delete([key])
+        with suppress(FileExistsError):  # left by an earlier call
+            self._store.put_new(self._probe, self._probe.encode())
+        try:
+            self._store.delete([self._probe])
+        except PermissionError as error:
+            _logger.warning("%s refuses to remove objects, so it keeps every version: %s", self.config.address, error)
 
     def names(self) -> list[str]:
         """Return all names that have a finished version, sorted."""
@@ -89,9 +96,13 @@ class StoredVersions:
                 paths.setdefault(name, []).append(f"{name}/{version}")
         finished = f"/{FINISHED:0{_DIGITS}}."
         under_way = {name: own for name, own in paths.items() if not any(finished in path for path in own)}
-        found = (self._version(max(own)) for own in (under_way or paths).values())
+        found = (self._newest_readable(own) for own in (under_way or paths).values())
         newest = max(filter(None, found), key=lambda version: (version.saved, version.path), default=None)
         return None if newest is None else newest.path
+
+    def _newest_readable(self, paths: Sequence[str]) -> CheckpointVersion | None:
+        versions = (self._version(path) for path in sorted(paths, reverse=True))
+        return next((version for version in versions if version is not None), None)
 
     def pin(self, path: str, reason: str) -> None:
         """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.

@@ -128,6 +128,27 @@ def test_a_checkpoint_that_is_gone_is_not_named_by_the_model(
     assert pins(storage) == []
 
 
+def test_an_outage_at_the_promotion_costs_no_checkpoint(
+    storage: Storage,
+    candidate: Entrant,
+    runs: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    versions_of(runs).pin([candidate])
+    train_on(storage, runs, 2)
+
+    def fail(*_: object) -> None:
+        raise ConnectionError("no answer")
+
+    with monkeypatch.context() as away:
+        away.setattr(Storage, "pin", fail)
+        assert promote(runs, candidate, is_won=True)["stored"] == candidate.stored[0]
+    assert f"{candidate.stored[0]} is not marked as used by models:/suphx/1: no answer" in capsys.readouterr().err
+    assert numbers(storage) == [1, 2]
+    assert pins(storage) == ["candidate of nightly"]
+
+
 def test_a_night_frees_what_a_night_without_an_end_has_left(storage: Storage, candidate: Entrant, runs: Path) -> None:
     versions_of(runs).pin([candidate])
     second = replace(candidate, stored=(train_on(storage, runs, 2),))

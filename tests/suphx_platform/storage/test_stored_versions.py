@@ -14,7 +14,7 @@ import pytest
 from suphx_platform.storage.objects.object_store import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED
+from suphx_platform.storage.stored_versions import FINISHED, MANIFEST
 
 NAME = "run-1/reinforcement"
 THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
@@ -156,6 +156,14 @@ def test_the_newest_path_is_of_work_under_way_if_there_is_any(usual: Storage, fo
     assert usual.newest_path("run-1") == newest.path
 
 
+def test_the_newest_path_is_readable(usual: Storage, folder: Path) -> None:
+    first = usual.save("run-1/a", folder, number=1)
+    second = usual.save("run-1/a", folder, number=2)
+    usual._store.delete([f"{second.path}/{MANIFEST}"])
+    usual._store.put_new(f"{second.path}/{MANIFEST}", b"damaged")
+    assert usual.newest_path("run-1") == first.path
+
+
 def test_the_newest_path_of_several_names_is_the_one_that_was_saved_last(usual: Storage, folder: Path) -> None:
     usual.save("run-1/supervised", folder, number=90_000)
     later = usual.save("run-1/reinforcement", folder, number=20)
@@ -190,11 +198,18 @@ class Refusing:
         raise PermissionError("the server says AccessDenied")
 
 
-@pytest.mark.parametrize("call", ["put_new", "delete"])
-def test_a_storage_that_refuses_to_write_or_to_remove_is_told_at_once(call: str, usual: Storage) -> None:
+def test_a_storage_that_refuses_to_write_is_told_at_once(usual: Storage) -> None:
     usual.reach_to_write()
     assert usual._store.keys("") == []
-    usual._store = Refusing(usual._store, call)  # type: ignore[assignment]
+    usual._store = Refusing(usual._store, "put_new")  # type: ignore[assignment]
     usual.reach()
     with pytest.raises(PermissionError, match="AccessDenied"):
         usual.reach_to_write()
+
+
+def test_a_storage_that_refuses_to_remove_is_a_warning(usual: Storage, caplog: pytest.LogCaptureFixture) -> None:
+    usual._store = Refusing(usual._store, "delete")  # type: ignore[assignment]
+    usual.reach_to_write()
+    usual.reach_to_write()
+    assert "refuses to remove objects, so it keeps every version: the server says AccessDenied" in caplog.text
+    assert len(usual._store.keys("")) == 1

@@ -35,6 +35,8 @@ class CandidateVersions:
         self._source = source
         self._reason = f"candidate of {tournament}"
         self._warn = warn
+        self._kept = set[str]()
+        """Versions of a registered model that are not pinned for it."""
 
     def pin(self, entrants: Sequence[Candidate]) -> None:
         """Pin the versions of tonight's candidates, and free others of the same trainings that a night has left."""
@@ -48,20 +50,33 @@ class CandidateVersions:
                 return
 
     def present(self, candidate: Candidate) -> tuple[str, ...]:
-        """Return the versions that are still stored, and pinned now; a warning for each of the others."""
+        """Return the versions that are not known to be gone, pinned if possible; a warning for each that is gone."""
         found = []
         for stored in candidate.stored:
             try:
                 self._source.pin(stored, self._reason)
-            except OSError as error:
+            except FileNotFoundError as error:
                 self._warn(f"{stored} is not kept for the model that is made from it: {error}")
-            else:
-                found.append(stored)
+                continue
+            except OSError as error:
+                self._warn(f"{stored} may not be kept for the model that is made from it: {error}")
+            found.append(stored)
         return tuple(found)
+
+    def hand_over(self, candidate: Candidate, model: str) -> None:
+        """Pin the versions for a ``model``, ``models:/NAME/VERSION``; where that fails, ``release`` leaves them."""
+        for stored in candidate.stored:
+            try:
+                self._source.pin(stored, model)
+            except OSError as error:  # the registry has the nets: a storage that is away costs no night
+                self._warn(f"{stored} is not marked as used by {model}: {error}")
+                self._kept.add(stored)
 
     def release(self, entrants: Sequence[Candidate]) -> None:
         """Take back what ``pin`` and ``present`` have pinned; a version that saves would have removed is removed."""
         for stored in _stored(entrants):
+            if stored in self._kept:
+                continue
             try:
                 self._source.unpin(stored, self._reason)
             except OSError as error:

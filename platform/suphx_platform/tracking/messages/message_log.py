@@ -125,6 +125,8 @@ class MessageLog:
         except OSError:
             os.close(file)
             new.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.pwrite(self._mark, b"%020d" % self._sent, 0)
             raise
         os.close(self._file)
         self._file, self._end, self._sent = file, self._end - self._sent, 0

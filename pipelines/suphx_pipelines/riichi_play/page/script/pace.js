@@ -53,7 +53,11 @@ function showHint(message) {
 }
 
 function showRefusal(message) {
-  for (const button of [byId("next"), byId("again")]) if (button !== null) button.disabled = false; // to be pressed again
+  for (const button of [byId("next"), byId("again")]) {
+    if (button === null) continue;
+    button.disabled = false; // to be pressed again
+    if (document.activeElement === document.body) button.focus();
+  }
   showNotice(message.reason);
 }
 

@@ -62,7 +62,7 @@ function endButtons() {
     return el("p", { class: "buttons" }, next);
   }
   const again = el("button", { type: "button", id: "again", class: view.is_over ? "plain" : "primary" }, word("new_game"));
-  again.addEventListener("click", () => { disable(again); send({ type: "new" }); });
+  again.addEventListener("click", () => { hideNotice(); disable(again); send({ type: "new" }); });
   const address = `/game/${view.table}${location.search}`;
   const open = view.is_over ? el("a", { id: "viewer", class: "primary", href: address, target: "_blank", rel: "noopener" }, word("open_viewer")) : null;
   return [el("p", { class: "buttons" }, open, again), view.record ? el("p", { class: "soft" }, word("saved", { file: view.record })) : null];
@@ -75,6 +75,7 @@ function disable(button) {
 }
 
 function nextDeal() {
+  hideNotice();
   disable(byId("next"));
   send({ type: "next", number: view.number });
 }
