@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from suphx.printable_text import encodable
 from suphx_platform.tracking.client.mlflow_call import (
     FILES,
     FIRST,
@@ -247,7 +248,10 @@ class MlflowStore:
 
 
 def _make_runs(folder: Path) -> None:
-    """Create the folder of runs; TrackingError with what to do if that fails."""
+    """Create the folder of runs; TrackingError with what to do if that fails, or if MLflow cannot open its name."""
+    name = encodable(str(folder))
+    if name != str(folder):
+        raise TrackingError(f"the folder of runs {name} is not UTF-8, as MLflow needs: choose another with --runs")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

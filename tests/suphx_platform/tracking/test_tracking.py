@@ -17,6 +17,13 @@ from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, MAX_VALUE_LENGT
 from suphx_platform.tracking.tracking import TrackingStore
 
 
+def test_a_folder_of_runs_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "runs\udcff"
+    with pytest.raises(TrackingError, match=r"runs\\udcff is not UTF-8, as MLflow needs: choose another with --runs"):
+        TrackingStore(folder).start("a run", key="one")
+    assert not folder.exists()
+
+
 def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:
     store = TrackingStore(runs)
     params = {"rate": 0.1, "long": "x" * 10_000} | {f"p{n}": n for n in range(150)}
