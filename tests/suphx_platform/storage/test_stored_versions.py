@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.objects.object_store import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED, MANIFEST
+from suphx_platform.storage.stored_versions import FINISHED
 
 NAME = "run-1/reinforcement"
 THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
