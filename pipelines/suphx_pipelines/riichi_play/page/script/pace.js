@@ -66,7 +66,7 @@ function showNotice(text) {
 }
 
 function hideNotice() {
-  byId("notice").hidden = true;
+  setNotice("notice", "");
 }
 
 // Change a notice only if it says something else: a screen reader reads it again after each change.
