@@ -84,8 +84,8 @@ class SimulatorActor(RayActor):
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
 
-    @ray.method(num_returns=2)
     @ending_broken_process()
+    @ray.method(num_returns=2)
     def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Decisions]]:
         """Play as ``SelfPlaySimulator.play``; return the report and, apart from it, the decisions.
 
@@ -122,8 +122,8 @@ class InferenceEngineActor(RayActor):
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._own = _new_engine(config, server_name, name, has_thread=True)
 
-    @ray.method(concurrency_group="evaluate")
     @ending_broken_process()
+    @ray.method(concurrency_group="evaluate")
     def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
         """Return what ``InferenceEngine.evaluate`` returns."""
         return self._own.evaluate([part.dense() for part in request])
@@ -285,8 +285,8 @@ class LearnerActor(RayActor):
             tensors, values = learner.state()
         return learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
 
-    @ray.method(max_task_retries=-1)
     @ending_broken_process()
+    @ray.method(max_task_retries=-1)
     def begin(self, state: tuple[int, Arrays, Mapping[str, Any]] | None) -> tuple[int, Arrays, Mapping[str, Any]]:
         """Begin with the nets of the first policy set, or go on from a ``state``; return the state that it has then."""
         import torch

@@ -25,6 +25,7 @@ def ending_broken_process() -> Iterator[None]:
     """End this process at an error of its GPU; any other error, such as too little memory, is raised.
 
     For methods of actors, not for their constructors: Ray would start an actor again and again that never begins.
+    It stands above ``ray.method``, whose options Ray reads of the innermost function.
     """
     try:
         yield

@@ -84,8 +84,8 @@ class RoundLearnerActor(RayActor):
         self._learner = RoundLearner(config, candidate_game(game_name))
         self._has_begun = False
 
-    @ray.method(max_task_retries=-1)
     @ending_broken_process()
+    @ray.method(max_task_retries=-1)
     def begin(self, state: LearnerState) -> None:
         """Go on from a ``state``."""
         num_rounds, arrays = state

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from types import SimpleNamespace
 from typing import Any
 
@@ -85,3 +86,11 @@ def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
     actor._has_begun, actor._report_every = True, 1
     with pytest.raises(EndedError):
         getattr(actor, method)(*arguments)
+
+
+def test_ray_finds_the_options_of_such_methods() -> None:
+    """Ray reads them of the innermost function."""
+    assert vars(inspect.unwrap(SimulatorActor.play))["__ray_num_returns__"] == 2
+    assert vars(inspect.unwrap(InferenceEngineActor.evaluate))["__ray_concurrency_group__"] == "evaluate"
+    for kind in (LearnerActor, RoundLearnerActor):
+        assert vars(inspect.unwrap(kind.begin))["__ray_max_task_retries__"] == -1
