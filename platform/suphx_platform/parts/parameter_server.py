@@ -80,8 +80,8 @@ class ParameterServer:
 
     def behind(self) -> dict[str, int]:
         """Return how many versions each fetcher is behind the newest."""
-        fetched = list(self._fetched.items())  # other threads add some meanwhile
-        return {name: self._latest.number - number for name, number in fetched}
+        fetched = self._fetched.copy()  # in one step: other threads add some meanwhile
+        return {name: self._latest.number - number for name, number in fetched.items()}
 
     def restore(self, latest: PolicyVersion, older: list[PolicyVersion]) -> None:
         """Resume with these versions; ValueError if ``latest`` is older than the present one."""

@@ -56,7 +56,7 @@ from .records.log.game_statistics import (
     STATISTICS_RATIOS as STATISTICS_RATIOS,
     game_row as game_row,
 )
-from .records.view.game_text import hand_text as hand_text, kyoku_name as kyoku_name
+from .records.view.game_text import kyoku_name as kyoku_name
 from .records.view.result_text import DRAW_NAMES as DRAW_NAMES
 from .records.view.seat_text import seat_text as seat_text
 from .records.log.gamelog import ACTION_BITS as ACTION_BITS, GameLog as GameLog

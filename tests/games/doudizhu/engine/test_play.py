@@ -86,5 +86,5 @@ def test_a_table_that_contradicts_its_moves_is_found(name: str, value: int, mess
 
 
 def test_moves_are_found_by_their_cards() -> None:
-    with pytest.raises(ValueError, match=r"335 is no move: docs/games\.md lists the types"):
+    with pytest.raises(ValueError, match=r"335 is no move: docs/doudizhu\.md lists the types"):
         find_move(MOVES, "335")
