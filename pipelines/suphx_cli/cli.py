@@ -120,7 +120,7 @@ def describe(error: Exception) -> str:
 
 def _is_of_platform(error: ModuleNotFoundError) -> bool:
     """Tell whether a package is missing that the extra ``platform`` brings."""
-    return (error.name or "").partition(".")[0] in _PLATFORM
+    return error.name in _PLATFORM
 
 
 def _missing_package(error: ModuleNotFoundError) -> str:
@@ -139,7 +139,7 @@ def _describe_os_error(error: OSError) -> str:
 
 _PLATFORM = frozenset(
     {
-        *("argcomplete", "boto3", "botocore", "jinja2", "kubernetes", "mlflow", "pandas", "psutil", "ray", "rich"),
+        *("argcomplete", "boto3", "botocore", "jinja2", "kubernetes", "mlflow", "psutil", "ray", "rich"),
         *("starlette", "tomlkit", "uvicorn", "websockets", "yaml"),
     }
 )

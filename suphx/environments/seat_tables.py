@@ -37,6 +37,7 @@ from suphx.kernel.record import I8, I32, I64, U8
 from suphx.kernel.table_indices import as_integers
 from suphx.selfplay.agents.agent import Agent, as_agent
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.selfplay.rollouts.rollout import GameFollower
 
 PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
 """By place 1-4; 0 while the game goes on."""
@@ -77,6 +78,9 @@ class SeatTables:
                 key = str(opponent) if isinstance(opponent, str | Path) else id(opponent)
                 seats.setdefault(key, []).append(offset)
         self._agents = [(as_agent(self.config.opponents[own[0] - 1]), own) for own in seats.values()]
+        for agent, _ in self._agents:
+            if isinstance(agent, GameFollower):
+                raise ValueError(f"{agent.name} follows whole games and cannot play in an environment: use another one")
 
     def start(self, indices: I64, seeds: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
         """Start a game at the tables ``indices``, and play on to the first decision of its player.

@@ -86,3 +86,24 @@ def test_an_opponent_that_breaks_the_rules_is_named(action: Any, message: str) -
     tables = SeatTables(1, EnvironmentConfig(opponents=(StubbornAgent(action),) * 3))
     with pytest.raises(ValueError, match=message):
         tables.start(tables.everything, np.arange(1), np.ones(1, np.int64))
+
+
+class Follower(ScriptedAgent):
+    """Must know how games came to where they are, as programs over mjai do."""
+
+    max_tables = 1
+
+    def follow(self, recorder: object) -> None:
+        """Begin with new games."""
+
+    def leave(self) -> None:
+        """End with these games."""
+
+    def forfeits(self, index: int) -> dict[int, str]:
+        """Return no seat."""
+        return {}
+
+
+def test_an_opponent_that_follows_whole_games_is_refused() -> None:
+    with pytest.raises(ValueError, match="ukeire follows whole games and cannot play in an environment"):
+        SeatTables(1, EnvironmentConfig(opponents=(Follower("ukeire"),) * 3))

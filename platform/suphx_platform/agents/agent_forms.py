@@ -30,7 +30,7 @@ AGENT_FORMS: tuple[tuple[str, str], ...] = (
     ("models:/NAME/VERSION", "one version of them"),
     ("NETS:weak", "any of these nets, as supervised learning saved them early"),
     ("NETS:matched", "riichi and calls as often as in the records"),
-    ("NETS:sampled", "every action sampled from the probabilities of the nets"),
+    ("NETS:sampled", "every action sampled from the calibrated probabilities"),
     ("adapt:NETS", "nets that adapt to each kyoku (run-time adaptation, pMCPA)"),
     ("adapt-K:NETS", "the same with K rollouts (default: 1,024)"),
     ("adapt-K+Ts:NETS", "the same, and for T more seconds at each later discard"),

@@ -23,7 +23,7 @@ import ray
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import PolicyOutputs
 from suphx.experience.sparse_observations import SparseObservations
-from suphx_platform.on_ray.actor.broken_process import ending_broken_process
+from suphx_platform.on_ray.actor.broken_process import ends_broken_process
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError, RayActor, health_of_process
 from suphx_platform.on_ray.engine_client import EngineClient
 from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
@@ -84,7 +84,7 @@ class SimulatorActor(RayActor):
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
 
-    @ending_broken_process()
+    @ends_broken_process
     @ray.method(num_returns=2)
     def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Decisions]]:
         """Play as ``SelfPlaySimulator.play``; return the report and, apart from it, the decisions.
@@ -122,13 +122,13 @@ class InferenceEngineActor(RayActor):
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._own = _new_engine(config, server_name, name, has_thread=True)
 
-    @ending_broken_process()
+    @ends_broken_process
     @ray.method(concurrency_group="evaluate")
     def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
         """Return what ``InferenceEngine.evaluate`` returns."""
         return self._own.evaluate([part.dense() for part in request])
 
-    @ending_broken_process()
+    @ends_broken_process
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
         return self._own.fetch()
@@ -263,7 +263,7 @@ class LearnerActor(RayActor):
                 new_workers=new_workers,
             )
 
-    @ending_broken_process()
+    @ends_broken_process
     def learn(self, parts: Mapping[int, Decisions], staleness: float) -> Any:
         """Make one update: ``backend.Learned``."""
         from suphx_platform.backend.backend_steps import learn
@@ -271,13 +271,13 @@ class LearnerActor(RayActor):
         with _dying_with_learners():
             return learn(self._begun(), parts, staleness, report_every=self._report_every)
 
-    @ending_broken_process()
+    @ends_broken_process
     def weights(self) -> Any:
         """Return the policy nets' weights."""
         with _dying_with_learners():
             return self._begun().weights()
 
-    @ending_broken_process()
+    @ends_broken_process
     def state(self) -> tuple[int, Arrays, Mapping[str, Any]]:
         """Return the number of updates, and all that ``begin`` needs."""
         learner = self._begun()
@@ -285,7 +285,7 @@ class LearnerActor(RayActor):
             tensors, values = learner.state()
         return learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
 
-    @ending_broken_process()
+    @ends_broken_process
     @ray.method(max_task_retries=-1)
     def begin(self, state: tuple[int, Arrays, Mapping[str, Any]] | None) -> tuple[int, Arrays, Mapping[str, Any]]:
         """Begin with the nets of the first policy set, or go on from a ``state``; return the state that it has then."""

@@ -113,7 +113,7 @@ class NetAgent:
         ``calibrations``: one for each net; ``action_selection``: how the riichi, chow, pong and kong nets say yes;
         ``sampled`` also samples the discards.
         ``sampled_heads``: nets whose actions are drawn from their probabilities instead, discards too. A draw depends
-        on the seed of the wall and the decision only, and is that of self-play with this seed.
+        on the seed of the wall and the decision only. Probabilities are those after calibration.
         """
         if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
             raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")

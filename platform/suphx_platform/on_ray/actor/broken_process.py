@@ -10,7 +10,9 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
+M = TypeVar("M")
 _TEXTS = (
     *("CUDA error", "HIP error", "Triton Error [CUDA]"),
     *("CUDNN_STATUS_EXECUTION_FAILED", "CUDNN_STATUS_INTERNAL_ERROR"),
@@ -22,11 +24,7 @@ _logger = logging.getLogger(__name__)
 
 @contextmanager
 def ending_broken_process() -> Iterator[None]:
-    """End this process at an error of its GPU; any other error, such as too little memory, is raised.
-
-    For methods of actors, not for their constructors: Ray would start an actor again and again that never begins.
-    It stands above ``ray.method``, whose options Ray reads of the innermost function.
-    """
+    """End this process at an error of its GPU; any other error, such as too little memory, is raised."""
     try:
         yield
     except RuntimeError as error:
@@ -34,6 +32,15 @@ def ending_broken_process() -> Iterator[None]:
             raise
         _logger.exception("the GPU cannot be used by this process any more: it ends and is started again")
         os._exit(_EXIT_CODE)
+
+
+def ends_broken_process(method: M) -> M:
+    """Return a method of an actor that does this; not for constructors, which Ray would call again and again.
+
+    It stands above ``ray.method``, whose options Ray reads of the innermost function.
+    """
+    decorate: Any = ending_broken_process()
+    return cast(M, decorate(method))
 
 
 def is_error_of_gpu(error: Exception) -> bool:

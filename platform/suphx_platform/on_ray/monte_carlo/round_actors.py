@@ -23,7 +23,7 @@ from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner,
 from suphx.training.monte_carlo.round_player import RoundPlayer
 from suphx.training.monte_carlo.value_evaluation import Figures, evaluate_nets
 from suphx.training.monte_carlo.value_player import new_nets
-from suphx_platform.on_ray.actor.broken_process import ending_broken_process
+from suphx_platform.on_ray.actor.broken_process import ends_broken_process
 from suphx_platform.on_ray.actor.ray_actor import NotBegunError, RayActor
 
 LearnerState = tuple[int, Mapping[str, np.ndarray]]
@@ -84,7 +84,7 @@ class RoundLearnerActor(RayActor):
         self._learner = RoundLearner(config, candidate_game(game_name))
         self._has_begun = False
 
-    @ending_broken_process()
+    @ends_broken_process
     @ray.method(max_task_retries=-1)
     def begin(self, state: LearnerState) -> None:
         """Go on from a ``state``."""
@@ -92,23 +92,23 @@ class RoundLearnerActor(RayActor):
         self._learner.restore({n: torch.from_numpy(np.array(array)) for n, array in arrays.items()}, num_rounds)
         self._has_begun = True
 
-    @ending_broken_process()
+    @ends_broken_process
     def learn(self, samples: Sequence[Samples], staleness: float) -> LearnedRound:
         """Learn from a round; DivergedError if a loss is not finite."""
         return self._begun().learn(samples, staleness)
 
-    @ending_broken_process()
+    @ends_broken_process
     def weights(self) -> tuple[int, Mapping[str, np.ndarray]]:
         """Return the number of rounds that were learned from, and the weights."""
         learner = self._begun()
         return learner.num_rounds, learner.weights()
 
-    @ending_broken_process()
+    @ends_broken_process
     def averaged_weights(self) -> Mapping[str, np.ndarray]:
         """Return the weights that are evaluated."""
         return self._begun().averaged_weights()
 
-    @ending_broken_process()
+    @ends_broken_process
     def state(self) -> LearnerState:
         """Return all that ``begin`` needs."""
         return state_of(self._begun())

@@ -30,7 +30,7 @@ from suphx.games.riichi.hidden.tenpai_table import TenpaiTable, load_tenpai_tabl
 from suphx.games.riichi.table.hand import add_to_hand
 from suphx.games.riichi.table.meld import meld_size
 from suphx.games.riichi.table.red_five import num_red, red_face
-from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, RIICHI_FLAG, TABLE, Table
+from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, CLAIM, OWN_TURN, RIICHI_FLAG, TABLE, Table
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, is_five, kind_of_face
 from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN, URA_POSITIONS, dora_indicator
 from suphx.kernel.jit import jit
@@ -173,6 +173,8 @@ def _needs_tenpai(t: Table, seat: int, other: int) -> bool:
 def _let_pass_since_riichi(t: Table, seat: int) -> int:
     """Return the bit set of kinds that a seat in riichi did not win on, its own discards from riichi on included."""
     kinds = t.passed_kinds[seat]
+    if t.phase == CLAIM and (seat - t.turn) % 4 < (t.actor - t.turn) % 4 and seat != t.turn:
+        kinds |= 1 << kind_of_face(t.claimed_face)  # it was asked before the actor, and has passed
     is_in_riichi = False
     for i in range(t.river_length[seat]):
         is_in_riichi |= t.river_flags[seat, i] & RIICHI_FLAG != 0

@@ -12,7 +12,7 @@ from suphx.games.riichi.hidden.determinisation import determinise
 from suphx.games.riichi.hidden.fixed_deal import deal_hand
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CLAIM, GAME_END, OWN_TURN, RIICHI_FLAG, TSUMOGIRI_FLAG
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, parse_faces, parse_kinds
+from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, kind_of_face, parse_faces, parse_kinds
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
@@ -155,6 +155,18 @@ def test_hands_after_riichi_do_not_wait_for_what_their_seat_let_pass() -> None:
     assert (after["waits"][:, 1] & kind_set("19m1234p67z9s") == 0).all()
     assert (after["waits"][:, 1] & kind_set("5z") != 0).any(), "a discard before riichi"
     assert (after["missed_win"][:, 1] == 0).all()
+
+
+def test_a_seat_in_riichi_that_was_asked_before_does_not_wait_for_the_discard(seen: Records) -> None:
+    distances = (np.arange(4) - seen["turn"][:, None]) % 4
+    was_asked = (seen["phase"] == CLAIM)[:, None] & (seen["riichi"] != 0) & (distances > 0)
+    was_asked &= distances < ((seen["actor"] - seen["turn"]) % 4)[:, None]
+    tables, seats = np.nonzero(was_asked)
+    assert len(tables) > 3
+    for seed in range(20):
+        waits = determinise(seen[tables], seen["actor"][tables], np.arange(len(tables)) + 1000 * seed)["waits"]
+        kinds = [kind_of_face(int(face)) for face in seen["claimed_face"][tables]]
+        assert not (waits[np.arange(len(tables)), seats] >> np.array(kinds) & 1).any()
 
 
 def test_a_seat_that_let_everything_pass_is_tenpai_nevertheless() -> None:

@@ -136,6 +136,10 @@ def test_the_no_of_a_claim_is_a_pass_or_another_legal_claim() -> None:
     assert branches.actions.tolist() == [PASS, CHI + 2]
     with pytest.raises(ValueError, match="row 0: one of the choices"):
         branch(deal.tables, CHOW_HEAD, one, np.array([CHI + 2]), answers, after_no=np.array([PON]))
+    both = Deal(["3m", "12m33m456p789s55z", "", ""], draws="9s", dora="7z", left=40)
+    both.discard(0, "3m")
+    branches = branch(both.tables, CHOW_HEAD, one, np.array([CHI + 2]), answers, after_no=np.array([PON]))
+    assert branches.actions.tolist() == [PON, CHI + 2]
 
 
 def test_the_surest_other_claim_follows_a_no() -> None:

@@ -90,7 +90,10 @@ def test_every_process_that_computes_on_a_gpu_ends_if_that_has_failed(
 
 def test_ray_finds_the_options_of_such_methods() -> None:
     """Ray reads them of the innermost function."""
-    assert vars(inspect.unwrap(SimulatorActor.play))["__ray_num_returns__"] == 2
-    assert vars(inspect.unwrap(InferenceEngineActor.evaluate))["__ray_concurrency_group__"] == "evaluate"
+    play: Any = SimulatorActor.play
+    evaluate: Any = InferenceEngineActor.evaluate
+    assert vars(inspect.unwrap(play))["__ray_num_returns__"] == 2
+    assert vars(inspect.unwrap(evaluate))["__ray_concurrency_group__"] == "evaluate"
     for kind in (LearnerActor, RoundLearnerActor):
-        assert vars(inspect.unwrap(kind.begin))["__ray_max_task_retries__"] == -1
+        begin: Any = kind.begin
+        assert vars(inspect.unwrap(begin))["__ray_max_task_retries__"] == -1
