@@ -7,4 +7,13 @@ Start in suphx.games.riichi.engine.simulator (the game) or suphx.games.riichi.se
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    """Return a name of __init__.pyi, or the installed version."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("suphx")
+    return _load(name)

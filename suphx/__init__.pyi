@@ -1,6 +1,8 @@
 # The public, stable names of the package. Those of suphx.environments in docs/site/reference.rst are stable, too; all
 # others may change with any version (CHANGELOG.md).
 
+__version__: str
+
 # The game.
 from .games.riichi import (
     NUM_ACTIONS as NUM_ACTIONS,

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,12 @@ HEAVY = {"torch", "ray", "numba", "numpy", "pyarrow", "pandas", "mlflow"}
 
 def test_the_names_are_stable_and_all_of_them_exist() -> None:
     assert sorted(vars(suphx)["__all__"]) == NAMES
+
+
+def test_the_package_knows_its_version() -> None:
+    assert suphx.__version__ == version("suphx")
+    with pytest.raises(AttributeError, match="no_such_name"):
+        suphx.no_such_name  # noqa: B018
     for name in NAMES:
         assert getattr(suphx, name).__doc__, name
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.selfplay.playout import branch, play_out_scripted
-from suphx.games.riichi.table.action import RIICHI, TSUMO
+from suphx.games.riichi.table.action import CHI, PASS, RIICHI, TSUMO
 from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import OWN_TURN, TABLE
+from suphx.games.riichi.table.table import CLAIM, OWN_TURN, TABLE
 from suphx.kernel.record import Records
 from suphx.models.inference.packed_net import PackedNet
 from suphx.models.sampling import masked_logits
@@ -83,15 +83,49 @@ def test_a_riichi_is_compared_with_the_most_probable_discard() -> None:
 
 def ready_tables(count: int) -> Records:
     """Return tables whose actor may declare riichi."""
+    return find_tables(
+        count,
+        lambda tables: (
+            (tables["phase"] == OWN_TURN) & (tables["legal"][:, RIICHI] == 1) & (tables["legal"][:, TSUMO] == 0)
+        ),
+    )
+
+
+def find_tables(count: int, is_wanted: Callable[[Records], np.ndarray]) -> Records:
+    """Return tables of games of ukeire for which ``is_wanted`` is true."""
     simulator, agent = Simulator(60, tenhou()), ScriptedAgent("ukeire")
     found: list[np.void] = []
     simulator.reset(range(60))
     while len(found) < count:
         tables, waiting = simulator.tables, simulator.waiting()
-        ready = (tables["phase"] == OWN_TURN) & (tables["legal"][:, RIICHI] == 1) & (tables["legal"][:, TSUMO] == 0)
-        found += [tables[i].copy() for i in np.flatnonzero(ready)]
+        found += [tables[i].copy() for i in np.flatnonzero(is_wanted(tables))]
         simulator.advance(waiting, agent.act(tables, waiting))
     return np.array(found[:count], TABLE)
+
+
+@pytest.mark.parametrize("is_wanted", [True, False])
+def test_no_to_a_chow_is_the_other_chow_if_the_nets_want_it_and_else_a_pass(is_wanted: bool) -> None:
+    tables = find_tables(8, has_two_chows)
+    playing = BranchCollector(
+        BranchConfig(num_tables=8, num_walls=1, discard_share=0.0), (CHOW_HEAD,), MINI, tenhou(), first_seed=500
+    )
+    playing.restore(playing.state() | {"tables": tables.view(np.uint8).reshape(8, -1), "num_steps": np.array([1000])})
+    nets = list(NETS)
+    nets[CHOW_HEAD] = lambda rows: torch.tensor([0.0, 1.0 if is_wanted else -1.0]).repeat(len(rows), 1)
+    chows = playing.collect(nets, 1)[CHOW_HEAD]
+    asked = observe_head(tables, np.arange(8), np.full(8, UNDECIDED, np.int16), MINI, CHOW_HEAD)
+    assert len(chows) == len(asked.candidates) == 16
+    np.testing.assert_array_equal(asked.owners[::2], asked.owners[1::2])
+    other = asked.candidates.reshape(8, 2)[:, ::-1].ravel()
+    after_no = other if is_wanted else np.full(16, PASS)
+    branches = branch(tables, CHOW_HEAD, asked.owners, asked.candidates, chows.choices, after_no=after_no)
+    np.testing.assert_array_equal(chows.points, play_out_scripted(branches))
+    assert (chows.points[:, 0] != chows.points[:, 1]).any()
+
+
+def has_two_chows(tables: Records) -> np.ndarray:
+    """Tell of which tables the actor has the choice between two chows and a pass."""
+    return (tables["phase"] == CLAIM) & (tables["num_legal"] == 3) & (tables["legal"][:, CHI:PASS].sum(axis=1) == 2)
 
 
 def test_decisions_of_one_deal_have_its_number() -> None:

@@ -44,7 +44,7 @@ def lowest_of_chi(kind: int, action: int) -> int:
 
 def action_name(action: int) -> str:
     """Return a readable name: ``"discard 0p"``, ``"ankan 5z"``, ``"chi middle red"``."""
-    if action < TSUMOGIRI:
+    if 0 <= action < TSUMOGIRI:
         return f"discard {face_name(action)}"
     if ANKAN <= action < KAKAN:
         return f"ankan {face_name(action - ANKAN)}"

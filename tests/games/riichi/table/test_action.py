@@ -36,6 +36,11 @@ def test_names_say_the_tile_or_the_place_in_the_run() -> None:
     assert [action_name(a) for a in (RIICHI, TSUMO, RON, PASS)] == ["riichi", "tsumo", "ron", "pass"]
 
 
+def test_a_number_that_is_no_action_is_called_unknown() -> None:
+    assert action_name(-1) == "unknown action -1"
+    assert action_name(LEAVE + 50) == f"unknown action {LEAVE + 50}"
+
+
 def test_the_marks_of_absent_seats_are_no_decisions() -> None:
     assert LEAVE >= NUM_ACTIONS
     assert [action_name(LEAVE), action_name(RETURN)] == ["leave", "return"]
