@@ -195,6 +195,12 @@ def _check_rl_2(recipe: Recipe) -> None:
         raise ValueError("agent_comparison.agents names rl_2: set oracle.max_updates and oracle_decay.steps")
     if recipe.reinforcement.reward != "global_prediction":
         raise ValueError("agent_comparison.agents names rl_2: set reinforcement.reward to global_prediction")
+    learner = recipe.reinforcement.learner
+    if "rl_1" in recipe.agent_comparison.agents and learner.gradient.use_critic and not learner.oracle_critic:
+        raise ValueError(
+            "agent_comparison.agents compares rl_2, whose critics see hidden tiles, with rl_1: set "
+            "reinforcement.learner.oracle_critic to true, so that they differ in oracle guiding only"
+        )
 
 
 def with_agent(recipe: Recipe, agent: AgentName) -> Recipe:

@@ -131,6 +131,7 @@ def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
 def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
     recipe, before = context.recipe, context.upstream[ORACLE]
     first, weak = reinforcement.first_policy_sets(_like_reinforcement(context))
+    has_weak = weak is not first
     figures: dict[str, float] = {}
     config = decaying(recipe.reinforcement, recipe.oracle_decay)
     if config.max_updates:
@@ -139,15 +140,18 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
         ended = reinforcement.finished_figures(folder, config.max_updates)
         if ended is None:
             start = load_policy_set(before, recipe.encoder)
-            ended = reinforcement.play_and_learn(part, config, start, weak, carried=before, opponent=first)
+            ended = reinforcement.play_and_learn(
+                part, config, start, weak if has_weak else start, carried=before, opponent=first
+            )
         figures = ended
         before = folder
     updates = int(figures.get("updates", 0))  # those of an earlier version's part include the step at 0
+    start = seeing_nothing_hidden(load_policy_set(before, recipe.encoder))
     last = reinforcement.play_and_learn(
         context,
         continued(recipe.reinforcement, recipe.oracle_decay, updates),
-        seeing_nothing_hidden(load_policy_set(before, recipe.encoder)),
-        weak,
+        start,
+        weak if has_weak else start,
         carried=before,
         first_update=updates,
         opponent=first,

@@ -250,7 +250,7 @@ class _Report:
 
 
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
-    """Return the nets to begin with, and the weak ones."""
+    """Return the nets to begin with, and the weak ones: the same object if there are no weak ones."""
     recipe = context.recipe
     if recipe.reinforcement.start == "random":
         policy_set = _sharpened(random_policy_set(recipe.encoder, recipe.net, context.seed % 2**31), recipe)
@@ -266,7 +266,7 @@ def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
     if playouts.STAGE_NAME not in context.upstream:
         return None
     folder = initial_folder(context.upstream)
-    return load_policy_set(folder, context.recipe.encoder)
+    return _sharpened(load_policy_set(folder, context.recipe.encoder), context.recipe)
 
 
 def _sharpened(policy_set: PolicySet, recipe: Recipe) -> PolicySet:

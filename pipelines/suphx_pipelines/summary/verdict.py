@@ -63,12 +63,12 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
     for stage, name in _PLAY.items():
         figures = metrics.get(stage, {})
         if "start_difference_low" in figures:
-            is_both = stage == "reinforcement" and PLAYOUTS_STAGE in metrics
-            name = "Playouts and self-play" if is_both else name
+            is_both = stage != PLAYOUTS_STAGE and PLAYOUTS_STAGE in metrics  # the start is that of the playouts
+            name = f"Playouts and {name[0].lower()}{name[1:]}" if is_both else name
             if stage == "oracle_decay":  # its own are those of its last part
                 earlier = metrics.get("oracle", {}).get("updates", 0.0) + figures.get("decay_updates", 0.0)
                 figures = {**figures, "updates": figures["updates"] + earlier}
-            before = _before_self_play(figures) if is_both else []
+            before = _before_self_play(figures) if is_both and stage == "reinforcement" else []
             return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:

@@ -110,6 +110,7 @@ class LocalBackend:
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
         """Play a match at once, to its end or until a stop; the future has an InterruptedError then.
 
+        If a worker dies, it has a ChildProcessError.
         A match at the end of the run keeps its games, and is ended by the process itself.
         """
         future: Future[MatchOutcome] = Future()
@@ -125,7 +126,7 @@ class LocalBackend:
         try:
             check_stop()
             future.set_result(order.play(go_on))
-        except InterruptedError as error:
+        except (InterruptedError, ChildProcessError) as error:
             future.set_exception(error)
         return future
 

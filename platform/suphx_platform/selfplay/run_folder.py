@@ -56,9 +56,8 @@ class RunFolder:
 
         Of heads that learn, they are as uncalibrated as the nets that have learned: that is how self-play sampled.
         """
-        opponent = self._play.opponent or self._uncalibrated(self._play.start)
-        for policy_set, is_weak in ((opponent, False), (self._uncalibrated(self._play.weak), True)):
-            self._write(self.path / START_FOLDER, policy_set, 0, is_weak=is_weak)
+        for policy_set, is_weak in ((self._play.opponent or self._play.start, False), (self._play.weak, True)):
+            self._write(self.path / START_FOLDER, self._uncalibrated(policy_set), 0, is_weak=is_weak)
 
     def write_nets(self, weights: Weights, updates: int) -> None:
         """Write the nets after ``updates`` updates: the folder is an agent then."""

@@ -80,6 +80,7 @@ def test_self_play_agents_share_nets_and_predictor_and_differ_by_their_reward() 
         (("reinforcement.start", "random"), "set reinforcement.start"),
         (("reinforcement.reward", "round_score"), "set reinforcement.reward"),
         (("oracle.max_updates", "0"), "set oracle.max_updates"),
+        (("reinforcement.learner.oracle_critic", "false"), "set reinforcement.learner.oracle_critic to true"),
         (("playouts.num_decisions", "1000"), "set playouts.num_decisions to 0"),
     ],
 )

@@ -61,6 +61,9 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(
         assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")
     assert metrics["updates"] == 2 + 2, "the step at 0 too"
+    for part in (decay, last):
+        opponents = {match["opponent"] for match in read_json(part / "metrics.json")["matches"]}
+        assert opponents == {"start"}, "random nets have no weak ones"
     # Adam has made as many steps as all parts together had updates: it is carried over.
     state, _ = read_tensors(last / STATE_FILE)
     steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.tensor_file import read_tensors, tensors_digest
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
@@ -52,11 +53,17 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     learned = done.run.stages["reinforcement"].metrics
     assert (learned["before_difference"], learned["before_hanchans"]) == (matches[0]["difference"], 8)
     assert [learned["before_difference_low"], learned["before_difference_high"]] == matches[0]["interval"]
-    nets = {name: folder / name for name in ("supervised/discard", "playouts", "reinforcement/start")}
-    supervised, playouts, opponent = ((path / "discard.safetensors").stat().st_size for path in nets.values())
-    assert supervised > 0
-    assert playouts > 0
-    assert opponent > 0
+    heads = {head: folder / "supervised" / head / f"{head}.safetensors" for head in ("discard", "chow")}
+    for head, path in heads.items():
+        supervised, playouts, opponent, learned_nets = (
+            tensors_digest(read_tensors(file)[0])
+            for file in (
+                path,
+                *(folder / name / path.name for name in ("playouts", "reinforcement/start", "reinforcement")),
+            )
+        )
+        assert playouts != supervised == opponent
+        assert (learned_nets == playouts) == (head == "chow"), "self-play goes on with the nets from the playouts"
     page = done.report.read_text(encoding="utf-8")
     assert "games of the last match against supervised nets (8 hanchans)" in page
     assert "Learning from playouts" in page

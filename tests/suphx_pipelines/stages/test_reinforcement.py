@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+import torch
 
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors
@@ -19,7 +21,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
-from suphx_pipelines.stages.reinforcement import FILES, progress_note
+from suphx_pipelines.stages.reinforcement import FILES, first_policy_sets, progress_note
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
@@ -52,6 +54,17 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
         assert (done.report.parent / name).is_file()
     again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
+
+
+def test_a_start_temperature_sharpens_the_nets_that_learn_and_no_others() -> None:
+    plain, sharp = (
+        first_policy_sets(cast(Any, SimpleNamespace(recipe=recipe, seed=5, upstream={})))[0].nets
+        for recipe in (small_recipe(), small_recipe(**{"reinforcement.start_temperature": "0.5"}))
+    )
+    for before, after in zip(plain, sharp, strict=True):
+        factor = 2 if before.head_name == "discard" else 1
+        for old, new in zip(before.output.last.parameters(), after.output.last.parameters(), strict=True):
+            assert torch.equal(new, factor * old)
 
 
 def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(

@@ -87,6 +87,8 @@ def test_without_self_play_the_nets_of_the_playouts_are_compared_with_the_superv
         "Playouts and self-play made the nets stronger than their start after 5 updates"
     )
     assert "playouts alone" not in self_play.sentence
+    guided = find_verdict(RECIPE, {"playouts": played, "oracle_decay": played | {"updates": 5.0}})
+    assert guided.sentence.startswith("Playouts and self-play with oracle guiding made the nets stronger than ")
 
 
 def test_what_the_nets_had_gained_before_self_play_is_told() -> None:

@@ -94,3 +94,21 @@ def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
     outcome: Any = backend.play_match(last, told.append).result()
     assert outcome == "outcome"
     backend.close()
+
+
+class LostMatch(CountedMatch):
+    """Stands for a match whose workers die."""
+
+    def play(self, progress: Callable[[float], None]) -> str:
+        raise ChildProcessError("4 workers were lost")
+
+
+def test_a_match_whose_workers_die_is_told_and_ends_nothing_else() -> None:
+    """Self-play then warns and goes on (SelfPlayMatches.ended)."""
+    backend = LocalBackend(IN_TURN, new_play(IN_TURN))
+    match: Any = LostMatch(keeps_games=False)
+    future = backend.play_match(match, print)
+    with pytest.raises(ChildProcessError, match="4 workers were lost"):
+        future.result()
+    assert next_update(backend)
+    backend.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -33,11 +33,15 @@ def test_the_nets_of_the_start_play_in_matches_as_self_play_sampled_them(
     assert found[RIICHI_HEAD] == (Calibration() if "riichi" in heads else CALIBRATED)
 
 
-def test_a_named_opponent_plays_as_it_is(tmp_path: Path) -> None:
+def test_a_named_opponent_is_sampled_as_the_nets_that_learn(tmp_path: Path) -> None:
     play = new_play()
-    opponent = replace(play.start, calibrations=(CALIBRATED,) * len(play.start.nets))
+    other = small_policy_set(9)
+    opponent = replace(other, calibrations=(CALIBRATED,) * len(other.nets))
     RunFolder(tmp_path, CONFIG, replace(play, opponent=opponent)).write_start()
-    assert set(load_policy_set(tmp_path / START_FOLDER, "mini").calibrations) == {CALIBRATED}
+    written = load_policy_set(tmp_path / START_FOLDER, "mini")
+    assert written.digest() == replace(opponent, calibrations=written.calibrations).digest()
+    learns = [head in CONFIG.head_numbers for head in range(len(HEAD_NAMES))]
+    assert list(written.calibrations) == [Calibration() if own else CALIBRATED for own in learns]
 
 
 def test_a_state_is_not_continued_from_other_nets(tmp_path: Path) -> None:
