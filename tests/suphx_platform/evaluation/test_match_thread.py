@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER
 from suphx_platform.backend.self_play_match import MatchOrder
 from suphx_platform.evaluation.match_thread import MatchThread
 from suphx_platform.on_ray.ray_session import ray_session
@@ -52,7 +53,10 @@ def test_a_match_ends_with_the_run(tmp_path: Path) -> None:
         thread = MatchThread()
         future = thread.play(replace(order(tmp_path), num_hanchans=40_000, keeps_games=True))
         waiting = thread.play(order(tmp_path))
-        time.sleep(5)
+        until = time.monotonic() + 300
+        while not any((tmp_path / GAMES_FOLDER).rglob("*.json")) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert any((tmp_path / GAMES_FOLDER).rglob("*.json")), "the first games are over"
         thread.close()
     with pytest.raises(InterruptedError, match="the match was stopped"):
         future.result(timeout=0)

@@ -15,9 +15,11 @@ from suphx_platform.on_ray.ray_session import ray_session
 
 @pytest.fixture(scope="module", autouse=True)
 def _session() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch, ray_session(num_cpus=1, resources={"learner": 2}):
+    with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RAY_ADDRESS", raising=False)
-        yield
+        patch.setenv("CUDA_VISIBLE_DEVICES", "0")  # what processes would inherit
+        with ray_session(num_cpus=1, resources={"learner": 2}):
+            yield
 
 
 @pytest.mark.ray

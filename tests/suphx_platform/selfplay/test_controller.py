@@ -377,14 +377,14 @@ def test_all_heads_can_learn_together(tmp_path: Path) -> None:
     config = replace(
         CONFIG,
         heads=HEAD_NAMES,
-        max_updates=40,
+        max_updates=80,
         buffer=ReplayBufferConfig(batch_size=40),
         engine=InferenceEngineConfig(precision="fp32"),
     )
     metrics = new_controller(tmp_path, config).run()
     names = {name for point in metrics["history"] for name in point}
     learned = {name.removesuffix("_entropy") for name in names if name.endswith("_entropy")}
-    assert {"discard", "chow"} <= learned
+    assert set(HEAD_NAMES) - learned <= {"riichi"}, "hands of random nets are hardly ever ready"
 
 
 def test_nets_that_no_update_has_moved_are_named_at_the_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -78,13 +78,11 @@ def test_a_damaged_version_is_passed_over_with_a_warning(
 ) -> None:
     first, second = (storage.save(NAME, fill(tmp_path / "a", f"state {number}"), number=number) for number in (1, 2))
     write(storage, second.key("state"), content, tmp_path)
-    longer = content.startswith(b"state 2")
-    if longer and "s3:" in storage.config.address:
-        pytest.skip("of a bucket only as many bytes are fetched as the manifest says")
     assert storage.load_newest(NAME, tmp_path / "b") == first
     assert text_of(tmp_path / "b") == "state 1"
     assert f"{second.path} is skipped" in caplog.text
-    with pytest.raises(DamagedVersionError, match="than its manifest says" if longer else "manifest says"):
+    is_longer = content.startswith(b"state 2")
+    with pytest.raises(DamagedVersionError, match="than its manifest says" if is_longer else "manifest says"):
         storage.load(second, tmp_path / "b")
     assert text_of(tmp_path / "b") == "state 1", "what was there stays"
 
