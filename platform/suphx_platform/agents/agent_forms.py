@@ -14,6 +14,7 @@ from pathlib import Path
 from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
+from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress
 from suphx_platform.agents.mjai.program_tls import TlsAddress
 
@@ -76,6 +77,18 @@ def split_wrapper(address: str) -> tuple[str, str]:
     return address.removesuffix(nets), nets
 
 
+def adaptation_config(address: str) -> AdaptationConfig:
+    """Return the settings of an adapting agent; ValueError for a number of rollouts that it cannot have."""
+    match = ADAPT.fullmatch(address)
+    assert match is not None, f"{address!r} does not adapt"
+    if match["rollouts"] is None:
+        return AdaptationConfig()
+    try:
+        return AdaptationConfig(num_rollouts=int(match["rollouts"]))
+    except ValueError as error:
+        raise ValueError(f"{address!r}: {error}") from None
+
+
 def follows_whole_games(address: str) -> bool:
     """Tell whether the agent must see a game from its start: a program, or nets that adapt to each kyoku."""
     return is_program(address) or bool(split_wrapper(address)[0])
@@ -90,6 +103,8 @@ def check_agent(address: str) -> None:
         split_program(address)
         return
     wrapper, nets = split_wrapper(address)
+    if wrapper:
+        adaptation_config(address)
     location, _ = split_address(nets)
     if location.startswith(_REMOTE):
         return

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent, MoveConfig
-from suphx_platform.agents.agent_forms import ADAPT, check_net_agent, check_nets, is_program, split_program
+from suphx_platform.agents.agent_forms import (
+    ADAPT,
+    adaptation_config,
+    check_net_agent,
+    check_nets,
+    is_program,
+    split_program,
+)
 from suphx_platform.agents.mjai.mjai_agent import MOVE_SECONDS, MjaiAgent
 
 
@@ -26,7 +32,7 @@ def load_any_agent(address: str) -> Agent:
     match = ADAPT.fullmatch(address)
     if match is None:
         return _load_checked(address)
-    config = AdaptationConfig(num_rollouts=int(match["rollouts"])) if match["rollouts"] else AdaptationConfig()
+    config = adaptation_config(address)
     move = MoveConfig(seconds=float(match["seconds"] or 0))
     return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), move)
 

@@ -20,7 +20,7 @@ from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.playouts import branch_collector
-from suphx.selfplay.playouts.branch_collector import BranchCollector
+from suphx.selfplay.playouts.branch_collector import BranchCollector, Net
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches
 from tests.selfplay.agents.small_agent import SMALL
@@ -110,7 +110,7 @@ def test_no_to_a_chow_is_the_other_chow_if_the_nets_want_it_and_else_a_pass(is_w
         BranchConfig(num_tables=8, num_walls=1, discard_share=0.0), (CHOW_HEAD,), MINI, tenhou(), first_seed=500
     )
     playing.restore(playing.state() | {"tables": tables.view(np.uint8).reshape(8, -1), "num_steps": np.array([1000])})
-    nets = list(NETS)
+    nets: list[Net] = list(NETS)
     nets[CHOW_HEAD] = lambda rows: torch.tensor([0.0, 1.0 if is_wanted else -1.0]).repeat(len(rows), 1)
     chows = playing.collect(nets, 1)[CHOW_HEAD]
     asked = observe_head(tables, np.arange(8), np.full(8, UNDECIDED, np.int16), MINI, CHOW_HEAD)
@@ -125,7 +125,10 @@ def test_no_to_a_chow_is_the_other_chow_if_the_nets_want_it_and_else_a_pass(is_w
 
 def has_two_chows(tables: Records) -> np.ndarray:
     """Tell of which tables the actor has the choice between two chows and a pass."""
-    return (tables["phase"] == CLAIM) & (tables["num_legal"] == 3) & (tables["legal"][:, CHI:PASS].sum(axis=1) == 2)
+    has_two: np.ndarray = (
+        (tables["phase"] == CLAIM) & (tables["num_legal"] == 3) & (tables["legal"][:, CHI:PASS].sum(axis=1) == 2)
+    )
+    return has_two
 
 
 def test_decisions_of_one_deal_have_its_number() -> None:

@@ -61,6 +61,11 @@ def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: P
     assert form in page
 
 
+def test_a_number_of_rollouts_that_deals_cannot_share_is_refused_before_the_nets_are_loaded(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"'adapt-100:.*num_rollouts is 100: use a multiple of rollouts_per_deal, 8"):
+        check_agent(f"adapt-100:{save_random(tmp_path)}")
+
+
 def test_the_help_of_a_command_names_the_list_instead_of_repeating_it() -> None:
     commands = dict(leaves(cli.build_parser()))
     for name in ("play", "mjai", "view", "review", "evaluate", "bench sequential", "bench match-memory"):

@@ -63,8 +63,9 @@ def test_a_start_temperature_sharpens_the_nets_that_learn_and_no_others() -> Non
     )
     for before, after in zip(plain, sharp, strict=True):
         factor = 2 if before.head_name == "discard" else 1
-        for old, new in zip(before.output.last.parameters(), after.output.last.parameters(), strict=True):
-            assert torch.equal(new, factor * old)
+        old, new = (list(cast(Any, net.output).last.parameters()) for net in (before, after))
+        assert old
+        assert all(torch.equal(second, factor * first) for first, second in zip(old, new, strict=True))
 
 
 def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
