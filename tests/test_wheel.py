@@ -36,7 +36,7 @@ class Installed:
         pins = re.findall(r"^[\w.-]+==[^ ;\\]+", locked, re.MULTILINE)
         self._constraints.write_text("\n".join(pins), encoding="utf-8")
         venv.create(folder / "venv", with_pip=True)
-        self.pip(f"{wheel}[{extra}]")
+        self.pip(f"{wheel}[{extra}]" if extra else str(wheel))
 
     @property
     def packages(self) -> Path:
@@ -87,7 +87,7 @@ frame = suphx.games_table(suphx.simulate("tsumogiri")).to_pandas()
 print(frame["place"].max(), importlib.util.find_spec("ray"), importlib.util.find_spec("mlflow"))
 """
     assert alone.run(tmp_path, "python", "-c", program % [*WITHOUT_EXTRAS]).split() == ["4", "None", "None"]
-    assert "need the extra platform of suphx" in alone.run(tmp_path, "suphx", "ui", returncode=1)
+    assert "need the extra platform of suphx" in alone.run(tmp_path, "suphx", "run", "laptop", returncode=1)
 
 
 def test_its_dependencies_are_complete(installed: Installed, tmp_path: Path) -> None:
