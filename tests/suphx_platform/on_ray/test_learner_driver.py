@@ -204,6 +204,21 @@ def test_a_learner_whose_answer_is_lost_with_its_node_is_restored(case: Case, me
     assert [event.name for event in case.supervisor.events() if isinstance(event, Fault)] == ["learner_failed"]
 
 
+def test_batches_that_are_lost_with_their_node_are_one_fault_and_others_follow(case: Case) -> None:
+    for _ in range(2):
+        case.take()
+    for _ in range(2):
+        case.fail(case.learner, "learn", ObjectReconstructionFailedError("4f64a7"))
+    assert case.driver._learner.num_open == 0
+    assert not case.driver.is_busy
+    case.take()
+    case.learn(1)
+    assert case.driver._learner.num_learned == 1
+    faults = [event for event in case.supervisor.events() if isinstance(event, Fault)]
+    assert [fault.name for fault in faults] == ["learner_failed"]
+    assert faults[0].message.startswith("batches are lost with their node: ")
+
+
 def test_a_copy_that_a_dead_learner_made_is_ignored(case: Case) -> None:
     """The restarted learner has the copy before; without its batches the updates since then would be lost."""
     for number in (1, 2, 3):

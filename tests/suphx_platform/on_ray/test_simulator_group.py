@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from ray.exceptions import ActorUnavailableError
+from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
 
 from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import BackendState, Fault
@@ -18,6 +18,8 @@ from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
 from tests.suphx_platform.on_ray.kept_calls import Actor, Reference, stop_when_told
+
+EMPTY = BufferStatus(False, 0, 0, BufferCounts())
 
 
 class RestoredShard(Actor):
@@ -31,6 +33,32 @@ class RestoredShard(Actor):
     def _begin(self, *_: Any) -> Reference:
         reference = Reference()
         reference.answer.set_result(self._status)
+        return reference
+
+
+class DyingShard(RestoredShard):
+    """Dies the first time that it is asked for its state."""
+
+    def __init__(self, counts: BufferCounts) -> None:
+        super().__init__(counts)
+        self.num_begun = 0
+        self.state = SimpleNamespace(remote=self._state)
+
+    def _begin(self, *arguments: Any) -> Reference:
+        self.num_begun += 1
+        return super()._begin(*arguments)
+
+    def _state(self) -> Reference:
+        return self.answered(ActorUnavailableError("gone", None) if self.num_begun == 1 else "its state")
+
+    @staticmethod
+    def answered(result: Any) -> Reference:
+        """Return a reference that has its answer, or its error."""
+        reference = Reference()
+        if isinstance(result, Exception):
+            reference.answer.set_exception(result)
+        else:
+            reference.answer.set_result(result)
         return reference
 
 
@@ -99,25 +127,87 @@ def test_a_shard_without_a_node_is_told_to_begin_once_and_gets_decisions_when_it
     group, supervisor = new_group(shard, Actor())
     (handle,) = group._handles
     handle.pending.append("decisions")
-
-    def answer(method: str, result: Any) -> None:
-        reference = shard.calls.pop(shard.methods.index(method)).reference
-        if isinstance(result, Exception):
-            reference.answer.set_exception(result)
-        else:
-            reference.answer.set_result(result)
-        supervisor.calls.wait(1)
-        group.work(may_play=False)
-
     group.begin(None)
     group.work(may_play=False)
     assert shard.methods == ["begin"]
-    answer("begin", BufferStatus(False, 0, 0, BufferCounts()))
+    answer(group, supervisor, shard, "begin", BufferStatus(True, 60, 1000, BufferCounts(added=300, learned=240)))
     assert shard.methods == ["add"]
-    answer("add", ActorUnavailableError("its node is gone", None))
+    answer(group, supervisor, shard, "add", ActorUnavailableError("its node is gone", None))
     for _ in range(3):
         group.work(may_play=False)
     assert shard.methods == ["begin"]
-    answer("begin", BufferStatus(False, 0, 0, BufferCounts()))
+    assert group.counts == BufferCounts(added=300, learned=240, lost=60)
+    answer(group, supervisor, shard, "begin", EMPTY)
     assert shard.methods == ["add"]
-    assert [event.name for event in supervisor.events() if isinstance(event, Fault)] == ["buffer_died"]
+    assert fault_names(supervisor) == ["buffer_died"]
+
+
+def test_decisions_that_are_lost_with_their_node_are_dropped_and_the_shard_stays() -> None:
+    shard = Actor()
+    group, supervisor = new_group(shard, Actor())
+    (handle,) = group._handles
+    handle.pending.append("decisions")
+    group.begin(None)
+    answer(group, supervisor, shard, "begin", EMPTY)
+    answer(group, supervisor, shard, "add", ObjectReconstructionFailedError("4f64a7"))
+    assert group.num_pending == 0
+    assert shard.methods == []
+    assert fault_names(supervisor) == ["simulator_failed"]
+
+
+def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offered_after_a_resume(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def kept(value: Any) -> Reference:
+        reference = Reference()
+        reference.answer.set_result(value)
+        return reference
+
+    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", kept)
+    shard, simulator = RestoredShard(BufferCounts()), Actor()
+    group, supervisor = new_group(shard, simulator)
+    held: Any = ["decisions"]
+    state = new_state(BufferCounts())
+    state.held = [held]
+    group.begin(state)
+    simulator.calls.pop().reference.answer.set_result(None)
+    supervisor.calls.wait(1)
+    group.work(may_play=False)
+    assert group.num_pending == 1
+    assert "add" not in shard.methods, "the shard was full"
+    simulator.state = shard.state = SimpleNamespace(remote=lambda: kept({}))
+    saved = new_state(BufferCounts())
+    group.add_state(saved)
+    assert saved.held == [held]
+    group.note_status(group.shards[0], EMPTY, has_given=True)
+    group.work(may_play=False)
+    assert "add" in shard.methods
+
+
+def test_a_shard_that_dies_while_it_is_saved_is_asked_again_when_it_has_begun() -> None:
+    shard, simulator = DyingShard(BufferCounts()), Actor()
+    group, supervisor = new_group(shard, simulator)
+    group.begin(None)
+    simulator.calls.pop().reference.answer.set_result(None)
+    supervisor.calls.wait(1)
+    simulator.state = SimpleNamespace(remote=lambda: shard.answered({}))
+    state = new_state(BufferCounts())
+    group.add_state(state)
+    assert state.buffers == ["its state"]
+    assert shard.num_begun == 2
+    assert fault_names(supervisor) == ["buffer_died"]
+
+
+def answer(group: SimulatorGroup, supervisor: ActorSupervisor, shard: Actor, method: str, result: Any) -> None:
+    """Answer the oldest call of ``method``, and let the group work."""
+    reference = shard.calls.pop(shard.methods.index(method)).reference
+    if isinstance(result, Exception):
+        reference.answer.set_exception(result)
+    else:
+        reference.answer.set_result(result)
+    supervisor.calls.wait(1)
+    group.work(may_play=False)
+
+
+def fault_names(supervisor: ActorSupervisor) -> list[str]:
+    return [event.name for event in supervisor.events() if isinstance(event, Fault)]
