@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from suphx_pipelines.summary.run_journal import RunJournal
 from suphx_pipelines.summary.run_summary import RunSummary
@@ -42,12 +45,22 @@ def test_the_time_spent_is_stored_while_a_stage_works(tmp_path: Path) -> None:
     assert ended.stages["report"].seconds == 0
 
 
-def test_a_disk_that_refuses_now_and_then_does_not_end_the_run(tmp_path: Path) -> None:
+def test_a_disk_that_refuses_now_and_then_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, is_refused = RunSummary.write, threading.Event()
+
+    def watched(summary: RunSummary, folder: Path) -> None:
+        try:
+            write(summary, folder)
+        except OSError:
+            is_refused.set()
+            raise
+
+    monkeypatch.setattr(RunSummary, "write", watched)
     folder = tmp_path / "run"
     folder.mkdir()
     journal = new_journal(folder)
     with journal.kept():
         away = folder.rename(tmp_path / "away")
-        time.sleep(0.05)
+        assert is_refused.wait(PATIENCE_SECONDS)
         away.rename(folder)
     assert stored(folder).state == "finished"

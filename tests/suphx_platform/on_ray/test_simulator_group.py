@@ -164,7 +164,8 @@ def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offer
         return reference
 
     monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", kept)
-    shard, simulator = RestoredShard(BufferCounts()), Actor()
+    shard: Any = RestoredShard(BufferCounts())
+    simulator: Any = Actor()
     group, supervisor = new_group(shard, simulator)
     held: Any = ["decisions"]
     state = new_state(BufferCounts())
@@ -185,7 +186,8 @@ def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offer
 
 
 def test_a_shard_that_dies_while_it_is_saved_is_asked_again_when_it_has_begun() -> None:
-    shard, simulator = DyingShard(BufferCounts()), Actor()
+    shard = DyingShard(BufferCounts())
+    simulator: Any = Actor()
     group, supervisor = new_group(shard, simulator)
     group.begin(None)
     simulator.calls.pop().reference.answer.set_result(None)
@@ -193,7 +195,8 @@ def test_a_shard_that_dies_while_it_is_saved_is_asked_again_when_it_has_begun() 
     simulator.state = SimpleNamespace(remote=lambda: shard.answered({}))
     state = new_state(BufferCounts())
     group.add_state(state)
-    assert state.buffers == ["its state"]
+    buffers: list[Any] = state.buffers
+    assert buffers == ["its state"]
     assert shard.num_begun == 2
     assert fault_names(supervisor) == ["buffer_died"]
 

@@ -112,12 +112,19 @@ class Overtaken:
         return getattr(self._store, name)
 
 
-@pytest.mark.parametrize("call", ["upload", "put_new"])  # the winner removes what it finds only of the second
+@pytest.mark.parametrize(("call", "is_gone"), [("upload", False), ("put_new", False), ("upload", True)])
 def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
-    call: str, config: StorageConfig, storage: Storage, tmp_path: Path
+    call: str, is_gone: bool, config: StorageConfig, storage: Storage, tmp_path: Path
 ) -> None:
+    """``is_gone``: the loser finds that what it has sent is no longer there."""
     loser, folder = Storage(config), fill(tmp_path / "a", "the winner's")
-    loser._store = Overtaken(loser._store, call, lambda: storage.save(NAME, folder, number=1))  # type: ignore[assignment]
+
+    def finish() -> None:
+        storage.save(NAME, folder, number=1)
+        if is_gone:
+            raise FileNotFoundError("no such upload")
+
+    loser._store = Overtaken(loser._store, call, finish)  # type: ignore[assignment]
     with pytest.raises(FileExistsError, match=r"finished by another writer.*let only one of them work on run-1"):
         loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
     (version,) = storage.versions(NAME)

@@ -12,6 +12,8 @@ import pytest
 from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import TrackingStore
 
+THREAD = "system metrics"
+
 
 def test_the_machines_metrics_are_points_of_the_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL", "0.05")
@@ -23,6 +25,7 @@ def test_the_machines_metrics_are_points_of_the_run(runs: Path, monkeypatch: pyt
             while name not in store.newest_metrics("one"):
                 assert time.monotonic() < limit
                 time.sleep(0.05)
+            assert THREAD in [thread.name for thread in threading.enumerate()]
         found = store.newest_metrics("one")
         history = store.client.get_metric_history(tracker.run_id, name)
     assert found["system/head/system_memory_usage_megabytes"] > 0
@@ -36,4 +39,4 @@ def test_mlflows_own_variable_turns_them_off(runs: Path, monkeypatch: pytest.Mon
         store.start("a", key="one") as tracker,
         system_metrics(tracker, time.time() - 100),
     ):
-        assert "system metrics" not in [thread.name for thread in threading.enumerate()]
+        assert THREAD not in [thread.name for thread in threading.enumerate()]

@@ -266,6 +266,34 @@ def test_a_full_disk_loses_points_of_curves_only(place: Place, folder: Path, cap
     assert "18 points of curves were left out" in caplog.text
 
 
+def test_a_file_waits_while_the_disk_has_no_room_for_its_queue(place: Place, folder: Path) -> None:
+    place.is_open.clear()
+    outbox = Outbox(folder, send=place.take)
+    outbox.put(tag(1))
+    outbox.put(file(2))
+    with files_limited_to(0):
+        place.is_open.set()
+        wait_until(lambda: "takes no messages" in str(outbox._calls.error))
+        assert place.heard == [1]
+    outbox.close()
+    assert place.heard == [1, 2]
+    assert not folder.exists(), "nothing was refused"
+
+
+def test_messages_that_the_disk_did_not_take_until_the_end_are_counted(
+    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    outbox.put(tag(1))
+    with files_limited_to(0):
+        for number in (2, 3):
+            outbox.put(tag(number))
+        outbox.close(0.1)
+    assert "1 message of this run could not be sent to MLflow and waits in" in caplog.text
+    assert "2 messages could not be written to the disk." in caplog.text
+
+
 def test_at_the_end_a_file_that_cannot_be_sent_leaves_the_others_to_be_sent(place: Place, folder: Path) -> None:
     place.away = {"bad"}
     place.is_open.clear()

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 from suphx_platform.on_ray.actor.process_memory import cpu_seconds
@@ -30,5 +31,12 @@ def test_memory_that_is_written_counts_until_it_is_given_back_and_the_peak_stays
 
 
 def test_cpu_time_is_that_of_all_threads() -> None:
+    def compute() -> None:
+        while time.thread_time() < 0.3:
+            pass
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    thread.join()
     before, measured, after = time.process_time(), cpu_seconds(os.getpid()), time.process_time()
     assert before - 0.1 < measured < after + 0.1
