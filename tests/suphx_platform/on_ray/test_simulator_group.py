@@ -31,9 +31,7 @@ class RestoredShard(Actor):
         self.begin = SimpleNamespace(remote=self._begin)
 
     def _begin(self, *_: Any) -> Reference:
-        reference = Reference()
-        reference.answer.set_result(self._status)
-        return reference
+        return answered(self._status)
 
 
 class DyingShard(RestoredShard):
@@ -49,17 +47,7 @@ class DyingShard(RestoredShard):
         return super()._begin(*arguments)
 
     def _state(self) -> Reference:
-        return self.answered(ActorUnavailableError("gone", None) if self.num_begun == 1 else "its state")
-
-    @staticmethod
-    def answered(result: Any) -> Reference:
-        """Return a reference that has its answer, or its error."""
-        reference = Reference()
-        if isinstance(result, Exception):
-            reference.answer.set_exception(result)
-        else:
-            reference.answer.set_result(result)
-        return reference
+        return answered(ActorUnavailableError("gone", None) if self.num_begun == 1 else "its state")
 
 
 class RestartingSimulator(Actor):
@@ -67,8 +55,7 @@ class RestartingSimulator(Actor):
 
     def __init__(self) -> None:
         super().__init__()
-        lost = Reference()
-        lost.answer.set_exception(ActorUnavailableError("it is restarting", None))
+        lost = answered(ActorUnavailableError("it is restarting", None))
         self.state = SimpleNamespace(remote=lambda: lost)
 
 
@@ -158,12 +145,7 @@ def test_decisions_that_are_lost_with_their_node_are_dropped_and_the_shard_stays
 def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offered_after_a_resume(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def kept(value: Any) -> Reference:
-        reference = Reference()
-        reference.answer.set_result(value)
-        return reference
-
-    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", kept)
+    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", answered)
     shard: Any = RestoredShard(BufferCounts())
     simulator: Any = Actor()
     group, supervisor = new_group(shard, simulator)
@@ -176,7 +158,7 @@ def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offer
     group.work(may_play=False)
     assert group.num_pending == 1
     assert "add" not in shard.methods, "the shard was full"
-    simulator.state = shard.state = SimpleNamespace(remote=lambda: kept({}))
+    simulator.state = shard.state = SimpleNamespace(remote=lambda: answered({}))
     saved = new_state(BufferCounts())
     group.add_state(saved)
     assert saved.held == [held]
@@ -192,7 +174,7 @@ def test_a_shard_that_dies_while_it_is_saved_is_asked_again_when_it_has_begun() 
     group.begin(None)
     simulator.calls.pop().reference.answer.set_result(None)
     supervisor.calls.wait(1)
-    simulator.state = SimpleNamespace(remote=lambda: shard.answered({}))
+    simulator.state = SimpleNamespace(remote=lambda: answered({}))
     state = new_state(BufferCounts())
     group.add_state(state)
     buffers: list[Any] = state.buffers
@@ -203,13 +185,23 @@ def test_a_shard_that_dies_while_it_is_saved_is_asked_again_when_it_has_begun() 
 
 def answer(group: SimulatorGroup, supervisor: ActorSupervisor, shard: Actor, method: str, result: Any) -> None:
     """Answer the oldest call of ``method``, and let the group work."""
-    reference = shard.calls.pop(shard.methods.index(method)).reference
+    give(shard.calls.pop(shard.methods.index(method)).reference, result)
+    supervisor.calls.wait(1)
+    group.work(may_play=False)
+
+
+def answered(result: Any) -> Reference:
+    """Return a reference that has its answer, or its error."""
+    reference = Reference()
+    give(reference, result)
+    return reference
+
+
+def give(reference: Reference, result: Any) -> None:
     if isinstance(result, Exception):
         reference.answer.set_exception(result)
     else:
         reference.answer.set_result(result)
-    supervisor.calls.wait(1)
-    group.work(may_play=False)
 
 
 def fault_names(supervisor: ActorSupervisor) -> list[str]:
