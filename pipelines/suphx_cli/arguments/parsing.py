@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+from suphx.usable_cores import usable_cores
 
 if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -101,7 +102,7 @@ def add_recipe(parser: argparse.ArgumentParser, text: str = RECIPE_HELP) -> None
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add ``--workers N``, by default one per core."""
     parser.add_argument(
-        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: one per core)"
+        "--workers", type=positive, default=usable_cores(), metavar="N", help="processes (default: one per core)"
     )
 
 

@@ -113,15 +113,18 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 def execute_convert(args: argparse.Namespace, console: Console) -> None:
     """Convert every readable record; ValueError if IN is OUT or missing, or if nothing could be written."""
     _need_paths([args.source])
-    from suphx.games.riichi import Quarantine, parse_all, write_records
+    from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
     from suphx_cli.arguments.riichi_quarantine import quarantine_json
 
-    if args.source.resolve() == args.target.resolve():
+    target = args.target.resolve()
+    is_source = target == args.source.resolve()
+    sources = set() if is_source else {file.resolve() for file in record_files([args.source])}
+    if is_source or target in sources:
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
     quarantine = Quarantine()
     with _reading(console) as (count, read):
         logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
-        written = write_records(logs, args.target, args.to, quarantine=quarantine)
+        written = write_records(logs, args.target, args.to, quarantine=quarantine, kept=sources)
     if args.list is not None:
         quarantine.write(args.list)
     counts = {"games": written + quarantine.count, "written": written}

@@ -10,6 +10,8 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+from suphx.file_tree import files_below
+
 PACKAGES = ("suphx", "numpy", "numba", "torch", "mlflow")
 
 
@@ -21,21 +23,16 @@ def digest_json(value: object) -> str:
 def digest_files(path: Path) -> dict[str, str]:
     """Return name -> SHA-256 of a file, or of all files in a folder; names are relative to it.
 
-    Names that begin with a dot do not count: desktops leave such files. Raises ValueError if there is nothing.
+    Names that begin with a dot do not count (file_tree.py). Raises ValueError if there is nothing.
     """
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder of records: check --records")
-    base = path.parent if path.is_file() else path
-    files = {file.relative_to(base): file for file in ([path] if path.is_file() else sorted(path.rglob("*")))}
-    shown = {name: file for name, file in files.items() if file == path or not _is_hidden(name)}
-    digests = {name.as_posix(): digest_file(file) for name, file in shown.items() if file.is_file()}
+    if path.is_file():
+        return {path.name: digest_file(path)}
+    digests = {file.relative_to(path).as_posix(): digest_file(file) for file in files_below(path)}
     if not digests:
         raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
     return digests
-
-
-def _is_hidden(name: Path) -> bool:
-    return any(part.startswith(".") for part in name.parts)
 
 
 def git_commit() -> str:

@@ -271,13 +271,6 @@ def _data(records: Mapping[str, Any]) -> str:
     names = {"games": "games", "kyoku": "deals", "decisions": "decisions", "quarantined": "records set aside"}
     body = report_page.paragraph(origin)
     body += report_page.tiles([(number(records.get(name)), text) for name, text in names.items()])
-    if records.get("samples"):
-        columns = ("net", "training samples", "validation samples", "test samples")
-        rows = [
-            (head, *(number(counts.get(side)) for side in ("train", "validation", "test")))
-            for head, counts in records["samples"].items()
-        ]
-        body += report_page.table(columns, rows, about="Samples of each net; no game is in two of the three parts.")
     if records.get("quarantine"):
         entries = [(e["file"], str(e["position"]), e["reason"]) for e in records["quarantine"][:_MAX_SHOWN]]
         shown = report_page.table(("file", "position", "reason"), entries, is_text=True)

@@ -7,11 +7,12 @@ that cannot be read.
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from suphx.games.riichi import (
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.rollout import play_games
+from suphx.usable_cores import usable_cores
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
@@ -47,7 +49,7 @@ FILES: Mapping[str, str] = {
     "quarantine.jsonl": "one line per record that was set aside: file, position, reason",
     "summary.json": (
         '`source` ("given" or "played"), `games`, `kyoku`, `decisions`, `quarantined`, `quarantine` [{file, '
-        "position, reason}], optionally `samples` {head: {train, validation, test}}"
+        "position, reason}]"
     ),
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -58,6 +60,14 @@ class _Counts:
     games: int = 0
     kyoku: int = 0
     decisions: int = 0
+
+
+class _Place(NamedTuple):
+    """The name of a game, and where it was read."""
+
+    id: str
+    source: str
+    position: str
 
 
 def records_stage() -> Stage[Recipe]:
@@ -84,7 +94,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     quarantine = Quarantine()
     replayer = Replayer()
     counts = _Counts()
-    logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
+    logs = parse_all([source], usable_cores(), quarantine=quarantine)
     copies: dict[str, str] = {}
     sound = sound_games(logs, replayer, quarantine, copies)
     config = context.recipe.records
@@ -136,12 +146,13 @@ def sound_games(
     Games are the same if their deals have the same tiles and moves, whatever the names of their files. ``copies`` gets
     the ids of those that are left out for that: id -> id of the game that was passed on.
     """
-    seen: dict[bytes, GameLog] = {}
+    seen: dict[bytes, _Place] = {}  # the only thing that grows with the number of games: about 400 bytes each
     for log in logs:
         content = log.content_digest()
         if content in seen:
-            copies[log.id] = seen[content].id
-            where = ", ".join(filter(None, seen[content].place("")))
+            stored = seen[content]
+            copies[log.id] = stored.id
+            where = ", ".join(filter(None, (stored.source or stored.id, stored.position)))
             reason = f"the same game was already there ({where})"
             quarantine.add(*log.place("whole game"), reason, kind=DUPLICATE_RECORD)
             continue
@@ -151,7 +162,7 @@ def sound_games(
             place = log.place(f"kyoku {first.kyoku}, step {first.step}")
             quarantine.add(*place, first.what, kind=ILLEGAL_RECORD)
         else:  # a copy of a game that the rules contradict, in its scores for example, may be sound
-            seen[content] = replace(log, kyokus=[])  # its name and place
+            seen[content] = _Place(log.id, sys.intern(log.source), log.source_position)
             yield log
 
 

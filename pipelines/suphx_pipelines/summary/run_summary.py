@@ -18,6 +18,7 @@ from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 from suphx.credentials import without_credentials
 from suphx.finite_number import is_finite_number
 from suphx.printable_text import encodable
+from suphx.usable_cores import usable_cores
 from suphx_pipelines.engine.json_file import read_json, write_json
 
 RUN_FILE = "run.json"
@@ -147,7 +148,7 @@ def page_command(run_id: str, folder: Path) -> list[str]:
 def machine_text() -> str:
     """Return cores, memory and GPUs in short words, such as ``2 cores, 23 GiB, NVIDIA H100``."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB
-    parts = [f"{len(os.sched_getaffinity(0))} cores", f"{memory:.0f} GiB"]
+    parts = [f"{usable_cores()} cores", f"{memory:.0f} GiB"]
     torch = sys.modules.get("torch")  # importing it takes seconds; whoever trains has done so
     if torch is not None and torch.cuda.is_available():
         count = torch.cuda.device_count()

@@ -24,6 +24,8 @@ from typing import Any
 
 from numba.core import event
 
+from suphx.usable_cores import usable_cores
+
 EXTRA_WORKERS = 2
 """Workers beyond the number of cores."""
 _LATER_NICENESS = 5
@@ -48,7 +50,7 @@ class _CompilePool:
 
     def __init__(self, groups: Sequence[str]) -> None:
         self._waiting = list(groups)
-        self._limit = len(os.sched_getaffinity(0)) + EXTRA_WORKERS
+        self._limit = usable_cores() + EXTRA_WORKERS
         self._busy: dict[str, ForkProcess] = {}
         self._life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
 

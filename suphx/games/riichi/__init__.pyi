@@ -38,7 +38,11 @@ from .engine.simulator import MAX_SEED as MAX_SEED, Simulator as Simulator
 from .hidden.determinisation import determinise as determinise
 
 # Game records.
-from .records.archive.archive import iter_records as iter_records, parse_all as parse_all
+from .records.archive.archive import (
+    iter_records as iter_records,
+    parse_all as parse_all,
+    record_files as record_files,
+)
 from .records.archive.read_share import ReadShare as ReadShare
 from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
 from .records.archive.record_search import find_record as find_record

@@ -47,7 +47,10 @@ class HeadData:
 
 @dataclass(frozen=True, slots=True)
 class StoreEncoder:
-    """Encodes kyokus of the store in ``folder``; goes to a worker process by name and opens the store there."""
+    """Encodes kyokus of the store in ``folder``; goes to a worker process by name and opens the store there.
+
+    ``folder`` is absolute: workers of Ray Train have another working directory.
+    """
 
     folder: Path
     digest: str
@@ -72,7 +75,7 @@ def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, n
         head=head,
         layout=find_encoder(encoder).layout(head),
         digest=f"{store.digest}, {config}" + (f", {num_games} games" if num_games else ""),
-        encode=StoreEncoder(store.folder, store.digest, head, encoder),
+        encode=StoreEncoder(store.folder.resolve(), store.digest, head, encoder),
         split=split,
         game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),
         max_validation_samples=config.max_validation_samples,

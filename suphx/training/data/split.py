@@ -8,6 +8,7 @@ that game may be on another side when more games come.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,13 +53,14 @@ class KyokuSplit:
 def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], config: SplitConfig) -> KyokuSplit:
     """Return the sides of all kyokus.
 
-    ``game_ids``: a text for each game, best a unique one; ``game_of_kyoku``: index into it for each kyoku. Raises
-    ValueError if there are fewer than three games.
+    ``game_ids``: a text for each game, best a unique one (of games with the same text, the side of each depends on how
+    many come before it); ``game_of_kyoku``: index into it for each kyoku. Raises ValueError if there are fewer than
+    three games.
     """
     num_games = len(game_ids)
     if num_games < 3:
         raise ValueError(f"{num_games} games cannot be split into training, validation and test: give at least 3")
-    hashes = np.array([game_hash(game_id) for game_id in game_ids])
+    hashes = _game_hashes(game_ids)
     order = np.argsort(hashes, kind="stable")
     num_test = min(max(1, int(np.sum(hashes < config.test_fraction))), num_games - 2)
     until_validation = int(np.sum(hashes < config.test_fraction + config.validation_fraction))
@@ -77,6 +79,17 @@ def game_hash(game_id: str) -> float:
     return int.from_bytes(digest[:6], "big") / 2**48
 
 
+def _game_hashes(game_ids: Sequence[str]) -> NDArray[np.float64]:
+    """Return the hash of every game; games whose id has come before get other ones."""
+    earlier: Counter[str] = Counter()
+    hashes = []
+    for game_id in game_ids:
+        number = earlier[game_id]
+        hashes.append(game_hash(f"{game_id}\0{number}" if number else game_id))
+        earlier[game_id] += 1
+    return np.array(hashes)
+
+
 def first_games(
     kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], game_ids: Sequence[str], num_games: int
 ) -> NDArray[np.int64]:
@@ -87,7 +100,7 @@ def first_games(
     games = np.unique(game_of_kyoku[kyokus])
     if not 1 <= num_games <= len(games):
         raise ValueError(f"{num_games} training games are asked for, but there are {len(games)}: use 1 to {len(games)}")
-    hashes = np.array([game_hash(game_ids[game]) for game in games.tolist()])
+    hashes = _game_hashes(game_ids)[games]
     chosen = games[np.argsort(hashes, kind="stable")[:num_games]]
     return kyokus[np.isin(game_of_kyoku[kyokus], chosen)]
 

@@ -138,7 +138,6 @@ RECORDS: dict[str, Any] = {
     "decisions": 900_000,
     "quarantined": 1,
     "quarantine": [{"file": "a&b.mjlog", "position": "kyoku 3", "reason": "the tile is not in the hand"}],
-    "samples": {"discard": {"train": 600_000, "validation": 10_000, "test": 5000}},
 }
 
 CURVE = {
@@ -398,7 +397,6 @@ def test_the_report_shows_match_and_data(results: Results) -> None:
     text = text_of(render(RUN, results))
     for part in (
         "12,700",
-        "600,000",
         "30.0 %",
         "6,100",
         "4.2 (3.1 to 5.3)",

@@ -50,6 +50,15 @@ def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -
         assert np.array_equal(ours.labels, theirs.labels)
 
 
+def test_games_of_a_relative_folder_are_found_from_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_games(tmp_path / "store", 1, 2, 3)
+    monkeypatch.chdir(tmp_path)
+    encode = head_data(KyokuStore.open(Path("store")), CHOW_HEAD, "mini", SplitConfig()).encode
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")  # as Ray Train does with its workers
+    encode(np.arange(2))
+
+
 def test_games_that_changed_under_a_run_are_refused(tmp_path: Path) -> None:
     before = head_data(write_games(tmp_path, 1, 2, 3), CHOW_HEAD, "mini", SplitConfig())
     after = head_data(write_games(tmp_path, 1, 2, 4), CHOW_HEAD, "mini", SplitConfig())

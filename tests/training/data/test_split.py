@@ -35,6 +35,14 @@ def test_a_game_stays_on_its_side_when_more_games_come() -> None:
     assert set(few.train.tolist()) == {k for k in many.train.tolist() if k < 5000}
 
 
+@pytest.mark.parametrize("name", ["", "game", "x6"])
+def test_games_of_one_name_are_on_all_sides(name: str) -> None:
+    config = SplitConfig(validation_fraction=0.1, test_fraction=0.2)
+    sides = split_by_game([name] * 2000, np.arange(2000), config)
+    assert len(sides.validation) / 2000 == pytest.approx(0.1, abs=0.03)
+    assert len(sides.test) / 2000 == pytest.approx(0.2, abs=0.03)
+
+
 @pytest.mark.parametrize("num_games", [3, 4, 10])
 def test_a_few_games_are_enough_for_three_sides(num_games: int) -> None:
     sides, _ = split(num_games)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING, get_args
 
 from suphx.models.computation import DeviceName
 from suphx.training.reward.reward_config import RewardName
+from suphx.usable_cores import usable_cores
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
 from suphx_cli.arguments.parsing import not_negative, positive, seconds
 from suphx_cli.arguments.steps import steps
@@ -27,7 +27,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser(
         "selfplay", parents=[options], help="measure self-play end to end, and each part alone"
     )
-    cores = os.cpu_count() or 1
+    cores = usable_cores()
     parser.add_argument(
         "--net",
         choices=NETS,

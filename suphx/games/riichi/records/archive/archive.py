@@ -1,6 +1,6 @@
 """Game records from files and folders of many forms, one after another; what cannot be read is set aside.
 
-Read are, each plain or packed with gzip or xz:
+Read are, each plain or packed with gzip or xz (.zip plain only):
 
 | name | content |
 |---|---|
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
-from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
+from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts, record_files
 from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import RecordError
@@ -45,6 +45,7 @@ __all__ = [
     "map_records",
     "parse_all",
     "parse_record",
+    "record_files",
 ]
 
 _CHUNK_RECORDS = 32

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 from urllib.parse import unquote
 
+from suphx.file_tree import files_below
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.archive.record_stream import (
@@ -51,6 +52,7 @@ _MAX_SEED_LINE_BYTES = 4096  # a seed has 3,357 characters
 
 _TOO_LONG = f"longer than {MAX_RECORD_BYTES:,} bytes"
 _NO_MJAI = "it has no line with an mjai start_game"
+_NO_START = "these lines come before the first start_game"
 _TENHOU_JSON = "it is JSON of Tenhou's log editor (tenhou.net/6), which has no tile ids"
 _ARRAY = "it is one JSON array: mjai has one event per line"
 _ARCHIVE = "an archive in an archive: unpack it"
@@ -78,7 +80,7 @@ def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine, read: ReadShare
     ValueError, at the call, for a path that is missing, a folder without records, or a file of an unknown form.
     Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
     """
-    files = [file for path in paths for file in _record_files(path)]
+    files = record_files(paths)
     share = read or ReadShare()
     sizes = [path.stat().st_size for path in files]
     share.expect(sum(sizes))
@@ -103,11 +105,15 @@ def _iter_file(path: Path, quarantine: Quarantine, read: ReadShare) -> Iterator[
         quarantine.add(str(path), source.position, _unreadable(error), kind=UNREADABLE)
 
 
+def record_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files that ``iter_texts`` reads; errors as there."""
+    return [file for path in paths for file in _record_files(path)]
+
+
 def _record_files(path: Path) -> list[Path]:
     known = ", ".join(_KIND_OF_SUFFIX)
     if path.is_dir():
-        files = [file for file in sorted(path.rglob("*")) if file.is_file() and _kind(file.name)]
-        files = [file for file in files if not any(part.startswith(".") for part in file.relative_to(path).parts)]
+        files = [file for file in files_below(path) if _kind(file.name)]
         if not files:
             raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or .gz or .xz")
         return files
@@ -235,33 +241,35 @@ class _Source:
         """Cut a file of mjai lines before every start_game."""
         game = _MjaiGame(0)
         num_games = 0
+        start = b""
         for line in iter_lines(file):
             self.position = f"line {line.number}"
             if line.data is not None and not line.data.strip():
                 continue
             if line.data is not None and b'"start_game"' in line.data:
+                if start and not num_games:
+                    self._quarantine.add(self._name, f"before {self.position}", _NO_START, kind=NOT_A_RECORD)
                 if num_games:
                     yield from self._mjai_game(record_id, num_games, game)
                 num_games += 1
                 game = _MjaiGame(line.number)
             elif not num_games:
-                self._refuse_start(line.data or b"")
-                return
+                start = start or (line.data or b"?").removeprefix(codecs.BOM_UTF8).lstrip()
+                continue
             game.add(line)
         if num_games:
             yield from self._mjai_game(record_id, num_games, game)
         else:
-            self._refuse_start(b"")
+            self._refuse_mjai(start)
 
-    def _refuse_start(self, start: bytes) -> None:
-        """Set aside a file whose first line does not begin an mjai game."""
+    def _refuse_mjai(self, text: bytes) -> None:
+        """Set aside a file in which no mjai game begins; ``text``: its first line."""
         kind, reason = NOT_A_RECORD, _NO_MJAI
-        text = start.removeprefix(codecs.BOM_UTF8).lstrip()
         if text.startswith(b"["):
             kind, reason = OTHER_FORMAT, _ARRAY
         elif text.startswith(b"{") and b'"log"' in text:
             kind, reason = OTHER_FORMAT, _TENHOU_JSON
-        self._quarantine.add(self._name, self.position, reason, kind=kind)
+        self._quarantine.add(self._name, "", reason, kind=kind)
 
     def _mjai_game(self, record_id: str, number: int, game: _MjaiGame) -> Iterator[RawRecord]:
         numbered = record_id if number == 1 else f"{record_id}-{number}"

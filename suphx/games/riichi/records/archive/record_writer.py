@@ -23,20 +23,26 @@ RecordForm = Literal["mjlog", "mjai"]
 
 
 def write_records(
-    logs: Iterable[GameLog], target: Path, form: RecordForm, *, quarantine: Quarantine | None = None
+    logs: Iterable[GameLog],
+    target: Path,
+    form: RecordForm,
+    *,
+    quarantine: Quarantine | None = None,
+    kept: Set[Path] = frozenset(),
 ) -> int:
     """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
 
     Folders are created if missing, but not for nothing; a file of the same game is replaced, and files of other games
-    stay. A table appears under its name only when it is complete. A game that cannot be written (its moves contradict
-    the rules, or it came from mjai and mjlog needs han and yaku) is set aside in ``quarantine``; without one it is a
-    ValueError. Raises ValueError also for a table of mjai (many lines per game), OSError if writing fails.
+    and ``kept`` (absolute, without links: those that the games come from) stay. A table appears under its name only
+    when it is complete. A game that cannot be written (its moves contradict the rules, or it came from mjai and mjlog
+    needs han and yaku) is set aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a
+    table of mjai (many lines per game), OSError if writing fails.
     """
     if form not in get_args(RecordForm):
         raise ValueError(f"form is {form!r}: use {' or '.join(get_args(RecordForm))}")
     written = _written(logs, form, quarantine)
     if not target.name.endswith((".tsv", ".tsv.xz")):
-        return _write_folder(written, target, form)
+        return _write_folder(written, target, form, kept)
     if form == "mjai":
         raise ValueError(f"{target} is a table with one line per game and mjai has many: choose a folder or --to mjlog")
     return _write_table(written, target)
@@ -59,13 +65,13 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
             yield log, text
 
 
-def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm) -> int:
+def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm, kept: Set[Path]) -> int:
     used: set[Path] = set()
     for log, text in written:
         folder.mkdir(parents=True, exist_ok=True)
         # mtime 0: the same games give the same bytes
         data = gzip.compress(text.encode(), mtime=0) if form == "mjlog" else text.encode()
-        path = _own_path(folder, log, ".mjlog" if form == "mjlog" else ".jsonl", used)
+        path = _own_path(folder, log, ".mjlog" if form == "mjlog" else ".jsonl", used, kept)
         write_atomically(path, [data])
         used.add(path)
     return len(used)
@@ -97,12 +103,16 @@ def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield compressor.flush()
 
 
-def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path]) -> Path:
-    """Return the path for a record of any id: not in ``used``, and without a file, or with one of the same game."""
+def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path], kept: Set[Path]) -> Path:
+    """Return the path for a record of any id: not in ``used``, and without a file, or with one of the same game.
+
+    That one is not in ``kept``.
+    """
     plain = re.sub(r"[^\w-]", "_", log.id)[:100] or "game"
     numbered = (f"{plain}-{number}" for number in count(2))
     paths = (folder / f"{name}{suffix}" for name in chain((plain,), numbered))
-    return next(path for path in paths if path not in used and (not path.exists() or _has_game(path, log)))
+    free = (path for path in paths if path not in used)
+    return next(path for path in free if not path.exists() or (path.resolve() not in kept and _has_game(path, log)))
 
 
 def _has_game(path: Path, log: GameLog) -> bool:

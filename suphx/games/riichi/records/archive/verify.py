@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ from suphx.games.riichi.records.archive.quarantine import QuarantinedRecord
 from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.log.gamelog import NO_SEED
 from suphx.games.riichi.records.log.replay import Difference, Replayer
+from suphx.usable_cores import usable_cores
 
 _MAX_SHOWN = 10
 
@@ -92,7 +92,7 @@ def verify_records(
     start = time.monotonic()
     report = VerifyReport()
     texts = islice(iter_texts(paths, quarantine=report.quarantine, read=read), limit)
-    for outcome in _check_all(texts, workers or os.cpu_count() or 1):
+    for outcome in _check_all(texts, workers or usable_cores()):
         if isinstance(outcome, QuarantinedRecord):
             report.quarantine.add_entry(outcome)
             continue

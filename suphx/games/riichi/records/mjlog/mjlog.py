@@ -287,7 +287,9 @@ class _GameReader:
 
     def read_end(self, attributes: Attributes) -> None:
         """Read ``/mjloggm``: the record is complete."""
-        if self._builder is not None and not self._builder.is_over and self._is_fragment_allowed:
+        if self._builder is not None and not self._builder.is_over:
+            if not self._is_fragment_allowed:
+                raise RecordError("the record ends before the game: the last kyoku has no end", self.position, NO_END)
             self._builder = None
         self._finish_kyoku()
         self._is_closed = True

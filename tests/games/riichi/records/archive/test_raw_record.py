@@ -57,6 +57,19 @@ def test_files_that_a_desktop_leaves_in_a_folder_are_not_read(tmp_path: Path) ->
     assert len(list(named)) == 1
 
 
+def test_linked_folders_are_read_once(tmp_path: Path) -> None:
+    for name in ("archive/2021/a.mjlog", "records/b.mjlog"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("<mjloggm>")
+    (tmp_path / "records" / "2021").symlink_to(tmp_path / "archive" / "2021")
+    (tmp_path / "records" / "again").symlink_to(tmp_path / "archive" / "2021")
+    (tmp_path / "records" / "up").symlink_to(tmp_path / "records")
+    records = tmp_path / "records"
+    read = [Path(record.source) for record in iter_texts([records], quarantine=Quarantine())]
+    assert [path.relative_to(records).as_posix() for path in read] == ["2021/a.mjlog", "b.mjlog"]
+    assert [*digest_files(records)] == ["2021/a.mjlog", "b.mjlog"]
+
+
 def test_a_table_gives_its_lines_with_their_seeds(tmp_path: Path) -> None:
     (tmp_path / "games.tsv.xz").write_bytes(lzma.compress(b"1\tx\t<a/>\n2\t\t<b/>\r\n3\t\t<c/>\n\n4\t<d/>\n"))
     (tmp_path / "seeds.tsv.xz").write_bytes(lzma.compress(b"2\tsecond\n1\tfirst\n4\tfourth\n"))
@@ -165,6 +178,7 @@ def test_a_long_mjai_game_does_not_touch_its_neighbours(tmp_path: Path) -> None:
         ("hello", "no line with an mjai start_game", NOT_A_RECORD),
         ('{"ver":2.3,"log":[]}', "Tenhou's log editor", OTHER_FORMAT),
         ('\n [{"type":"hello"}]', "one JSON array", OTHER_FORMAT),
+        ('{"type":"hello"}\n{"type":"tsumo"}', "no line with an mjai start_game", NOT_A_RECORD),
     ],
 )
 def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str, reason: str, kind: str) -> None:
@@ -173,6 +187,13 @@ def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str, reason: str
     assert raws == []
     assert [entry.kind for entry in quarantine.entries] == [kind]
     assert reason in quarantine.entries[0].reason
+
+
+def test_lines_before_the_first_mjai_game_are_set_aside_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f'{{"type":"hello"}}\n\n{{"type":"none"}}\n{START}\n{START}\n')
+    raws, quarantine = read(tmp_path)
+    assert [raw.id for raw in raws] == ["a", "a-2"]
+    assert reasons(quarantine) == [("a.jsonl", "before line 4", "these lines come before the first start_game")]
 
 
 def tar_of(members: dict[str, bytes]) -> bytes:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,6 +132,22 @@ def test_a_game_in_which_a_seat_left_is_the_same_in_both_formats(tmp_path: Path)
 def test_records_are_not_written_over_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["records", "convert", str(tmp_path), str(tmp_path), "--to", "mjai"]) == 1
     assert "choose another OUT" in capsys.readouterr().err
+
+
+def test_the_files_that_games_come_from_stay_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_records([random_game(0)], tmp_path, "mjlog")
+    source = tmp_path / "game-0.mjlog"
+    plain = gzip.decompress(source.read_bytes()).replace(b"<mjloggm", b"<!-- mine --><mjloggm")
+    source.write_bytes(plain)
+    for _ in range(2):
+        assert cli.main(["records", "convert", str(source), str(tmp_path), "--to", "mjlog", "--workers", "1"]) == 0
+    assert source.read_bytes() == plain
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["game-0-2.mjlog", "game-0.mjlog"]
+    write_records([random_game(0)], tmp_path / "games.tsv", "mjlog")
+    table = (tmp_path / "games.tsv").read_bytes()
+    assert cli.main(["records", "convert", str(tmp_path), str(tmp_path / "games.tsv"), "--to", "mjlog"]) == 1
+    assert "choose another OUT" in capsys.readouterr().err
+    assert (tmp_path / "games.tsv").read_bytes() == table
 
 
 @pytest.mark.records

@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suphx.games.riichi.records.log.gamelog import NO_SEED, move
-from suphx.games.riichi.records.log.record_error import CHIPS, NO_RED_FIVES, THREE_PLAYERS, ForeignRecord, RecordError
+from suphx.games.riichi.records.log.record_error import (
+    CHIPS,
+    NO_END,
+    NO_RED_FIVES,
+    THREE_PLAYERS,
+    ForeignRecord,
+    RecordError,
+)
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.log.seeded_wall import OTHER_SEED, UNREADABLE_SEED
 from suphx.games.riichi.records.log.tenhou_wall import SEED_PREFIX, kyoku_deal, tenhou_deals
@@ -251,6 +258,13 @@ def test_the_position_of_an_error_names_deal_tag_and_character() -> None:
         parse_mjlog(SHORT[:place] + "<X/>" + SHORT[place:], ID)
     assert caught.value.position.startswith("kyoku 1 honba 1, tag ")
     assert caught.value.position.endswith(f"character {place}")
+
+
+def test_a_closed_record_whose_last_deal_is_cut_off_has_no_end() -> None:
+    second = SHORT.index("<INIT", SHORT.index("<INIT") + 1)
+    with pytest.raises(RecordError, match="the last kyoku has no end") as caught:
+        parse_mjlog(SHORT[: second + 400].rpartition("<")[0] + "</mjloggm>", ID)
+    assert caught.value.kind == NO_END
 
 
 def test_fragments_are_read_when_allowed() -> None:

@@ -1,0 +1,25 @@
+"""The files of a folder and of all folders in it, also of those that are links."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Return the files of ``folder`` and its subfolders, in order; each begins with ``folder``.
+
+    Files and folders whose names begin with a dot do not count: desktops and editors leave them. A folder that is
+    reached twice, through links, counts once.
+    """
+    files: list[Path] = []
+    reached: set[str] = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in reached:
+            folders.clear()
+            continue
+        reached.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files += (Path(place, name) for name in names if not name.startswith("."))
+    return sorted(file for file in files if file.is_file())
