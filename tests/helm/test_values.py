@@ -74,6 +74,15 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
         "nightly.activeDeadlineSeconds is 43200: each of the 2 attempts",
     ),
     (
+        {
+            "nightly": {"enabled": True, "recipe": "x", "workers": 2, "activeDeadlineSeconds": 1800},
+            "run": {"waitHours": 0.9},
+            "tracking": {"uri": "http://m"},
+            "storage": {"address": "s3://bucket/runs"},
+        },
+        "nightly.activeDeadlineSeconds is 1800: each of the 2 attempts",
+    ),
+    (
         {"nightly": {"enabled": True, "recipe": "x"}, "tracking": {"uri": "http://m"}},
         "nightly.enabled needs storage.address, from which the tournament reads",
     ),

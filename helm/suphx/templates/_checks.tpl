@@ -22,8 +22,8 @@
 {{- if and $values.nightly.enabled (not (or $values.storage.address $values.volumes.runs)) -}}
 {{- fail "nightly.enabled needs storage.address, from which the tournament reads the checkpoints of runs and where it stores its games: set it, or volumes.runs" -}}
 {{- end -}}
-{{- if and $values.nightly.enabled $values.nightly.workers (le (div (int64 $values.nightly.activeDeadlineSeconds) (add1 $values.nightly.backoffLimit)) (mul (int64 $values.run.waitHours) 3600)) -}}
-{{- fail (printf "nightly.activeDeadlineSeconds is %d: each of the %d attempts (nightly.backoffLimit + 1) would end while it may still wait for MLflow or the storage (run.waitHours: %d): raise it, or lower one of the others" (int64 $values.nightly.activeDeadlineSeconds) (int64 (add1 $values.nightly.backoffLimit)) (int64 $values.run.waitHours)) -}}
+{{- if and $values.nightly.enabled $values.nightly.workers (le (divf $values.nightly.activeDeadlineSeconds (add1 $values.nightly.backoffLimit)) (mulf $values.run.waitHours 3600)) -}}
+{{- fail (printf "nightly.activeDeadlineSeconds is %d: each of the %d attempts (nightly.backoffLimit + 1) would end while it may still wait for MLflow or the storage (run.waitHours: %v): raise it, or lower one of the others" (int64 $values.nightly.activeDeadlineSeconds) (int64 (add1 $values.nightly.backoffLimit)) $values.run.waitHours) -}}
 {{- end -}}
 {{- if not (gt (int64 $values.run.saveSeconds) 0) -}}
 {{- fail "run.saveSeconds is missing, which a head needs to save its run: use helm upgrade with --reset-then-reuse-values instead of --reuse-values, which drops the values that a new version of the chart adds" -}}

@@ -28,16 +28,7 @@ containers:
     securityContext:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}
     env:
-      {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 6 }}
-      {{- if .isScheduled }}
-      {{- /* Its number says for when the Job was scheduled: the night of the tournament. */}}
-      - name: SUPHX_CRON_JOB
-        valueFrom:
-          fieldRef: {fieldPath: "metadata.labels['batch.kubernetes.io/job-name']"}
-      {{- end }}
-      {{- with include "suphx.extraEnv" (dict "root" $root "role" "nightly") }}
-      {{- . | nindent 6 }}
-      {{- end }}
+      {{- include "suphx.withExtraEnv" (dict "root" $root "role" "nightly" "own" (include "suphx.commandEnvironment" .)) | nindent 6 }}
     resources:
       requests:
         {{- toYaml .resources | nindent 8 }}
@@ -71,4 +62,15 @@ volumes:
   {{- if include "suphx.hasCertificate" . }}
   {{- include "suphx.certificateVolume" . | nindent 2 }}
   {{- end }}
+{{- end -}}
+
+{{- define "suphx.commandEnvironment" -}}
+{{- include "suphx.environment" (dict "root" .root "role" .role) | trim }}
+{{- if .isScheduled }}
+{{- /* Its number says for when the Job was scheduled: the night of the tournament, in the time zone of the schedule. */}}
+- name: SUPHX_CRON_JOB
+  valueFrom:
+    fieldRef: {fieldPath: "metadata.labels['batch.kubernetes.io/job-name']"}
+- {name: SUPHX_TIME_ZONE, value: {{ .root.Values.nightly.timeZone | quote }}}
+{{- end }}
 {{- end -}}

@@ -38,20 +38,7 @@ spec:
       securityContext:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
-        {{- include "suphx.environment" (dict "root" $root "role" .role "user" (ternary "nightly" .role (default false .isTournament))) | trim | nindent 8 }}
-        {{- if $isHead }}
-        {{- /* Ray's job API, by which the operator stops a RayJob that is deleted, kills a driver after 3 s by default. */}}
-        - {name: RAY_JOB_STOP_WAIT_TIME_S, value: {{ $root.Values.run.saveSeconds | int64 | quote }}}
-        {{- if $root.Values.podMonitor.enabled }}
-        {{- /* A run that was stopped must be scraped once more: else the alerts take it for lost. Ray exports every 10 s. */}}
-        {{- $interval := $root.Values.podMonitor.interval }}
-        {{- $scraped := add 30 (mul (regexFind "^[0-9]+" $interval | int64) (ternary 60 1 (hasSuffix "m" $interval))) }}
-        - {name: SUPHX_STOP_METRICS_SECONDS, value: {{ min $scraped (div (int64 $root.Values.run.saveSeconds) 3) | quote }}}
-        {{- end }}
-        {{- end }}
-        {{- with include "suphx.extraEnv" (dict "root" $root "role" .role) }}
-        {{- . | nindent 8 }}
-        {{- end }}
+        {{- include "suphx.withExtraEnv" (dict "root" $root "role" .role "own" (include "suphx.rayEnvironment" .)) | nindent 8 }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
@@ -95,9 +82,38 @@ tolerations:
 {{- end -}}
 
 {{/* Additional variables of a role, from (dict "root" . "role" ROLE). */}}
-{{- define "suphx.extraEnv" -}}
-{{- with get .root.Values.extraEnv .role -}}
-{{- toYaml . -}}
+{{/* Environment variables of a Ray pod's container. */}}
+{{- define "suphx.rayEnvironment" -}}
+{{- $root := .root -}}
+{{- include "suphx.environment" (dict "root" $root "role" .role "user" (ternary "nightly" .role (default false .isTournament))) | trim }}
+{{- if eq .role "head" }}
+{{- /* Ray's job API, by which the operator stops a RayJob that is deleted, kills a driver after 3 s by default. */}}
+- {name: RAY_JOB_STOP_WAIT_TIME_S, value: {{ $root.Values.run.saveSeconds | int64 | quote }}}
+{{- if $root.Values.podMonitor.enabled }}
+{{- /* A run that was stopped must be scraped once more: else the alerts take it for lost. Ray exports every 10 s. */}}
+{{- $interval := $root.Values.podMonitor.interval }}
+{{- $scraped := add 30 (mul (regexFind "^[0-9]+" $interval | int64) (ternary 60 1 (hasSuffix "m" $interval))) }}
+- {name: SUPHX_STOP_METRICS_SECONDS, value: {{ min $scraped (div (int64 $root.Values.run.saveSeconds) 3) | quote }}}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/*
+Environment variables from (dict "root" . "role" ROLE "own" TEXT): the chart's own, and extraEnv of the role, which takes
+precedence. The API server takes no RayJob with a name twice.
+*/}}
+{{- define "suphx.withExtraEnv" -}}
+{{- $extra := get .root.Values.extraEnv .role -}}
+{{- if $extra -}}
+{{- $names := list -}}
+{{- range $extra }}{{ $names = append $names .name }}{{ end -}}
+{{- $all := list -}}
+{{- range fromYamlArray .own -}}
+{{- if not (has .name $names) }}{{ $all = append $all . }}{{ end -}}
+{{- end -}}
+{{- toYaml (concat $all $extra) -}}
+{{- else -}}
+{{- .own -}}
 {{- end -}}
 {{- end -}}
 

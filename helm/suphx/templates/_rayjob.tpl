@@ -134,10 +134,7 @@ spec:
       securityContext:
         {{- include "suphx.containerSecurity" .root | nindent 8 }}
       env:
-        - {name: HOME, value: /tmp}
-        {{- with include "suphx.extraEnv" (dict "root" .root "role" "head") }}
-        {{- . | nindent 8 }}
-        {{- end }}
+        {{- include "suphx.withExtraEnv" (dict "root" .root "role" "head" "own" "- {name: HOME, value: /tmp}") | nindent 8 }}
       resources:
         requests: {cpu: 250m, memory: 1Gi, ephemeral-storage: 1Gi}
         limits: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -247,7 +247,7 @@ def _objects(args: argparse.Namespace, template: Object, console: Console) -> Ru
         preset=args.preset,
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
         recipe=to_toml(recipe),
-        overrides=args.overrides,
+        overrides=_with_own_storage(recipe.storage.address, args.overrides),
         needs=needs_of(recipe),
     )
 
@@ -278,8 +278,14 @@ def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObject
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
         results_id=derived_run_id(recipe),
         recipe=to_toml(recipe),
-        overrides=args.overrides,
+        overrides=_with_own_storage(recipe.storage.address, args.overrides),
     )
+
+
+def _with_own_storage(address: str, overrides: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Return the overrides with the recipe's ``storage.address``, which counts more than that of the chart."""
+    is_given = not address or any(key == "storage.address" for key, _ in overrides)
+    return overrides if is_given else [*overrides, ("storage.address", address)]
 
 
 def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:

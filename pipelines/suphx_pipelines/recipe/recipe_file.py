@@ -141,7 +141,7 @@ def _read(path: Path, below: tuple[Path, ...]) -> Table:
     if not isinstance(extended, str):
         raise ValueError(f"{path}: extends: {extended!r} is not a text in quotes: name a recipe or a TOML file")
     try:
-        base = find_recipe(Path(extended), near=path.parent)
+        base = find_recipe(Path(extended), extending=path)
     except ValueError as error:
         raise ValueError(f"{path}: extends: {error}") from error
     return _merged(_read(base, (*below, path.resolve())), table)

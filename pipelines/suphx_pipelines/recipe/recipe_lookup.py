@@ -30,20 +30,22 @@ def shipped_recipes() -> dict[str, Path]:
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
 
 
-def find_recipe(name: Path, near: Path | None = None) -> Path:
+def find_recipe(name: Path, extending: Path | None = None) -> Path:
     """Return the file of a recipe by path or by name; ValueError with the closest name if there is none.
 
-    A path that exists wins, as seen from ``near`` (the current folder by default); then a file of that name with
-    ``.toml``; then the shipped recipe of that name.
+    A path that exists wins, as seen from the folder of the file ``extending`` (the current folder by default); then a
+    file of that name with ``.toml``; then the shipped recipe of that name. ``extending`` itself comes after that one:
+    a recipe can have the name of the one that it extends.
     """
-    path = (near or Path()) / name
-    for candidate in (path, Path(f"{path}{SUFFIX}")):
-        if candidate.is_file():
-            return candidate
+    path = (extending.parent if extending else Path()) / name
+    found = next((file for file in (path, Path(f"{path}{SUFFIX}")) if file.is_file()), None)
+    is_itself = found is not None and extending is not None and found.resolve() == extending.resolve()
     shipped = shipped_recipes()
     known = _shipped_name(name)
-    if known in shipped:
+    if known in shipped and (found is None or is_itself):
         return shipped[known]
+    if found is not None:
+        return found
     if path.is_dir():
         raise ValueError(f"{name} is a folder: use a TOML file in it, or a recipe of `suphx recipes`")
     files = [str(name.parent / file.name) for file in sorted(path.parent.glob(f"*{SUFFIX}"))]

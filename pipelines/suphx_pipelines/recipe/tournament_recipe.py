@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget
@@ -16,7 +17,7 @@ from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
-_CRON_JOB = "SUPHX_CRON_JOB"
+_CRON_JOB, _ZONE = "SUPHX_CRON_JOB", "SUPHX_TIME_ZONE"
 """Name of the Job that a CronJob created: it ends with the minutes from 1970 to the time for which it was scheduled."""
 _LATE = timedelta(days=2)
 """A name with another number is not that of a CronJob's Job."""
@@ -131,13 +132,20 @@ def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()
 def tonight() -> str:
     """Return the name of a night that the recipe does not name: today's date (UTC).
 
-    In a Job of a CronJob, whose name the chart gives: the date for which it was scheduled. A pod that starts again
-    after midnight goes on with its night.
+    In a Job of a CronJob, whose name and time zone the chart gives: the date for which it was scheduled. A pod that
+    starts again after midnight goes on with its night.
     """
-    now = datetime.now(UTC)
+    now = datetime.now(_time_zone())
     number = re.search(r"-(\d{8,9})$", os.environ.get(_CRON_JOB, ""))
-    scheduled = datetime.fromtimestamp(60 * int(number[1]), UTC) if number else now
+    scheduled = datetime.fromtimestamp(60 * int(number[1]), now.tzinfo) if number else now
     return f"{scheduled if abs(now - scheduled) < _LATE else now:%Y-%m-%d}"
+
+
+def _time_zone() -> tzinfo:
+    try:
+        return ZoneInfo(os.environ.get(_ZONE) or "UTC")
+    except (ValueError, ZoneInfoNotFoundError):  # Kubernetes knows it, this machine does not
+        return UTC
 
 
 def check_pool(agents: Sequence[str], newest: int) -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal
@@ -175,6 +175,7 @@ class Runner(Generic[R]):
             if self._on_code_change == "stop":
                 check_plan(self._plan, self.run_id, self._console)
             self._check_stages()
+            self._tell_of_tracked_run(store)
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
@@ -187,6 +188,21 @@ class Runner(Generic[R]):
                 f"of Suphx. To continue it instead of starting {self.run_id}, stop this command and repeat it with "
                 f"--run-id {equal}, and with --on-code-change keep if it asks for that"
             )
+
+    def _tell_of_tracked_run(self, store: TrackingStore) -> None:
+        """Warn if a server has a run of this name, of which neither this folder nor the storage has anything."""
+        is_known = (self.folder / ORIGIN_FOLDER).exists() or any(planned.work for planned in self._plan.values())
+        if is_known or not store.is_server:
+            return
+        with suppress(TrackingError):  # it went away: the run begins there later
+            if (found := store.find(self.run_id)) is not None:
+                remedy = "--run-id NAME" if self._can_be_named else "another `name` in the recipe"
+                self._console.warn(
+                    f"MLflow ({store.uri}) already has a run {self.run_id}, begun by "
+                    f"{found.data.tags.get('mlflow.user', 'somebody')} on "
+                    f"{datetime.fromtimestamp(found.info.start_time / 1000, UTC):%Y-%m-%d}. If it is another one, with "
+                    f"its own folder, stop this command and repeat it with {remedy}: both would write into one run"
+                )
 
     def _check_stages(self) -> None:
         """Let the stages say what they miss that have no result in this run, the storage or another run."""

@@ -34,7 +34,7 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             name=f"{STAGE_PREFIX}{alpha:g}",
             run=partial(_run, alpha=alpha),
             modules=game_modules(DEFAULT_GAME),
-            recipe_keys=(*reinforcement.RECIPE_KEYS, "entropy_study"),
+            recipe_keys=(*reinforcement.RECIPE_KEYS, "entropy_study.max_updates"),
             needs=reinforcement.needed_stages(recipe),
             artifacts=(METRICS_FILE,),
             files=reinforcement.FILES,

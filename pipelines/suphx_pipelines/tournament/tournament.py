@@ -70,6 +70,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             name=POOL,
             run=tournament_pool.run,
             recipe_keys=("name", "night", "pool", "registry", "decision.opponent"),
+            reads_newest=lambda recipe: True,
             artifacts=(tournament_pool.POOL_NAME,),
             files=tournament_pool.FILES,
         ),

@@ -121,15 +121,15 @@ class AgentSource:
         elif not Path(location).is_dir():
             raise ValueError(f"{location} is no folder of runs: check the path, or name a storage (s3://bucket/prefix)")
 
-    def newest(self, location: str, count: int) -> list[FoundCheckpoint]:
-        """Return the newest ``count`` checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
+    def newest(self, location: str) -> list[FoundCheckpoint]:
+        """Return all checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
         if location.startswith(BUCKET):
             location = location.rstrip("/")
             found = list(stored_checkpoints(Storage(replace(self._storage, address=location))))
             found = [replace(each, address=f"{location}/{each.name}") for each in found]
         else:
             found = list(checkpoints_of_runs(Path(location)))
-        return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
+        return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)
 
 
 _STAGES = ("*", "agent_comparison/*")

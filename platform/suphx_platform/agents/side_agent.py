@@ -107,10 +107,8 @@ def have_same_moves(game: CandidateGame, *rules: Any) -> bool:
     return len({len(game.candidate_columns(each)) for each in set(rules)}) <= 1
 
 
-def newest_side_nets(
-    game: CandidateGame, location: str, count: int, storage: StorageConfig | None = None
-) -> list[FoundCheckpoint]:
-    """Return the newest ``count`` nets of ``game``, newest first, of a folder of runs or of the storage ``s3://…``.
+def newest_side_nets(game: CandidateGame, location: str, storage: StorageConfig | None = None) -> list[FoundCheckpoint]:
+    """Return all nets of ``game``, newest first, of a folder of runs or of the storage ``s3://…``.
 
     Only nets of finished trainings are found: a training that goes on has no files of them yet.
     """
@@ -118,7 +116,7 @@ def newest_side_nets(
         found = list(_stored_nets(game, replace(storage or StorageConfig(), address=location.rstrip("/"))))
     else:
         found = list(_nets_of_runs(game, Path(location)))
-    return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
+    return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)
 
 
 def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:

@@ -37,6 +37,22 @@ def test_the_recipe_that_is_shipped_goes_through_unchanged(render: Render, tmp_p
     assert load_tournament_recipe(written, []) == load_tournament_recipe(RECIPE, [])
 
 
+def test_a_recipe_may_begin_with_spaces(render: Render) -> None:
+    text = '  name = "n"\n\n[pool]\nnewest = 1\n'
+    values = {**VALUES, "nightly": {**VALUES["nightly"], "recipe": text}, "run": {"name": "r", "recipe": text}}
+    objects = render(values)
+    assert find(objects, "ConfigMap", "suphx-nightly")["data"]["nightly.toml"] == text
+    assert find(objects, "ConfigMap", "r-recipe")["data"]["recipe.toml"] == text
+
+
+def test_its_pod_knows_for_when_it_was_scheduled_and_where(render: Render) -> None:
+    pod = cron_job(render, timeZone="Europe/Berlin")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    variables = {one["name"]: one for one in pod["containers"][0]["env"]}
+    assert variables["SUPHX_TIME_ZONE"]["value"] == "Europe/Berlin"
+    label = variables["SUPHX_CRON_JOB"]["valueFrom"]["fieldRef"]["fieldPath"]
+    assert label == "metadata.labels['batch.kubernetes.io/job-name']"
+
+
 def test_it_plays_with_its_cores_and_takes_checkpoints_from_the_bucket(render: Render) -> None:
     job = find(render(VALUES), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     assert job["containers"][0]["command"] == ["tini", "--"]

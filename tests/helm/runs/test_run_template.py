@@ -53,6 +53,18 @@ def test_there_is_a_run_for_every_preset(render: Render) -> None:
     assert template(render, preset="paper")["preset"] == "paper"
 
 
+def test_variables_of_the_user_take_the_place_of_the_charts(render: Render) -> None:
+    own = {"SUPHX_STOP_METRICS_SECONDS": "90", "RAY_USAGE_STATS_ENABLED": "1", "MINE": "x"}
+    extra = {"head": [{"name": name, "value": value} for name, value in own.items()]}
+    for values in ({"extraEnv": extra, "podMonitor": {"enabled": True}}, {"podMonitor": {"enabled": True}}):
+        head = job(render, "small", **values)["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
+        variables = head["containers"][0]["env"]
+        found = {one["name"]: one.get("value") for one in variables}
+        assert len(found) == len(variables), "no name twice"
+        assert (found.items() >= own.items()) == ("extraEnv" in values)
+        assert found["RAY_JOB_STOP_WAIT_TIME_S"]
+
+
 def test_a_head_saves_before_it_ends_and_has_the_time_for_it(render: Render) -> None:
     values: dict[str, Any] = {"run": {"saveSeconds": 1_500_000}}  # a number that YAML may write as 1.5e+06
     night = {"nightly": {**EVERYTHING["nightly"], "workers": 2}, "storage": {"address": "s3://bucket/runs"}}

@@ -44,6 +44,17 @@ def test_a_recipe_extends_by_name_or_by_a_path_relative_to_itself(
     assert (table["name"], table["seed"]) == ("mine", 7 if "other" in base else 1)
 
 
+def test_a_recipe_can_have_the_name_of_the_one_that_it_extends(tmp_path: Path) -> None:
+    mine = tmp_path / "laptop.toml"
+    mine.write_text('extends = "laptop"\nname = "mine"\n', encoding="utf-8")
+    table = read_table(mine)
+    assert (table["name"], table["seed"]) == ("mine", 1)
+    mine.write_text('extends = "./mine"\n', encoding="utf-8")
+    mine.rename(tmp_path / "mine.toml")
+    with pytest.raises(ValueError, match="it extends itself"):
+        read_table(tmp_path / "mine.toml")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

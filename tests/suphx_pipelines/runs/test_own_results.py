@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_file
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe, make_numbers, small_runner
 
 
@@ -73,6 +75,24 @@ def test_a_run_that_an_earlier_version_gave_another_id_is_named(
         again = Runner(recipe, STAGES, runs=runs, records=given, console=Console(), can_be_named=can_be_named).run()
         assert (told in " ".join(capsys.readouterr().err.split())) == is_told
         shutil.rmtree(again.folder)
+
+
+@pytest.mark.parametrize("can_be_named", [True, False])
+def test_a_run_that_a_server_has_from_somebody_else_is_told(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], can_be_named: bool
+) -> None:
+    def errors_of_a_run() -> str:
+        Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), can_be_named=can_be_named).run()
+        return " ".join(capsys.readouterr().err.split())
+
+    monkeypatch.setattr(TrackingStore, "is_server", True)
+    assert "already has a run" not in errors_of_a_run()
+    assert "already has a run" not in errors_of_a_run(), "the same one continues"
+    for folder in runs.glob("small-*"):
+        shutil.rmtree(folder)
+    told = errors_of_a_run()
+    assert re.search(r"already has a run small-\w+, begun by \w+ on 20\d\d-\d\d-\d\d\. If it is another one", told)
+    assert ("--run-id NAME" if can_be_named else "another `name` in the recipe") in told
 
 
 def test_missing_nets_of_a_player_do_not_matter_where_records_are_given(runs: Path, tmp_path: Path) -> None:

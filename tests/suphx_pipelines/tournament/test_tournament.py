@@ -18,6 +18,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.recipe import tournament_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.tournament_recipe import (
     PoolConfig,
@@ -76,6 +77,17 @@ def test_a_night_is_that_for_which_its_job_was_scheduled(monkeypatch: pytest.Mon
     ):
         monkeypatch.setenv("SUPHX_CRON_JOB", name)
         assert tonight() == f"{night:%Y-%m-%d}"
+
+
+def test_two_nights_around_a_change_of_the_clocks_have_two_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tournament_recipe, "_LATE", timedelta(days=10**4))
+    monkeypatch.setenv("SUPHX_TIME_ZONE", "Europe/Berlin")
+    for time in ("2027-03-28T00:30", "2027-03-28T23:30"):  # in UTC; both at 1:30 there
+        minutes = int(datetime.fromisoformat(f"{time}+00:00").timestamp()) // 60
+        monkeypatch.setenv("SUPHX_CRON_JOB", f"suphx-nightly-{minutes}")
+        assert tonight() == f"2027-03-2{'8' if time.endswith('00:30') else '9'}"
+    monkeypatch.setenv("SUPHX_TIME_ZONE", "Nowhere/City")
+    assert tonight() == "2027-03-28"
 
 
 def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> None:
@@ -311,6 +323,31 @@ def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_pla
     left_out = read_json(runs / str(result["run_id"]) / "pool" / "pool.json")["left_out"]
     assert left_out["a-1/reinforcement"] == f"the same nets as {CHAMPION}"
     assert "kong.safetensors" in left_out["broken-1/reinforcement"]
+
+
+def test_checkpoints_that_cannot_play_take_no_places(runs: Path) -> None:
+    save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
+    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    shutil.copytree(runs / "b-1" / "reinforcement", runs / "twin-1" / "reinforcement")
+    save_at(runs / "twin-1" / "reinforcement", 3000)
+    save_at(save_keeper(runs / "broken-1" / "reinforcement"), 4000)
+    (runs / "broken-1" / "reinforcement" / "kong.safetensors").write_bytes(b"nothing")
+    result = play(runs, night(1, replace(SMALL, pool=PoolConfig(newest=2))))
+    pool = read_json(runs / str(result["run_id"]) / "pool" / "pool.json")
+    names = [entrant["name"] for entrant in pool["entrants"] if entrant["is_candidate"]]
+    assert names == ["twin-1/reinforcement", "a-1/reinforcement"]
+    assert pool["left_out"].keys() == {"broken-1/reinforcement", "b-1/reinforcement"}
+
+
+def test_another_tournament_of_the_same_night_looks_for_new_nets(runs: Path) -> None:
+    save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
+    first = play(runs, night(1))
+    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    longer = replace(SMALL, decision=replace(SMALL.decision, hanchans=640))
+    second = play(runs, night(1, longer))
+    assert first["run_id"] != second["run_id"]
+    pool = read_json(runs / str(second["run_id"]) / "pool" / "pool.json")
+    assert [entrant["name"] for entrant in pool["entrants"] if entrant["is_candidate"]] == ["b-1/reinforcement"]
 
 
 def test_without_a_champion_the_opponent_must_be_beaten(runs: Path) -> None:

@@ -67,10 +67,10 @@ def test_the_newest_checkpoints_of_runs_come_first_and_half_learned_ones_not_at_
         for path in folder.rglob("*.safetensors"):
             os.utime(path, (time, time))
     (runs / "new-1" / "flat").rmdir()
-    found = AgentSource(TrackingStore(runs)).newest(str(runs), 5)
+    found = AgentSource(TrackingStore(runs)).newest(str(runs))[:5]
     assert names(found) == ["new-1/supervised", "old-1/reinforcement"]
     assert [load_agent(each.address).name for each in found] == [str(new), str(old)]
-    assert names(AgentSource(TrackingStore(runs)).newest(str(runs), 1)) == ["new-1/supervised"]
+    assert names(AgentSource(TrackingStore(runs)).newest(str(runs))[:1]) == ["new-1/supervised"]
     assert names(list(checkpoints_of_runs(tmp_path / "nowhere"))) == []
 
 
@@ -79,7 +79,7 @@ def test_folders_that_a_stage_has_put_aside_are_no_agents(runs: Path) -> None:
     save_random(runs / "laptop-1" / ".reinforcement.replaced")  # as another machine's state took its place
     save_random(runs / "laptop-1" / "agent_comparison" / ".deep.partial")
     by_head(runs / "laptop-1" / ".supervised.replaced")
-    assert names(AgentSource(TrackingStore(runs)).newest(str(runs), 5)) == ["laptop-1/reinforcement"]
+    assert names(AgentSource(TrackingStore(runs)).newest(str(runs))[:5]) == ["laptop-1/reinforcement"]
     hidden = runs.with_name(".hidden") / "runs"
     save_random(hidden / "laptop-1" / "reinforcement")
     assert names(list(checkpoints_of_runs(hidden))) == ["laptop-1/reinforcement"]  # only what is below counts
@@ -137,7 +137,7 @@ def test_a_bucket_is_a_source_like_a_folder(server: S3Server, runs: Path, tmp_pa
     place = f"s3://{BUCKET}/nightly/runs"
     stored(Storage(StorageConfig(address=place)), tmp_path)
     source = AgentSource(TrackingStore(runs))
-    found = source.newest(place, 2)
+    found = source.newest(place)[:2]
     assert [each.address for each in found] == [f"{place}/a-1/records", f"{place}/a-1/reinforcement"]
     load_agent(source.fetch(f"{place}/a-1/reinforcement", tmp_path / "reinforcement"))
     load_agent(source.fetch(f"{place}/a-1/supervised:matched", tmp_path / "supervised"))

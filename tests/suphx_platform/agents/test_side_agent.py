@@ -71,10 +71,10 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
             os.utime(path, (1000 + number, 1000 + number))
         storage.save(f"{name}/learning", own, number=100)
     (runs / "c-1" / "learning" / "landlord_up.safetensors").unlink()  # its training goes on
-    assert [found.name for found in newest_side_nets(GAME, str(runs), 3)] == ["b-1/learning", "a-1/learning"]
-    assert [found.address for found in newest_side_nets(GAME, str(runs), 1)] == [str(runs / "b-1" / "learning")]
-    stored = newest_side_nets(GAME, f"s3://{BUCKET}/runs/", 2)
-    assert [found.name for found in stored] == ["c-1/learning", "b-1/learning"]
+    assert [found.name for found in newest_side_nets(GAME, str(runs))] == ["b-1/learning", "a-1/learning"]
+    assert newest_side_nets(GAME, str(runs))[0].address == str(runs / "b-1" / "learning")
+    stored = newest_side_nets(GAME, f"s3://{BUCKET}/runs/")
+    assert [found.name for found in stored] == ["c-1/learning", "b-1/learning", "a-1/learning"]
     place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
     assert place is not None
     assert {path.name for path in place.iterdir()} >= set(net_file_names(GAME))

@@ -107,6 +107,8 @@ class Pool:
     """Name of an agent that could not play, and why."""
 
 
+_MAX_LEFT_OUT = 50
+"""Checkpoints that cannot play are fetched all the same; with so many, something else is wrong."""
 COPIES = "agents/"
 """Where the nets of the pool are, in the stage's folder."""
 Enter = Callable[[Path, int, str, str, bool], Entrant]
@@ -117,7 +119,7 @@ def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent or fewer than four."""
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
-    check_newest_from(context, source, lambda location: source.newest(location, 1))
+    check_newest_from(context, source, source.newest)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     if version is None and recipe.decision.opponent:
         load_any_agent(recipe.decision.opponent)  # now, not after all the games
@@ -137,12 +139,18 @@ def enter_agents(
 ) -> tuple[list[Entrant], dict[str, str]]:
     """Return who plays, and of those left out the name and why; ``wanted``: name, address, and whether it is optional.
 
-    One that is optional and cannot play, or has the nets of another one, is left out. ValueError and OSError for the
-    others, ValueError if fewer than ``least`` play.
+    One that is optional and cannot play, or has the nets of another one, is left out, and the next one takes its place:
+    ``pool.newest`` of them play, if there are as many. ValueError and OSError for the others, ValueError if fewer than
+    ``least`` play.
     """
     entrants: list[Entrant] = []
     left_out: dict[str, str] = {}
     for name, address, is_optional in wanted:
+        if sum(entrant.is_candidate for entrant in entrants) == context.recipe.pool.newest and is_optional:
+            break
+        if len(left_out) >= _MAX_LEFT_OUT:
+            context.console.warn(f"{len(left_out)} checkpoints cannot play: older ones are not tried")
+            break
         try:
             entrant = enter(context.folder, len(entrants), name, address, is_optional)
             twin = next((other.name for other in entrants if other.digest == entrant.digest), None)
@@ -242,8 +250,9 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
     for name in recipe.pool.agents:
         if name != recipe.registry.address:
             yield name, name, False
-    for found in source.newest(newest_from(context), recipe.pool.newest):
-        yield found.name, found.address, True
+    if recipe.pool.newest:
+        for found in source.newest(newest_from(context)):
+            yield found.name, found.address, True
 
 
 def check_newest_from(
@@ -251,7 +260,7 @@ def check_newest_from(
 ) -> None:
     """Raise ValueError or OSError if the place of new checkpoints is wrong; warn if one that the recipe names has none.
 
-    ``newest``: returns the newest checkpoint of the game in a place, if there is one.
+    ``newest``: returns the checkpoints of the game in a place.
     """
     location, pool = newest_from(context), context.recipe.pool
     if not pool.newest:

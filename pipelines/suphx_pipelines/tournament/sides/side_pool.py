@@ -67,10 +67,11 @@ def run(context: SideContext) -> dict[str, float]:
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
     game = candidate_game(recipe.game)
-    check_newest_from(context, source, lambda place: newest_side_nets(game, place, 1, recipe.storage))
+    check_newest_from(context, source, lambda place: newest_side_nets(game, place, recipe.storage))
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(_enter, recipe, source)
-    entrants, left_out = enter_agents(context, _wanted(context, version), enter, least=MIN_AGENTS)
+    wanted = _wanted(context, version)
+    entrants, left_out = enter_agents(context, wanted, enter, least=MIN_AGENTS)
     CandidateVersions(source, recipe.name, context.console.warn).pin(entrants)
     champion = [entrant.name for entrant in entrants].index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
@@ -88,9 +89,9 @@ def _wanted(context: SideContext, version: str | None) -> Iterator[tuple[str, st
     for address in recipe.pool.agents:
         if address != recipe.registry.address:
             yield address, address, False
-    game = candidate_game(recipe.game)
-    for found in newest_side_nets(game, newest_from(context), recipe.pool.newest, recipe.storage):
-        yield found.name, found.address, True
+    if recipe.pool.newest:
+        for found in newest_side_nets(candidate_game(recipe.game), newest_from(context), recipe.storage):
+            yield found.name, found.address, True
 
 
 def _enter(

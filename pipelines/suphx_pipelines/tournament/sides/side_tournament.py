@@ -69,6 +69,7 @@ def side_tournament_stages(game_name: str) -> list[Stage[SideTournamentRecipe]]:
             name=POOL,
             run=side_pool.run,
             recipe_keys=("name", "game", "night", "rules", "pool", "registry"),
+            reads_newest=lambda recipe: True,
             artifacts=(POOL_NAME,),
             files=side_pool.FILES,
             modules=modules,

@@ -33,6 +33,8 @@ NIGHTLY = "nightly"
 """What the launcher calls the preset of a tournament: its size is in the chart's values of that name."""
 RECIPE_KEY, JOB_KEY = "recipe.toml", "rayjob.yaml"
 _DIGEST_LENGTH = 10
+_CHART_TABLES = ("reinforcement", "data_parallel")
+"""Tables of the recipe with keys that the chart sets, which recipes of other games do not have."""
 _TOURNAMENT_KEY = "tournament.yaml"
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
@@ -135,13 +137,13 @@ def _filled(
 
 
 def _with_own_keys(entrypoint: str, needs: RunNeeds) -> str:
-    """Return the chart's command for a recipe that has other keys than the chart sets."""
+    """Return the chart's command for a recipe that has other keys than the chart sets; ``run.arguments`` stay."""
     words, kept = iter(shlex.split(entrypoint)), list[str]()
     for word in words:
         if word == "--set" and needs.keys is not None:
             key, sign, value = next(words).partition("=")
-            if key in needs.keys:
-                kept += [word, f"{needs.keys[key]}{sign}{value}"]
+            if key in needs.keys or key.partition(".")[0] not in _CHART_TABLES:  # an argument of the administrator
+                kept += [word, f"{needs.keys.get(key, key)}{sign}{value}"]
         elif word == "--records" and not needs.takes_records:
             next(words)
         else:

@@ -13,6 +13,7 @@ import yaml
 
 from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_platform.cluster.runs.run_manifest import setting
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, api_server, kubeconfig
 from tests.suphx_platform.cluster.runs.cluster_store import Reaction
 from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status
@@ -33,6 +34,17 @@ def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
     assert load_recipe(tmp_path / "recipe.toml") == load_recipe(RECIPE, [("reinforcement.max_updates", "7")])
     assert result["pods"]["inference"] == {"ready": 0, "wanted": 40}
     assert result["state"] == "starting"
+
+
+def test_the_storage_of_a_recipe_counts_more_than_that_of_the_chart(
+    cluster: Cluster, suphx: Command, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('extends = "reinforcement"\n[storage]\naddress = "s3://mine/runs"\n', encoding="utf-8")
+    for arguments, address in (((), "s3://mine/runs"), (("--set", "storage.address=s3://typed"), "s3://typed")):
+        code, result, _ = suphx("launch", str(mine), "--set", f"seed={len(arguments)}", *arguments)
+        assert code == 0
+        assert setting(cluster.objects["rayjobs", result["run_id"]], "storage.address") == address
 
 
 def test_the_command_of_a_run_is_one_that_suphx_knows(cluster: Cluster, run_id: str) -> None:

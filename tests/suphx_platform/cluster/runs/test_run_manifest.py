@@ -77,6 +77,19 @@ def test_what_the_chart_sets_too_is_repeated_or_refused(template: dict[str, Any]
             entrypoint(template, (wrong, "$(nproc)"))
 
 
+def test_arguments_of_the_administrator_stay_for_recipes_with_other_keys(template: dict[str, Any]) -> None:
+    job = template["data"]["rayjob-small.yaml"]
+    first = "--set data_parallel.node_resource=learner"
+    assert job.count(first) == 1
+    changed = {**template, "data": {"rayjob-small.yaml": job.replace(first, f"--set storage.keep_last=5 {first}")}}
+    needs = RunNeeds(keys={"reinforcement.cluster.num_simulators": "learning.num_simulators"}, takes_records=False)
+    made = run_objects(changed, preset="small", run_id="demo-1", recipe="", overrides=[], needs=needs)
+    command = made.job["spec"]["entrypoint"]
+    assert "--set storage.keep_last=5 " in command
+    assert "learning.num_simulators=" in command
+    assert "data_parallel" not in command
+
+
 def test_a_run_without_self_play_has_no_pods_for_it(template: dict[str, Any]) -> None:
     groups = []
     for unused in ((), ("simulator", "inference")):
