@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -81,11 +81,11 @@ class ReviewedGame:
 def review_game(
     game: GameLog,
     agent: Agent,
-    seat: int | None = None,
+    seats: Collection[int] = (),
     judge: CostJudge | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ReviewedGame:
-    """Ask ``agent`` at each decision of ``game``; ``seat`` (0-3): only decisions of that seat are returned.
+    """Ask ``agent`` at each decision of ``game``; ``seats`` (0-3): only their decisions are returned; empty: all.
 
     Decisions without a choice, without an answer of the agent, and those whose wish is unknown are skipped. ``judge``
     estimates what the differences cost, which takes far longer than the rest. ``progress`` is called with parts of the
@@ -97,10 +97,10 @@ def review_game(
     numbers = iter(np.flatnonzero(recorded.tables["num_legal"] > 1).tolist())
     found: list[tuple[int, dict[str, Any], ReviewedDecision]] = []
     for index, deal in enumerate(values["deals"], 1):
-        for step, content in enumerate(deal["steps"]):
+        for step, content in enumerate(deal["steps"], 1):  # the page's step 0 is the deal before the first draw
             for shown in content["decisions"]:
                 number, actor = next(numbers), int(shown["seat"])
-                if shown["played"] is None or shown["agent"] is None or seat not in (None, actor):
+                if shown["played"] is None or shown["agent"] is None or (seats and actor not in seats):
                     continue
                 address = f"{index}.{step}.{actor + 1}"
                 found.append((number, shown, _decision(game, deal["name"], address, shown, recorded.tables[number])))

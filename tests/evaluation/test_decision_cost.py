@@ -128,7 +128,7 @@ def test_an_agent_that_never_calls_goes_on_after_calls() -> None:
     (called,) = play_games([UKEIRE], np.zeros((1, 4), np.int64), [5], tonpuu())
     told: list[float] = []
     judge = CostJudge(load_agent("tsumogiri"), samples=2)
-    review = review_game(called, load_agent("tsumogiri"), seat=0, judge=judge, progress=told.append)
+    review = review_game(called, load_agent("tsumogiri"), seats=[0], judge=judge, progress=told.append)
     different = [one for one in review.decisions if one.differs]
     assert different
     assert sum(told) == pytest.approx(1)
@@ -142,7 +142,7 @@ def test_discarding_the_drawn_tile_is_dearer_than_what_ukeire_plays() -> None:
     """A review of an agent without skill: its differences from ukeire cost it points on the whole."""
     (log,) = play_games([load_agent("tsumogiri")], np.zeros((1, 4), np.int64), [1], tonpuu())
     short = replace(log, kyokus=log.kyokus[:2])
-    decisions = review_game(short, UKEIRE, seat=1, judge=CostJudge(UKEIRE, samples=24)).decisions
+    decisions = review_game(short, UKEIRE, seats=[1], judge=CostJudge(UKEIRE, samples=24)).decisions
     summary = cost_summary(decisions, "points", 24)
     assert summary["differences"] == sum(one.differs for one in decisions) > 10
     assert summary["interval"][0] > 0

@@ -89,6 +89,7 @@ class PlayConnection:
         self._tables = tables
         self._table: PlayTable | None = None
         self._waiting: asyncio.Queue[Message] = asyncio.Queue(_MAX_WAITING)
+        self._hints: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Serve the page until it goes away."""
@@ -98,9 +99,10 @@ class PlayConnection:
                 while not writer.done():
                     await self._take(await self._socket.receive_text())
         finally:
+            pending = {writer, *self._hints}
             self._leave()
             writer.cancel()
-            await asyncio.gather(writer, return_exceptions=True)
+            await asyncio.gather(*pending, return_exceptions=True)
 
     async def _write(self) -> None:
         with suppress(WebSocketDisconnect, RuntimeError):  # the page is gone, and ``run`` will notice
@@ -119,6 +121,10 @@ class PlayConnection:
             message = read_message(text)
             if message.type in ("sit", "new") or self._table is None:
                 self._sit(message)
+            elif message.type == "hint":  # meanwhile the person may move or leave
+                task = asyncio.create_task(self._table.take(message, self._send))
+                self._hints.add(task)
+                task.add_done_callback(self._hints.discard)
             else:
                 await self._table.take(message, self._send)
         except AGENT_ERRORS as error:  # a wrong message, or an agent of a new table that cannot be loaded
@@ -132,6 +138,8 @@ class PlayConnection:
         table.watch(self._send)
 
     def _leave(self) -> None:
+        for task in self._hints:
+            task.cancel()
         if self._table is not None:
             self._table.unwatch(self._send)
             self._table = None

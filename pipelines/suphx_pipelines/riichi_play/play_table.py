@@ -43,6 +43,7 @@ class PlayTable:
         """Why the game, or its record if it is over, is not saved."""
         self._watchers: set[Watcher] = set()
         self._play: asyncio.Task[None] | None = None
+        self._hint_thread: asyncio.Future[dict[str, Any]] | None = None
         self._view = self._new_view()
         self._is_shown = True
         """The last message was a view, and nothing has happened since."""
@@ -73,6 +74,8 @@ class PlayTable:
             await self._wait_for_turn()
             if self._problem:
                 raise RefusedMoveError(f"this game cannot go on: {self._problem}")
+            if message.type != "hint" and self._hint_thread is not None and self.agents.follows_game:
+                await asyncio.wait({self._hint_thread})  # the agent reads what has happened so far
             if message.type == "move":
                 self._show_steps(self.session.move(message.number, message.action, message.discard))
             elif message.type == "next":
@@ -109,7 +112,8 @@ class PlayTable:
             raise RefusedMoveError("this agent sees hidden tiles: its hints would reveal them")
         tables = self.session.decision(number)
         try:
-            hint = await asyncio.to_thread(self.agents.hint, number, tables)
+            self._hint_thread = asyncio.ensure_future(asyncio.to_thread(self.agents.hint, number, tables))
+            hint = await asyncio.shield(self._hint_thread)  # a page that leaves does not end the thread
         except AGENT_ERRORS as error:
             hint = {"reason": reason_of(error)}
         return {"type": "hint", "number": number, **hint}

@@ -70,6 +70,11 @@ class SeatedAgents:
             self.agent.leave()
 
     @property
+    def follows_game(self) -> bool:
+        """Tell whether the agent decides by what has happened in the game, not by the table alone."""
+        return isinstance(self.agent, GameFollower)
+
+    @property
     def has_hints(self) -> bool:
         """Tell whether the agent can be asked about the person's moves: those of hidden tiles would reveal them."""
         return not (isinstance(self.agent, NetAgent) and self.agent.sees_hidden_tiles)

@@ -14,6 +14,7 @@ from suphx_pipelines.riichi_play.play_config import PlayConfig
 from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
 from suphx_pipelines.riichi_play.terminal_text import TerminalText, numbered, tiles
+from suphx_platform.console.typed_line import typed_line
 
 _FACES = {face_name(face): face for face in range(NUM_FACES)}
 _ORDER = ("tsumo", "ron", "riichi", "ankan", "kakan", "minkan", "pon", "chi", "nine terminals", "pass")
@@ -141,7 +142,7 @@ class TerminalGame:
 
 
 def play_in_terminal(
-    config: PlayConfig, loader: AgentLoader, language: str, read: Callable[[str], str] = input
+    config: PlayConfig, loader: AgentLoader, language: str, read: Callable[[str], str] = typed_line
 ) -> dict[str, object]:
     """Play one game and save its record; return ``{"game", "final", "placement", "record"}``.
 

@@ -1,6 +1,7 @@
 """Refuses every request that does not come from the page of this server: by token, by host and by origin.
 
-The token keeps out other users and programs of the machine. A website in the same browser can send requests to
+The token keeps out other users and programs of the machine, as long as they do not see the command line of the browser
+that opens the link (/proc without hidepid shows it). A website in the same browser can send requests to
 loopback, too: its ``Origin`` differs, and a name of its own that it lets point here (DNS rebinding) shows in ``Host``.
 """
 

@@ -272,6 +272,51 @@ def test_a_hint_is_one_of_the_legal_moves(server: LocalServer) -> None:
         assert "an earlier moment" in page.refusal()
 
 
+@pytest.fixture
+def slow_hint(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Lets hints wait until the event is set."""
+    goes_on = threading.Event()
+    monkeypatch.setattr(SeatedAgents, "hint", lambda *_: goes_on.wait(60) and {})
+    yield goes_on
+    goes_on.set()
+
+
+def test_a_slow_hint_holds_up_no_move(tmp_path: Path, slow_hint: threading.Event) -> None:
+    with serving(tmp_path) as server, PageClient(server) as page:
+        number = page.view["number"]
+        page.send(type="hint", number=number)
+        page.play(np.random.default_rng(3))
+        assert page.view["number"] > number
+        assert not any(message["type"] == "hint" for message in page.messages)
+        slow_hint.set()
+
+
+def test_a_page_that_leaves_during_a_hint_gives_its_table_back(tmp_path: Path, slow_hint: threading.Event) -> None:
+    with serving(tmp_path) as server:
+        first = PageClient(server)
+        first.send(type="hint", number=first.view["number"])
+        first.close()
+        for _ in range(500):  # until the server has noticed
+            second = PageClient(server)
+            second.close()
+            if second.view["table"] == first.view["table"]:
+                break
+        assert second.view["table"] == first.view["table"]
+        slow_hint.set()
+
+
+def test_an_agent_that_follows_the_game_gives_its_hint_before_the_game_goes_on(
+    tmp_path: Path, slow_hint: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SeatedAgents, "follows_game", True)
+    with serving(tmp_path) as server, PageClient(server) as page:
+        page.send(type="hint", number=page.view["number"])
+        threading.Timer(0.5, slow_hint.set).start()
+        count = len(page.messages)
+        page.play(np.random.default_rng(3))
+        assert page.messages[count]["type"] == "hint"
+
+
 @pytest.mark.parametrize("error", [ValueError("no hints in this game"), RuntimeError("out of memory"), OSError()])
 def test_a_hint_that_fails_has_its_reason_and_the_game_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception

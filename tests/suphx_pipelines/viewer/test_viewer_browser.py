@@ -98,6 +98,12 @@ def test_keys_go_through_the_game(open_game: Open) -> None:
         for pressed in ("true", "false"):
             page.press(key)
             assert page.value(f"document.querySelector('{button}').getAttribute('aria-pressed')") == pressed
+    page.press("End")
+    addresses = {"2": "2.0.1", "2.9999.2": "2.0.2", "1.5": "1.5.2", "x.y": "1.5.2", "1.3.1": "1.3.1"}
+    for typed, shown in addresses.items():
+        page.value(f"location.hash = '#{typed}'")
+        page.wait(f"location.hash === '#{shown}'")
+    page.press("Home")
     page.press("n")
     deal, step, _ = place(page)
     decisions = values["deals"][deal - 1]["steps"][step - 1]["decisions"]

@@ -31,6 +31,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalSetup
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
+        from suphx_platform.console.typed_line import typed_line
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
@@ -47,7 +48,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         records=_new_file(args.out, game_name),
     )
     seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
-    result = TerminalDeals(setup, lambda line: print(line, file=sys.stderr), input).play(seed)
+    result = TerminalDeals(setup, lambda line: print(line, file=sys.stderr), typed_line).play(seed)
     records = str(setup.records) if result.deals else None
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")

@@ -89,9 +89,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     logs = list(islice(records, args.games))
     if (warning := quarantine_sentence(quarantine)) is not None:
         console.warn(warning)
-    seated = [(log, _seat(log, args.player)) for log in logs]
+    seated = [(log, _seats(log, args.player)) for log in logs]
     if args.player is not None:
-        seated = [(log, seat) for log, seat in seated if seat is not None]
+        seated = [(log, seats) for log, seats in seated if seats]
     if not seated:
         who = "" if args.player is None else f" of {args.player!r}"
         which = f" that {run or args.agent} has not learned from" if args.held_out else ""
@@ -106,12 +106,12 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     reviewed: list[ReviewedGame] = []
     used: set[str] = set()
     with console.progress("games", len(seated)) as progress:
-        for log, seat in seated:
+        for log, seats in seated:
             own = replace(log, id=_own_id(log.id, used))
-            reviewed.append(review_game(own, agent, seat, judge, progress.advance))
+            reviewed.append(review_game(own, agent, seats, judge, progress.advance))
     decisions = [decision for game in reviewed for decision in game.decisions]
     unit = None if judge is None else judge.unit
-    _write(args, reviewed, [seat for _, seat in seated], decisions, unit, held_out)
+    _write(args, reviewed, [seats for _, seats in seated], decisions, unit, held_out)
     table = agreement_table(decisions)
     set_aside = quarantine_json(quarantine) if console.is_json else {}  # the warning says it to a person
     return {
@@ -126,11 +126,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     }
 
 
-def _seat(log: GameLog, player: str | None) -> int | None:
-    """Return the seat of the player; None for all seats, or if the player is not in this game."""
-    if player is not None and player in log.names:
-        return log.names.index(player)
-    return int(player) - 1 if player in ("1", "2", "3", "4") else None
+def _seats(log: GameLog, player: str | None) -> tuple[int, ...]:
+    """Return the seats of the player, of whom a match of agents may have several; none if they are not in this game."""
+    named = tuple(seat for seat, name in enumerate(log.names) if name == player)
+    return named or ((int(player) - 1,) if player in ("1", "2", "3", "4") else ())
 
 
 def _own_id(game: str, used: set[str]) -> str:
@@ -144,7 +143,7 @@ def _own_id(game: str, used: set[str]) -> str:
 def _write(
     args: argparse.Namespace,
     games: list[ReviewedGame],
-    seats: list[int | None],
+    seats: list[tuple[int, ...]],
     decisions: list[ReviewedDecision],
     cost_unit: str | None,
     held_out: HeldOut,
@@ -158,11 +157,11 @@ def _write(
 
     args.out.mkdir(parents=True, exist_ok=True)
     pages: dict[str, str] = {}
-    for number, (game, seat) in enumerate(zip(games[:_NUM_PAGES], seats, strict=False), 1):
+    for number, (game, own) in enumerate(zip(games[:_NUM_PAGES], seats, strict=False), 1):
         title = str(game.values["id"])
         name = re.sub(r"[^\w.-]+", "-", title)
         pages[title] = f"{number}-{name}.html"
-        page = viewer_page({**game.values, "agent": args.agent}, title=title, seat=seat or 0)
+        page = viewer_page({**game.values, "agent": args.agent}, title=title, seat=own[0] if own else 0)
         write_atomically(args.out / pages[title], [page.encode()])
     cost = None if cost_unit is None else cost_summary(decisions, cost_unit, args.cost)
     values = {"agent": args.agent, "held_out": held_out.to_json(), "groups": agreement_table(decisions), "cost": cost}

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.review import KINDS
-from suphx.games.riichi import write_store
+from suphx.games.riichi import Quarantine, iter_records, recorded_decisions, viewer_game, write_store
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.opinion import agent_opinions
 from suphx.training.data.split import SplitConfig
 from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import Recipe
@@ -54,6 +56,14 @@ def test_a_review_has_the_probabilities_of_nets_and_links_to_the_games(
     for groups in (["turns"], ["tenpai"], ["other player has", "another player has"], list(KINDS.values())):
         rows = [row for row in values["groups"] if any(group in row["group"] for group in groups)]
         assert sum(row["decisions"] for row in rows) == len(decisions)
+    steps = {}
+    for log in iter_records([records], quarantine=Quarantine()):
+        opinions = agent_opinions(load_agent("tsumogiri"), recorded_decisions(log))
+        steps[log.id] = [deal["steps"] for deal in viewer_game(log, opinions)["deals"]]
+    for one in decisions:
+        deal, step, seat = map(int, one["address"].split("."))
+        shown = steps[one["game"]][deal - 1][step - 1]["decisions"]  # step 0 is the deal before the first draw
+        assert seat in [decision["seat"] + 1 for decision in shown]
     moves = {kind: {name for one in decisions if one["kind"] == kind for name, _ in one["moves"]} for kind in KINDS}
     assert all(name.startswith("discard") for name in moves["discard"])
     assert {name.split()[0] for name in moves["claim"]} <= {"pass", "chi", "pon", "minkan"}
@@ -222,6 +232,19 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     (run / "lock").touch()
     save_random(run / "supervised")
     return records, run
+
+
+def test_all_seats_of_a_player_are_reviewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = random_game(0)
+    game = dataclasses.replace(whole, kyokus=whole.kyokus[:2], names=("a", "b", "b", "c"))
+    (tmp_path / "game.mjlog").write_text(write_mjlog(game), encoding="utf-8")
+    seats = {}
+    for player in ("a", "b", "4"):
+        arguments = [str(tmp_path / "game.mjlog"), "--agent", "tsumogiri", "--player", player]
+        review(capsys, *arguments, "--out", str(tmp_path / "out"), "--runs", str(tmp_path))
+        decisions = json.loads((tmp_path / "out" / "review.json").read_text())["decisions"]
+        seats[player] = {int(one["address"].rpartition(".")[2]) for one in decisions}
+    assert seats == {"a": {1}, "b": {2, 3}, "4": {4}}
 
 
 def test_held_out_games_are_those_that_the_run_has_not_learned_from(

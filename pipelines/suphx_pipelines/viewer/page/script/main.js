@@ -46,9 +46,12 @@ function drawLists() {
 
 function readAddress() {
   const [deal, step, seat] = location.hash.slice(1).split(".").map(Number);
-  if (deal >= 1 && deal <= GAME.deals.length) place.deal = deal - 1;
+  if (deal >= 1 && deal < GAME.deals.length + 1) {
+    if (place.deal !== Math.floor(deal) - 1) place.step = 0;
+    place.deal = Math.floor(deal) - 1;
+  }
   if (step >= 0 && step <= lastStep()) place.step = Math.floor(step);
-  if (seat >= 1 && seat <= SEATS.length) place.seat = seat - 1;
+  if (seat >= 1 && seat < SEATS.length + 1) place.seat = Math.floor(seat) - 1;
 }
 
 function setLanguage(wanted) {
