@@ -237,6 +237,8 @@ def _value(action: argparse.Action) -> str:
         value = "{" + ",".join(str(choice) for choice in action.choices) + "}"
     else:
         value = str(action.metavar or action.dest.upper())
+    if isinstance(action.nargs, int):
+        return " ".join([value] * action.nargs)
     if action.option_strings and action.nargs == "?":
         return f"[{value}]"
     return f"{value}…" if action.nargs in ("+", "*") else value

@@ -34,7 +34,8 @@ def find_recipe(name: Path, extending: Path | None = None) -> Path:
     """Return the file of a recipe by path or by name; ValueError with the closest name if there is none.
 
     A path that exists wins, as seen from the folder of the file ``extending`` (the current folder by default); then a
-    file of that name with ``.toml``; then the shipped recipe of that name. ``extending`` itself comes after that one:
+    file of that name with ``.toml``; then the shipped recipe of that name, which a command names without ``.toml``: a
+    file of the user that is not there is an error. ``extending`` itself comes after that one:
     a recipe can have the name of the one that it extends.
     """
     path = (extending.parent if extending else Path()) / name
@@ -42,7 +43,10 @@ def find_recipe(name: Path, extending: Path | None = None) -> Path:
     is_itself = found is not None and extending is not None and found.resolve() == extending.resolve()
     shipped = shipped_recipes()
     known = _shipped_name(name)
+    is_file = extending is None and name.suffix == SUFFIX and known == str(name.with_suffix(""))
     if known in shipped and (found is None or is_itself):
+        if is_file:
+            raise ValueError(f"{name}: no such file; to use the shipped recipe, write {known}")
         return shipped[known]
     if found is not None:
         return found

@@ -24,7 +24,7 @@ from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import difference_text
-from suphx_platform.agents.agent_forms import check_nets
+from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_remote
 from suphx_platform.evaluation.match_workers import match_workers
 
 STAGE_NAME = "evaluation"
@@ -69,8 +69,18 @@ def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
 
 def check_opponent(recipe: Recipe) -> None:
     """Raise ValueError if the opponent that the recipe names is neither a scripted agent nor a folder with nets."""
-    if recipe.evaluation.opponent not in SCRIPTED_AGENTS:
-        check_nets(recipe.evaluation.opponent)
+    opponent = recipe.evaluation.opponent
+    if opponent in SCRIPTED_AGENTS:
+        return
+    if is_remote(opponent) or follows_whole_games(opponent):
+        raise ValueError(
+            f"evaluation.opponent is {opponent!r}: use {', '.join(SCRIPTED_AGENTS)} or a folder of nets; suphx "
+            "evaluate compares with other agents"
+        )
+    try:
+        check_nets(opponent)
+    except ValueError as error:
+        raise ValueError(f"evaluation.opponent: {error}") from error
 
 
 def opponent_nets(recipe: Recipe) -> list[Path]:

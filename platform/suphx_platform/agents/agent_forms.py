@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
+from suphx.selfplay.agents.checkpoint_folder import WORDS, has_nets, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
@@ -48,6 +48,7 @@ AGENT_HELP = (
 _MJAI = re.compile(r"mjai(?P<network>-tcp|-tls)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 _SOME_NAMES = f"use {', '.join(SCRIPTED_AGENTS)} or a folder of nets; `suphx agents` lists all names"
+_ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
 
@@ -89,6 +90,11 @@ def adaptation_config(address: str) -> AdaptationConfig:
         raise ValueError(f"{address!r}: {error}") from None
 
 
+def is_remote(address: str) -> bool:
+    """Tell whether the nets are in a bucket or a model registry."""
+    return address.startswith(_REMOTE)
+
+
 def follows_whole_games(address: str) -> bool:
     """Tell whether the agent must see a game from its start: a program, or nets that adapt to each kyoku."""
     return is_program(address) or bool(split_wrapper(address)[0])
@@ -105,8 +111,13 @@ def check_agent(address: str) -> None:
     wrapper, nets = split_wrapper(address)
     if wrapper:
         adaptation_config(address)
+    elif _ADAPT_TYPO.match(address):
+        raise ValueError(
+            f"{address!r} is no agent: use adapt:NETS, adapt-K:NETS with K rollouts or adapt-K+Ts:NETS with T seconds "
+            "per move, such as adapt-256+0.5s:runs/RUN/supervised"
+        )
     location, _ = split_address(nets)
-    if location.startswith(_REMOTE):
+    if is_remote(location):
         return
     if location in SCRIPTED_AGENTS:
         if wrapper or nets != location:
@@ -143,6 +154,10 @@ def check_net_agent(address: str) -> None:
 
 def _missing(address: str, folder: Path) -> str:
     """Return the message for a folder that does not exist, which may have been meant as another kind of agent."""
+    location, colon, word = address.rpartition(":")
+    if colon and Path(location).is_dir():
+        hint = did_you_mean(word, WORDS) or f"use {', '.join(WORDS)}"
+        return f"{address!r} is no agent: {word!r} is no option of nets: {hint}".rstrip()
     if len(folder.parts) < 2:
         near = [*SCRIPTED_AGENTS, *(each.name for each in Path().iterdir() if each.is_dir())]
         return f"{address!r} is no agent: {did_you_mean(address, near) or _SOME_NAMES}".rstrip()

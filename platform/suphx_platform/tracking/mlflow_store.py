@@ -30,6 +30,7 @@ from suphx_platform.tracking.client.mlflow_call import (
     server_address,
 )
 from suphx_platform.tracking.client.mlflow_client import quiet_client
+from suphx_platform.tracking.client.mlflow_database import make_database
 from suphx_platform.tracking.client.tracking_experiment import find_experiment, make_experiment, remove_empty_default
 from suphx_platform.tracking.same_settings import check_same_settings
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 KEY_TAG = "suphx.key"
 NOTE_TAG = "mlflow.note.content"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
+_DATABASE = "mlflow.db"
 _PAGE = 1000  # runs of one answer
 
 
@@ -59,7 +61,7 @@ class MlflowStore:
     @property
     def uri(self) -> str:
         """The address that MLflow's own tools take."""
-        return self._server or f"sqlite:///{self.folder / 'mlflow.db'}"
+        return self._server or f"sqlite:///{self.folder / _DATABASE}"
 
     @property
     def client(self) -> MlflowClient:
@@ -67,13 +69,14 @@ class MlflowStore:
         if self._client is None:
             if not self._server:
                 _make_runs(self.folder)
+                make_database(self.folder / _DATABASE)
             self._client = quiet_client(self.uri)
         return self._client
 
     @property
     def is_there(self) -> bool:
         """Whether the store exists; one that MLFLOW_TRACKING_URI names is taken to."""
-        return self.is_elsewhere or (self.folder / "mlflow.db").is_file()
+        return self.is_elsewhere or (self.folder / _DATABASE).is_file()
 
     @property
     def is_elsewhere(self) -> bool:

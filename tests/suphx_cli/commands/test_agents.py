@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.stages.evaluation import check_opponent
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
-from tests.repository import REPOSITORY
+from tests.repository import RECIPES, REPOSITORY
 from tests.suphx_cli.commands_page import leaves
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 from tests.suphx_platform.parts.small_policy_set import save_random
@@ -64,6 +66,26 @@ def test_every_form_is_accepted_and_explained_by_the_page(name: str, tmp_path: P
 def test_a_number_of_rollouts_that_deals_cannot_share_is_refused_before_the_nets_are_loaded(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'adapt-100:.*num_rollouts is 100: use a multiple of rollouts_per_deal, 8"):
         check_agent(f"adapt-100:{save_random(tmp_path)}")
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("{nets}:sample", r"'sample' is no option of nets: did you mean 'sampled'\?"),
+        ("{nets}:xyzzy", r"'xyzzy' is no option of nets: use weak, "),
+        ("adapt-x:{nets}", r"use adapt:NETS, adapt-K:NETS with K rollouts or adapt-K\+Ts:NETS"),
+    ],
+)
+def test_mistyped_options_of_nets_are_named(address: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_agent(address.format(nets=save_random(tmp_path)))
+
+
+@pytest.mark.parametrize("opponent", ["models:/suphx@champion", "s3://b/x", "adapt:a/nets", "mjai:./bot", "a/nobody"])
+def test_a_recipe_names_its_key_when_an_opponent_cannot_be_taken(opponent: str) -> None:
+    recipe = load_recipe(RECIPES / "laptop.toml", [("evaluation.opponent", opponent)])
+    with pytest.raises(ValueError, match=r"^evaluation\.opponent"):
+        check_opponent(recipe)
 
 
 def test_the_help_of_a_command_names_the_list_instead_of_repeating_it() -> None:

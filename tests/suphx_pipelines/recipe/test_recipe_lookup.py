@@ -10,7 +10,7 @@ from suphx_pipelines.recipe.recipe_lookup import find_recipe, shipped_folder, sh
 from tests.repository import RECIPES
 
 
-@pytest.mark.parametrize("name", ["laptop", "laptop.toml", "pipelines/recipes/laptop.toml", "pipelines/recipes/laptop"])
+@pytest.mark.parametrize("name", ["laptop", "pipelines/recipes/laptop.toml", "pipelines/recipes/laptop"])
 def test_a_shipped_recipe_is_found_from_any_folder(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_recipe(Path(name)) == RECIPES / "laptop.toml"
@@ -61,6 +61,8 @@ def test_a_recipe_can_have_the_name_of_the_one_that_it_extends(tmp_path: Path) -
         ("labtop", r"labtop: no such recipe: did you mean 'laptop'\? `suphx recipes` lists all"),
         ("paper/rl1", "did you mean 'paper/rl_1'"),
         ("pipelines/recipes/orcale.toml", "did you mean 'oracle'"),
+        ("laptop.toml", r"laptop\.toml: no such file; to use the shipped recipe, write laptop"),
+        ("./paper/rl_1.toml", "no such file; to use the shipped recipe, write paper/rl_1"),
         ("xyzzy", "xyzzy: no such recipe: use a TOML file, or one of ablation, "),
         ("minne.toml", r"did you mean 'mine\.toml'"),
         (".", r"\. is a folder"),

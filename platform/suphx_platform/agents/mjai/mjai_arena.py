@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from suphx_platform.agents.mjai.mjai_program import Event
 
 _CONNECT_SECONDS = 30.0
+_SHOWN = 100
 
 
 def play_lines(player: MjaiPlayer, lines: Iterable[str], output: TextIO, *, name: str = "", room: str = "") -> int:
@@ -29,7 +30,7 @@ def play_lines(player: MjaiPlayer, lines: Iterable[str], output: TextIO, *, name
         if not line.strip():
             continue
         try:
-            message = json.loads(line)
+            message = _parsed(line)
             if isinstance(message, dict) and message.get("type") == "hello":
                 answer: Event = {"type": "join", "name": name, "room": room}
             else:
@@ -88,4 +89,13 @@ def play_on_websocket(player: MjaiPlayer, url: str, token: str) -> int:
 def _place(url: str) -> str:
     """Return an address without what may be secret in it."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}{parts.path}"
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+
+def _parsed(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        text = line.strip()[:_SHOWN]
+        raise ValueError(f"{text!r} is not JSON: send one mjai event, or a list of events, per line") from None
