@@ -20,17 +20,25 @@ Pair = tuple[int, int]
 
 
 def choose_pairs(
-    games: Iterable[RatedGame], agents: Sequence[str], num_pairs: int, *, games_per_pair: int, anchor: str
+    games: Iterable[RatedGame],
+    agents: Sequence[str],
+    num_pairs: int,
+    *,
+    games_per_pair: int,
+    anchor: str,
+    num_before: int = 0,
 ) -> list[Pair]:
     """Return the next ``num_pairs`` pairs, each of two different indices into ``agents``, ascending.
 
     ``agents`` are the digests of those who can play; others may be in ``games``. ``games_per_pair``: games of each pair
-    until the next one is chosen. The same set of games gives the same pairs. ValueError for fewer than two agents.
+    until the next one is chosen. ``num_before``: pairs that earlier calls have chosen for the same night: every second
+    one has the agent with the fewest games, the others the challenger. The same set of games gives the same pairs.
+    ValueError for fewer than two agents.
     """
     standing = Standing(games, agents, anchor=anchor, least=2)
     there, counts, leader = standing.there, standing.counts, standing.leader
     pairs: list[Pair] = []
-    for number in range(num_pairs):
+    for number in range(num_before, num_before + num_pairs):
         covariance = standing.covariance()
         upper = standing.upper_bounds(covariance)
         challenger = max((agent for agent in there if agent != leader), key=lambda agent: (upper[agent], -agent))

@@ -85,6 +85,7 @@ def play_side_tournament(
             len(part),
             games_per_pair=GAMES_PER_DECK * BLOCK_DECKS,
             anchor=setup.anchor,
+            num_before=int(part[0]) // BLOCK_DECKS,
         )
         blocks = [
             _block(pair, start, min(BLOCK_DECKS, num_decks - start), setup.first_deal, players)

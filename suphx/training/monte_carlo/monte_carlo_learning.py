@@ -305,7 +305,9 @@ class _Training:
         self.backend.update(self.learner)
         self.progress.dealt = self.backend.dealt
         path, learner = self.folder / STATE_FILE, self.learner
-        save_training_state(path, learner.nets, dict(self.best), learner.optimizer, self.progress, self._identity())
+        seconds = self.progress.seconds + time.monotonic() - self.ticked_at  # an evaluation may have followed the round
+        progress = replace(self.progress, seconds=seconds)
+        save_training_state(path, learner.nets, dict(self.best), learner.optimizer, progress, self._identity())
         self.saved_at, self.saved_step = time.monotonic(), self.progress.step
         self.keep(self.progress.step)
 

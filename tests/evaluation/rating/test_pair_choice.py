@@ -93,6 +93,19 @@ def test_an_agent_without_games_plays_first_and_absent_agents_do_not_play() -> N
     assert {number for pair in pairs for number in pair} <= set(range(5))
 
 
+def test_every_second_pair_of_a_night_has_the_agent_with_the_fewest_games_however_it_is_divided() -> None:
+    games = play_night(100, is_chosen=False)
+    counts = Counter(agent for game in games for agent in game.seats)
+    rare = min(range(len(NAMES)), key=lambda agent: (counts[NAMES[agent]], agent))
+    pairs = [
+        choose_pairs(games, NAMES, 1, games_per_pair=GAMES_PER_PAIR, anchor=ANCHOR, num_before=number)[0]
+        for number in range(4)
+    ]
+    assert pairs[0] == pairs[2]
+    assert pairs[1] == pairs[3] != pairs[0]
+    assert rare in pairs[0]
+
+
 def test_one_agent_is_no_pair() -> None:
     with pytest.raises(ValueError, match="1 agents: at least 2 are needed, add scripted agents"):
         choose_pairs([], [ANCHOR], 1, games_per_pair=2, anchor=ANCHOR)

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,26 @@ def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) 
     }
     written = json.loads((tmp_path / "parts" / METRICS_FILE).read_text())
     assert written == {"best_step": progress_2.best_step, "curve": progress_2.history}
+
+
+class SlowEvaluations(LocalRounds):
+    """An evaluation takes a while."""
+
+    def evaluate(self) -> Evaluation:
+        time.sleep(0.2)
+        return super().evaluate()
+
+
+def test_the_time_of_an_evaluation_counts_also_if_the_training_is_stopped_after_it(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=4)
+    new_backend = partial(SlowEvaluations, config, GAME, Rules())
+    for _ in range(3):
+        with pytest.raises(StoppedError):
+            learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce(), new_backend=new_backend)
+    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    seconds = [entry["seconds"] for entry in progress.history]
+    assert len(seconds) == 4
+    assert all(later - earlier > 0.1 for earlier, later in pairwise(seconds[:3])), seconds
 
 
 def test_a_training_that_ends_without_an_evaluation_makes_up_for_it(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from suphx_cli.commands.monte_carlo.side_figures import figures_table
 
 if TYPE_CHECKING:
+    from suphx.evaluation.sequential.match_watch import SequentialOutcome
     from suphx.evaluation.sequential.side_config import SideTestConfig
     from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
     from suphx.games.candidate_game import CandidateGame, Player
@@ -66,6 +67,12 @@ class SequentialMatch:
         )
         config = _test_config(args)
         with console.progress("decks", max_decks) as progress:
+
+            def note_look(outcome: SequentialOutcome) -> None:
+                progress.advance(0, outcome.note())
+                if outcome.decision == "better":  # now there are games on fresh decks instead of what is left
+                    progress.expect(FRESH_DECKS)
+
             runner = SideRunner(
                 load=players.__getitem__, progress=lambda games: progress.advance(games / GAMES_PER_DECK)
             )
@@ -75,7 +82,7 @@ class SequentialMatch:
                 max_decks=max_decks,
                 fresh_decks=FRESH_DECKS,
                 runner=runner,
-                tell=lambda outcome: console.detail(outcome.note()),
+                tell=note_look,
             )
         console.say(_verdict(report))
         return report.to_json() if console.is_json else _shown(report, self.game)

@@ -38,7 +38,8 @@ def side_page(args: argparse.Namespace, console: Console, game_name: str) -> tup
     except ValueError as error:
         raise ValueError(f"{args.record}: {error}") from error
     last = f" to {first + len(records) - 1}" if len(records) > 1 else ""
-    return f"{args.record.stem}, {first}{last}", {**values, "agent": args.agent}, seat
+    path = args.record.resolve()  # a folder may be `.`
+    return f"{path.name if path.is_dir() else path.stem}, {first}{last}", {**values, "agent": args.agent}, seat
 
 
 def _found(game: CandidateGame, path: Path, wanted: str, console: Console) -> tuple[int, list[Any]]:

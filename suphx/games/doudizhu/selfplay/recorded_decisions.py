@@ -16,10 +16,10 @@ from suphx.kernel.record import Records
 def recorded_decisions(record: GameRecord) -> RecordedDecisions:
     """Return what each seat saw before each of its moves; table i of the simulator is the position before move i.
 
-    ValueError for a move that is not legal, and for a game without moves.
+    A game without moves has no decisions. ValueError for a move that is not legal.
     """
     if not record.moves:
-        raise ValueError("the game has no moves: there is no decision to compare")
+        return RecordedDecisions(Simulator(1, record.rules), ())
     return _decisions(positions(record)[:-1], record.rules)
 
 

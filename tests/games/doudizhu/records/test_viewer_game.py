@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,13 @@ def states(deal: dict[str, Any]) -> list[dict[str, Any]]:
     for step in deal["steps"]:
         found.append({**found[-1], **step["changes"]})
     return found
+
+
+def test_a_game_that_has_not_begun_is_shown_beside_others(records: list[GameRecord]) -> None:
+    games = [records[0], replace(records[1], moves=())]
+    opinions = [player_opinions(GAME.recorded_decisions(game), ScriptedPlayer("rule")) for game in games]
+    values = GAME.viewer_game(games, opinions)
+    assert [any(step["decisions"] for step in deal["steps"]) for deal in values["deals"]] == [True, False]
 
 
 def test_states_follow_the_moves_of_the_record(records: list[GameRecord]) -> None:
