@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from suphx_cli.commands.monte_carlo.side_figures import figures_table
 
 if TYPE_CHECKING:
-    from suphx.evaluation.sequential.match_watch import SequentialOutcome
     from suphx.evaluation.sequential.side_config import SideTestConfig
     from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
+    from suphx.evaluation.sequential.side_watch import SideOutcome
     from suphx.games.candidate_game import CandidateGame, Player
     from suphx_platform.console.console import Console
 
@@ -68,7 +68,7 @@ class SequentialMatch:
         config = _test_config(args)
         with console.progress("decks", max_decks) as progress:
 
-            def note_look(outcome: SequentialOutcome) -> None:
+            def note_look(outcome: SideOutcome) -> None:
                 progress.advance(0, outcome.note())
                 if outcome.decision == "better":  # now there are games on fresh decks instead of what is left
                     progress.expect(FRESH_DECKS)
