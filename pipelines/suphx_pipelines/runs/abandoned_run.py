@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
 from suphx_pipelines.summary.run_page import description
 from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking import TrackingStore
 
 _KILLED = "KILLED"
 _STATUSES = {"finished": "FINISHED", "failed": "FAILED"}
 """State of a run that had ended, but could not say so any more -> its status in MLflow."""
+
+_logger = logging.getLogger(__name__)
 
 
 def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:
@@ -25,8 +29,14 @@ def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:
         folder = runs / name
         if not (folder / LOCK_FILE).is_file() or is_locked(folder):
             continue
-        store.send_left(name)
-        summary = RunSummary.read(folder)
+        try:
+            store.send_left(name)
+            summary = RunSummary.read(folder)
+        except TrackingError:
+            raise
+        except (ValueError, OSError) as error:  # a damaged run: the others are shown all the same
+            _logger.warning("%s: %s", name, error)
+            summary = None
         if summary is not None and summary.state == "running":
             summary.state = "interrupted"
         status = _STATUSES.get(summary.state, _KILLED) if summary else _KILLED

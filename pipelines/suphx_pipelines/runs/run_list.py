@@ -215,7 +215,13 @@ def _run_folders(runs: Path) -> Iterator[Path]:
 
 
 def _is_run(folder: Path) -> bool:
-    """Tell whether the program wrote into the folder; a recipe alone is a file that users have too."""
+    """Tell whether the program wrote into the folder; a recipe alone is a file that users have too.
+
+    A folder that may not be read, such as ``lost+found``, is none.
+    """
     marks = (LOCK_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
-    has_recipe = (folder / RECIPE_FILE).is_file()
-    return (folder / RUN_FILE).is_file() or (has_recipe and any((folder / mark).is_file() for mark in marks))
+    try:
+        has_recipe = (folder / RECIPE_FILE).is_file()
+        return (folder / RUN_FILE).is_file() or (has_recipe and any((folder / mark).is_file() for mark in marks))
+    except PermissionError:
+        return False

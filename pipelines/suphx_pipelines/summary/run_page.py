@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from suphx.printable_text import encodable
 from suphx.training.data.game_store import open_store
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
@@ -67,7 +68,7 @@ class RunPage:
         if name == _RECORDS:
             self._data = figures
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
-            games = self._records.name if self._records else "games of the run"
+            games = encodable(self._records.name) if self._records else "games of the run"
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()
             self._tracker.log_dataset(games, self._store_digest() or done.digest, source=place, profile=counts)
         self._describe()

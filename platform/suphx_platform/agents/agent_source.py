@@ -69,7 +69,7 @@ class AgentSource:
             model_registry.fetch_model(self._store, location, folder)
         elif location.startswith(BUCKET):
             bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
-            found = fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name, folder)
+            found = fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name.strip("/"), folder)
             self.stored[address] = [f"{BUCKET}{bucket}/{version.path}" for version in found]
         else:
             return address
@@ -87,6 +87,7 @@ class AgentSource:
         if not address.startswith(BUCKET):
             return False
         bucket, _, name = address.removeprefix(BUCKET).strip("/").partition("/")
+        name = name.strip("/")
         folder.parent.mkdir(parents=True, exist_ok=True)
         storage = Storage(replace(self._storage, address=BUCKET + bucket))
         version = storage.load_newest(name, folder) if name else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -52,7 +53,8 @@ class StorageConfig:
                     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 )
         is_address = self.is_bucket and self.address.removeprefix("s3://").partition("/")[0]
-        if self.address.lower().startswith("s3:") and not is_address:
+        is_other = self.address.lower().startswith("s3:") or _SCHEME.match(self.address)
+        if is_other and not is_address:
             raise ValueError(f"address is {_shown(self.address)}: use s3://bucket/prefix, or a folder")
         if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):
             raise ValueError(f"endpoint_url is {_shown(self.endpoint_url)}: begin with http:// or https://")
@@ -70,6 +72,9 @@ class StorageConfig:
     def is_bucket(self) -> bool:
         """Tell whether the address is that of a bucket."""
         return self.address.startswith("s3://")
+
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _shown(address: str) -> str:

@@ -221,7 +221,10 @@ class StoredVersions:
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
         self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
-        self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
+        try:
+            self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
+        except PermissionError as error:
+            _logger.debug("uploads that were cut off may be left: %s", error)
 
 
 def kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:

@@ -12,6 +12,7 @@ import os
 import socket
 import time
 import uuid
+from contextlib import suppress
 
 from suphx_platform.storage.objects.object_store import ObjectStore
 
@@ -44,7 +45,8 @@ class WriterLease:
             except FileExistsError:  # another one was faster: come after it
                 continue
             self._epochs[name], self._mine[name] = epoch, text
-            self._store.delete(before)
+            with suppress(PermissionError):  # marks of earlier writers do no harm: the highest epoch counts
+                self._store.delete(before)
             return
 
     def check(self, name: str) -> None:

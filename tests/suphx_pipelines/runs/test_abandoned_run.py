@@ -34,6 +34,17 @@ def test_a_killed_process_leaves_a_run_that_is_then_shown_as_killed(runs: Path) 
     assert [point.step for point in powers] == [0, 1, 2, 3], "what both processes logged is there once"
 
 
+def test_a_damaged_run_does_not_keep_the_others_from_being_shown(runs: Path) -> None:
+    store = TrackingStore(runs)
+    for name in ("broken-1", "killed-1"):
+        store.begin(name, key=name, tags={}, params={})
+        (runs / name).mkdir()
+        (runs / name / "lock").touch()
+    (runs / "broken-1" / "run.json").write_text("[")
+    assert sorted(end_abandoned(runs, store)) == ["broken-1", "killed-1"]
+    assert set(statuses(store).values()) == {"KILLED"}
+
+
 @pytest.mark.parametrize(("state", "status"), [("finished", "FINISHED"), ("failed", "FAILED")])
 def test_a_run_that_had_ended_when_it_was_killed_keeps_its_end(runs: Path, state: RunState, status: str) -> None:
     subprocess.run([sys.executable, "-m", small_run.__name__, str(runs), "powers:middle"], check=False)

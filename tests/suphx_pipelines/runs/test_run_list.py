@@ -99,6 +99,20 @@ def test_the_working_directory_has_the_name_of_its_run(tmp_path: Path, monkeypat
     assert find_run(tmp_path, ".").run_id == "laptop-1"
 
 
+def test_a_folder_that_may_not_be_read_is_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_run(tmp_path, "sound-1")
+    (tmp_path / "lost+found").mkdir()
+    is_file = Path.is_file
+
+    def refused(path: Path) -> bool:  # as for a user who is not root
+        if path.parent.name == "lost+found":
+            raise PermissionError(13, "Permission denied", str(path))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    assert [entry.run_id for entry in list_runs(tmp_path)] == ["sound-1"]
+
+
 @pytest.mark.parametrize(("name", "text"), [("run.json", "{}"), ("run.json", "[")])
 def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_path: Path) -> None:
     write_run(tmp_path, "sound-1")

@@ -10,7 +10,6 @@ import re
 import shutil
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,11 @@ import pytest
 
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.recipe import tournament_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.tournament_recipe import (
     PoolConfig,
     TournamentRecipe,
     load_tournament_recipe,
-    tonight,
 )
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
@@ -59,35 +56,6 @@ def champion(runs: Path) -> str | None:
 def save_at(folder: Path, time: int) -> None:
     for path in folder.glob("*.safetensors"):
         os.utime(path, (time, time))
-
-
-def test_the_shipped_recipe_is_complete_and_gets_tonights_date() -> None:
-    recipe = load_tournament_recipe(NIGHTLY)
-    assert len(recipe.night) == len("2026-11-21")
-    assert load_tournament_recipe(NIGHTLY, [("night", "x")]).night == "x"
-
-
-def test_a_night_is_that_for_which_its_job_was_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = datetime.now(UTC)
-    scheduled = now - timedelta(hours=30)
-    for name, night in (
-        (f"suphx-nightly-{int(scheduled.timestamp()) // 60}", scheduled),
-        ("nightly-now", now),
-        ("nightly-20261125", now),
-    ):
-        monkeypatch.setenv("SUPHX_CRON_JOB", name)
-        assert tonight() == f"{night:%Y-%m-%d}"
-
-
-def test_two_nights_around_a_change_of_the_clocks_have_two_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament_recipe, "_LATE", timedelta(days=10**4))
-    monkeypatch.setenv("SUPHX_TIME_ZONE", "Europe/Berlin")
-    for time in ("2027-03-28T00:30", "2027-03-28T23:30"):  # in UTC; both at 1:30 there
-        minutes = int(datetime.fromisoformat(f"{time}+00:00").timestamp()) // 60
-        monkeypatch.setenv("SUPHX_CRON_JOB", f"suphx-nightly-{minutes}")
-        assert tonight() == f"2027-03-2{'8' if time.endswith('00:30') else '9'}"
-    monkeypatch.setenv("SUPHX_TIME_ZONE", "Nowhere/City")
-    assert tonight() == "2027-03-28"
 
 
 def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> None:

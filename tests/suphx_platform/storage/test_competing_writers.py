@@ -28,6 +28,21 @@ def text_of(folder: Path) -> str:
     return (folder / "state").read_text()
 
 
+def test_keys_that_may_not_delete_are_enough_to_save_after_a_restart(
+    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fill(tmp_path / "a", "any")
+    Storage(config).save(NAME, folder, number=1)
+    again = Storage(config)
+
+    def refuse(keys: object) -> None:
+        raise PermissionError("AccessDenied")
+
+    monkeypatch.setattr(again._store, "delete", refuse)
+    again.save(NAME, folder, number=2)
+    assert [version.number for version in again.versions(NAME)][-1] == 2
+
+
 def test_a_writer_that_was_replaced_sends_nothing(config: StorageConfig, tmp_path: Path) -> None:
     earlier, folder = Storage(config), fill(tmp_path / "a", "any")
     earlier.save(NAME, folder, number=1)

@@ -447,6 +447,8 @@ def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Pat
         ({"endpoint_url": "HTTP://me:se/cret@host"}, "endpoint_url contains a user or a password"),
         ({"endpoint_url": "me:secret@host:9000"}, "endpoint_url is not shown, as it has an @: begin with http://"),
         ({"address": "S3://me:se/cret@bucket"}, "address is not shown, as it has an @: use s3://bucket/prefix"),
+        ({"address": "gs://bucket/runs"}, "address is 'gs://bucket/runs': use s3://bucket/prefix, or a folder"),
+        ({"address": "file:///mnt/runs"}, "address is 'file:///mnt/runs': use s3://bucket/prefix, or a folder"),
         ({"address": "S3://bucket/runs"}, "address is 'S3://bucket/runs': use s3://bucket/prefix, or a folder"),
         ({"addressing_style": "host"}, "use path or virtual"),
         ({"checksums": "never"}, "use when_required or when_supported"),

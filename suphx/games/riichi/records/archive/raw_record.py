@@ -241,35 +241,37 @@ class _Source:
         """Cut a file of mjai lines before every start_game."""
         game = _MjaiGame(0)
         num_games = 0
-        start = b""
+        start = start_position = None
         for line in iter_lines(file):
             self.position = f"line {line.number}"
             if line.data is not None and not line.data.strip():
                 continue
             if line.data is not None and b'"start_game"' in line.data:
-                if start and not num_games:
+                if start is not None and not num_games:
                     self._quarantine.add(self._name, f"before {self.position}", _NO_START, kind=NOT_A_RECORD)
                 if num_games:
                     yield from self._mjai_game(record_id, num_games, game)
                 num_games += 1
                 game = _MjaiGame(line.number)
             elif not num_games:
-                start = start or (line.data or b"?").removeprefix(codecs.BOM_UTF8).lstrip()
+                if start is None:
+                    start, start_position = line.data or b"", self.position
                 continue
             game.add(line)
         if num_games:
             yield from self._mjai_game(record_id, num_games, game)
         else:
-            self._refuse_mjai(start)
+            self._refuse_mjai(start or b"", start_position or "")
 
-    def _refuse_mjai(self, text: bytes) -> None:
-        """Set aside a file in which no mjai game begins; ``text``: its first line."""
+    def _refuse_mjai(self, start: bytes, position: str) -> None:
+        """Set aside a file in which no mjai game begins; ``start``: its first line."""
         kind, reason = NOT_A_RECORD, _NO_MJAI
+        text = start.removeprefix(codecs.BOM_UTF8).lstrip()
         if text.startswith(b"["):
             kind, reason = OTHER_FORMAT, _ARRAY
         elif text.startswith(b"{") and b'"log"' in text:
             kind, reason = OTHER_FORMAT, _TENHOU_JSON
-        self._quarantine.add(self._name, "", reason, kind=kind)
+        self._quarantine.add(self._name, position, reason, kind=kind)
 
     def _mjai_game(self, record_id: str, number: int, game: _MjaiGame) -> Iterator[RawRecord]:
         numbered = record_id if number == 1 else f"{record_id}-{number}"
