@@ -81,7 +81,6 @@ tolerations:
 {{- end -}}
 {{- end -}}
 
-{{/* Additional variables of a role, from (dict "root" . "role" ROLE). */}}
 {{/* Environment variables of a Ray pod's container. */}}
 {{- define "suphx.rayEnvironment" -}}
 {{- $root := .root -}}

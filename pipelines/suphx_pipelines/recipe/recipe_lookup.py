@@ -43,9 +43,9 @@ def find_recipe(name: Path, extending: Path | None = None) -> Path:
     is_itself = found is not None and extending is not None and found.resolve() == extending.resolve()
     shipped = shipped_recipes()
     known = _shipped_name(name)
-    is_file = extending is None and name.suffix == SUFFIX and known == str(name.with_suffix(""))
+    is_file_meant = extending is None and name.suffix == SUFFIX and known == str(name.with_suffix(""))
     if known in shipped and (found is None or is_itself):
-        if is_file:
+        if is_file_meant:
             raise ValueError(f"{name}: no such file; to use the shipped recipe, write {known}")
         return shipped[known]
     if found is not None:

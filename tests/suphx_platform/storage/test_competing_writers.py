@@ -43,6 +43,21 @@ def test_keys_that_may_not_delete_are_enough_to_save_after_a_restart(
     assert [version.number for version in again.versions(NAME)][-1] == 2
 
 
+def test_keys_that_may_not_list_uploads_cause_no_warning_at_every_save(
+    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage, folder = Storage(config), fill(tmp_path / "a", "any")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError("AccessDenied")
+
+    monkeypatch.setattr(storage._store, "delete_unfinished", refuse)
+    for number in range(1, 6):
+        storage.save(NAME, folder, number=number)
+    assert [version.number for version in storage.versions(NAME)] == [4, 5], "old versions are removed all the same"
+    assert caplog.messages == []
+
+
 def test_a_writer_that_was_replaced_sends_nothing(config: StorageConfig, tmp_path: Path) -> None:
     earlier, folder = Storage(config), fill(tmp_path / "a", "any")
     earlier.save(NAME, folder, number=1)

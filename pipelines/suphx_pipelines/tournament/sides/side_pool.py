@@ -70,8 +70,7 @@ def run(context: SideContext) -> dict[str, float]:
     check_newest_from(context, source, lambda place: newest_side_nets(game, place, recipe.storage))
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     enter = partial(_enter, recipe, source)
-    wanted = _wanted(context, version)
-    entrants, left_out = enter_agents(context, wanted, enter, least=MIN_AGENTS)
+    entrants, left_out = enter_agents(context, _wanted(context, version), enter, least=MIN_AGENTS)
     CandidateVersions(source, recipe.name, context.console.warn).pin(entrants)
     champion = [entrant.name for entrant in entrants].index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
