@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -12,7 +13,15 @@ def files_below(folder: Path) -> list[Path]:
     Files and folders whose names begin with a dot do not count: desktops and editors leave them. A folder that is
     reached twice, through links, counts once.
     """
-    files: list[Path] = []
+    return sorted(_walk(folder))
+
+
+def has_files_below(folder: Path) -> bool:
+    """Tell whether `files_below` finds any, without looking for the others."""
+    return any(_walk(folder))
+
+
+def _walk(folder: Path) -> Iterator[Path]:
     reached: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
@@ -21,5 +30,5 @@ def files_below(folder: Path) -> list[Path]:
             continue
         reached.add(real)
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        files += (Path(place, name) for name in names if not name.startswith("."))
-    return sorted(file for file in files if file.is_file())
+        files = (Path(place, name) for name in names if not name.startswith("."))
+        yield from (file for file in files if file.is_file())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from suphx.file_tree import has_files_below
 from suphx.suggestion import did_you_mean
 
 
@@ -11,7 +12,7 @@ def check_records(path: Path, option: str = "--records") -> None:
     """Raise ValueError if ``path`` does not exist or is a folder without any file."""
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder of records: {_hint(path)}check {option}")
-    if path.is_dir() and not any(each.is_file() for each in path.rglob("*")):
+    if path.is_dir() and not has_files_below(path):
         raise ValueError(f"{path} is an empty folder: put game records there, or check {option}")
 
 

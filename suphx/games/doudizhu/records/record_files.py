@@ -10,6 +10,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 
+from suphx.file_tree import files_below
 from suphx.games.doudizhu.records.game_record import GameRecord, decoded, read_records
 from suphx.games.doudizhu.records.text import parse_record
 
@@ -20,18 +21,13 @@ _SUFFIXES = (".jsonl", ".json", ".txt")
 def find_records(path: Path) -> Iterator[GameRecord]:
     """Yield the games of a file or a folder, file by file in order; ValueError names the file that is no record."""
     if path.is_dir():
-        files = sorted(file for file in path.rglob("*") if _is_record(file.relative_to(path)) and file.is_file())
+        files = [file for file in files_below(path) if file.suffix in _SUFFIXES]
         if not files:
             raise ValueError(f"{path} has no records: they end in {', '.join(_SUFFIXES)}")
     else:
         files = [path]
     for file in files:
         yield from read_records(file) if _is_json(file) else [_read_text(file)]
-
-
-def _is_record(name: Path) -> bool:
-    """Tell whether a path in a folder is that of a record; desktops leave files whose names begin with a dot."""
-    return name.suffix in _SUFFIXES and not any(part.startswith(".") for part in name.parts)
 
 
 def _is_json(file: Path) -> bool:

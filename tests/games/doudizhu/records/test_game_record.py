@@ -165,6 +165,9 @@ def test_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps(record.to_json()) + "\n", encoding="utf-8-sig")
     (tmp_path / "b.txt").write_text(record_text(record), encoding="utf-8-sig")
     assert list(find_records(tmp_path)) == [record, record]
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "games").symlink_to(tmp_path)
+    assert list(find_records(tmp_path / "linked")) == [record, record]
     (tmp_path / "b.txt").write_bytes(b"landlord: \xff")
     with pytest.raises(ValueError, match=r"b\.txt: this is not text in UTF-8: byte 11 is 0xff"):
         list(find_records(tmp_path))
