@@ -1,4 +1,7 @@
-"""Ctrl-C reaches every process of a terminal: only the first one reports it, its workers end in silence.
+"""Ends worker processes with the process that started them.
+
+Ctrl-C reaches every process of a terminal: only the first one reports it, its workers end in silence. If the first one
+is killed, its workers would wait for work for ever.
 
 A worker takes seconds to import its modules. Until it can choose what Ctrl-C does, the signal is blocked in it, as the
 process that starts it blocks the signal at that moment and a new process inherits that.
@@ -6,8 +9,11 @@ process that starts it blocks the signal at that moment and a new process inheri
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -21,7 +27,21 @@ def starting_workers() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def end_at_interrupt() -> None:
-    """Let Ctrl-C end this worker at once and without a traceback, also in the middle of C code."""
+def become_worker() -> None:
+    """Let Ctrl-C end this worker at once and without a traceback, also in the middle of C code; `end_with_parent`."""
+    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def end_with_parent() -> None:
+    """Let this process end when the one that started it does, even if that was killed; RuntimeError in a first one."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        raise RuntimeError("multiprocessing did not start this process: it has no parent to end with")
+    threading.Thread(target=_exit_after, args=(parent.join,), daemon=True).start()
+
+
+def _exit_after(wait: Callable[[], object]) -> None:
+    wait()
+    os._exit(1)

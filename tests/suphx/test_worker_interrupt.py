@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from suphx.worker_interrupt import end_with_parent
+
 # A worker sleeps while it imports this module, or while it works; the signal goes to all processes, as on a terminal.
 MODULE = """
 import multiprocessing, os, time
@@ -16,7 +18,7 @@ from pathlib import Path
 
 def work(place):
     Path(place, "working").touch()
-    time.sleep(60)
+    time.sleep(600)
 
 if multiprocessing.parent_process() is not None:
     Path(os.environ["PLACE"], "importing").touch()
@@ -26,12 +28,12 @@ POOL = """
 import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from suphx.worker_interrupt import end_at_interrupt, starting_workers
+from suphx.worker_interrupt import become_worker, starting_workers
 
 def main():
     from work_module import work
     try:
-        with ProcessPoolExecutor(2, get_context("spawn"), initializer=end_at_interrupt) as pool:
+        with ProcessPoolExecutor(2, get_context("spawn"), initializer=become_worker) as pool:
             with starting_workers():
                 answers = [pool.submit(work, os.environ["PLACE"]) for _ in range(2)]
             [answer.result() for answer in answers]
@@ -43,22 +45,44 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("mark", "seconds"), [("importing", "3"), ("working", "0")])
-def test_workers_end_in_silence_wherever_they_are(mark: str, seconds: str, tmp_path: Path) -> None:
-    (tmp_path / "work_module.py").write_text(MODULE, encoding="utf-8")
-    (tmp_path / "main.py").write_text(POOL, encoding="utf-8")
+def started_pool(folder: Path, import_seconds: str) -> subprocess.Popen[str]:
+    """Start a process with two workers that sleep."""
+    (folder / "work_module.py").write_text(MODULE, encoding="utf-8")
+    (folder / "main.py").write_text(POOL, encoding="utf-8")
     environment = {
         **os.environ,
-        "PLACE": str(tmp_path),
-        "IMPORT_SECONDS": seconds,
-        "PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path)),
+        "PLACE": str(folder),
+        "IMPORT_SECONDS": import_seconds,
+        "PYTHONPATH": os.pathsep.join((str(folder), *sys.path)),
     }
-    command = [sys.executable, str(tmp_path / "main.py")]
-    with subprocess.Popen(
+    command = [sys.executable, str(folder / "main.py")]
+    return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        while not (tmp_path / mark).exists() and process.poll() is None:
-            time.sleep(0.01)
+    )
+
+
+def wait_for(mark: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until a worker has made the file ``mark``."""
+    while not mark.exists() and process.poll() is None:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(("mark", "seconds"), [("importing", "3"), ("working", "0")])
+def test_workers_end_in_silence_wherever_they_are(mark: str, seconds: str, tmp_path: Path) -> None:
+    with started_pool(tmp_path, seconds) as process:
+        wait_for(tmp_path / mark, process)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=300)
     assert (out, err) == ("stopped\n", "")
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with started_pool(tmp_path, "0") as process:
+        wait_for(tmp_path / "working", process)
+        process.kill()
+        process.communicate(timeout=300)  # the workers have these pipes too: this returns when all have ended
+
+
+def test_a_first_process_has_no_parent_to_end_with() -> None:
+    with pytest.raises(RuntimeError, match="multiprocessing did not start this process"):
+        end_with_parent()

@@ -32,7 +32,7 @@ from suphx.training.adaptation.rollout_critic import train_rollout_critic
 from suphx.training.reward.deal_reward import DealReward, PredictedChange, points_won
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import GlobalRewardConfig
-from suphx.worker_interrupt import end_at_interrupt, starting_workers
+from suphx.worker_interrupt import become_worker, starting_workers
 from suphx_platform.agents.adaptation_results import KeptResults
 from suphx_platform.agents.agent_loading import load_net_agent
 
@@ -270,7 +270,7 @@ _of_worker: list[tuple[Adapter, int]] = []
 
 
 def _start_worker(experiment: AdaptationExperiment, critic: CriticNet | None) -> None:
-    end_at_interrupt()
+    become_worker()
     import torch
 
     torch.set_num_threads(1)

@@ -10,20 +10,18 @@ have finished meanwhile.
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from threading import Thread
 from traceback import format_exc
 from typing import Any, Generic, TypeVar
 
-from suphx.worker_interrupt import starting_workers
+from suphx.worker_interrupt import end_with_parent, starting_workers
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -167,7 +165,7 @@ def _serve(pipe: Connection, start: Start[Any, Any], arguments: tuple[Any, ...])
     global _pipe
     _pipe = pipe
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one stops the others
-    Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     try:
         for result in start(*arguments)(_incoming(pipe)):
             pipe.send(result)
@@ -186,14 +184,6 @@ def _incoming(pipe: Connection) -> Iterator[tuple[int, Any]]:
         if task is None:
             return
         yield task
-
-
-def _end_with_parent() -> None:
-    """End this process when the first one does, even if that was killed: nobody waits for the result any more."""
-    parent = parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
 
 
 def _portable(error: Exception) -> Exception:

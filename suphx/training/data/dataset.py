@@ -12,9 +12,7 @@ This module knows no torch: worker processes import it, and torch would cost eac
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -30,7 +28,7 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi import Samples
 from suphx.training.data.stream_config import StreamConfig
-from suphx.worker_interrupt import starting_workers
+from suphx.worker_interrupt import end_with_parent, starting_workers
 
 _FIRST_CHUNK_KYOKUS = 64
 
@@ -378,15 +376,7 @@ def _become_worker(encode: Encode, augment: Augment | None) -> None:
     global _work
     _work = encode, augment
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """Leave when the parent is killed: a worker that waits for work would wait for ever."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
+    end_with_parent()
 
 
 def _encode_in_worker(chunk: _Chunk) -> Samples:

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.synchronize import Barrier
 
 from suphx.models.device import torch_threads
-from suphx.worker_interrupt import end_at_interrupt, starting_workers
+from suphx.worker_interrupt import become_worker, starting_workers
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase, take_turns
 
 _START_SECONDS = 300.0
@@ -32,7 +32,7 @@ def all_cores_rate(case: SelfplayCase) -> float:
 
 
 def _begin(barrier: Barrier) -> None:
-    end_at_interrupt()
+    become_worker()
     _barrier.append(barrier)
 
 

@@ -34,7 +34,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import RecordError
 from suphx.games.riichi.records.mjai.mjai import parse_mjai
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
-from suphx.worker_interrupt import end_at_interrupt, starting_workers
+from suphx.worker_interrupt import become_worker, starting_workers
 
 __all__ = [
     "Quarantine",
@@ -137,7 +137,7 @@ def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawR
     """
     # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, initializer=end_at_interrupt)
+    pool = ProcessPoolExecutor(workers, context, initializer=become_worker)
     under_way: deque[Future[list[T]]] = deque()
     try:
         for chunk in _chunks(texts):

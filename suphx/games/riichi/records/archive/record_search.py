@@ -18,7 +18,9 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
     ``wanted``: its id, or its number from 1 on in the order of the files; "" for the first. If a file of the folder
     ``path`` has that name, the id comes first. ValueError if there is no such game or it cannot be read.
     """
-    is_name = wanted.isdigit() and path.is_dir() and any(file.name.startswith(f"{wanted}.") for file in files_below(path))
+    is_name = (
+        wanted.isdigit() and path.is_dir() and any(file.name.startswith(f"{wanted}.") for file in files_below(path))
+    )
     quarantine = Quarantine()
     count = 0
     numbered: RawRecord | None = None
