@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
+
+from suphx.credentials import without_credentials
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -40,9 +43,10 @@ def find_experiment(client: MlflowClient) -> Experiment | None:
     """Return the experiment; None if nothing was tracked yet, ValueError if somebody deleted it."""
     found: Experiment | None = client.get_experiment_by_name(EXPERIMENT)
     if found is not None and found.lifecycle_stage != "active":
+        store = shlex.quote(without_credentials(client.tracking_uri))
         raise ValueError(
-            f"the experiment {EXPERIMENT} was deleted in MLflow: restore it with `mlflow experiments restore "
-            f"--experiment-id {found.experiment_id}`, or delete it for good with `mlflow gc`"
+            f"the experiment {EXPERIMENT} was deleted in MLflow: restore it with `MLFLOW_TRACKING_URI={store} mlflow "
+            f"experiments restore --experiment-id {found.experiment_id}`, or delete it for good with `mlflow gc`"
         )
     return found
 
