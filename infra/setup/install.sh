@@ -5,13 +5,28 @@
 set -euo pipefail
 venv=$1 lock=$2 torch_cpu=${3:-} torch_cuda=${4:-}
 log=$venv/install.log
-pip=("$venv/bin/pip" install --disable-pip-version-check --require-hashes --no-deps)
+# A package without a wheel is built with the setuptools of the lock: pip would fetch the newest one, without its hash.
+pip=("$venv/bin/pip" install --disable-pip-version-check --require-hashes --no-deps --use-pep517 --no-build-isolation)
 
 fail() {
     if [ -t 2 ]; then echo >&2; fi
     tail -n 20 "$log" >&2
     echo "$1" >&2
     exit 1
+}
+
+explain_failure() {
+    if grep -q "DO NOT MATCH THE HASHES" "$log"; then
+        fail "a package is not the file that the lock names (see $log); do not use it before you know why"
+    fi
+    fail "pip failed (see $log); check the network and the disk, then run make setup again"
+}
+
+install_setuptools() {
+    awk '/^setuptools==/ {found = 1} found {print} found && !/\\$/ {exit}' "$lock" > "$venv/setuptools.lock"
+    if [ -s "$venv/setuptools.lock" ]; then
+        "${pip[@]}" --requirement "$venv/setuptools.lock" > "$log" 2>&1 || explain_failure
+    fi
 }
 
 # pip alone would choose the wheel whose hash the package index shows, even if a wheel without CUDA lies in a local folder.
@@ -58,6 +73,7 @@ show() {
 }
 
 echo "installing $total packages (torch, ray, mlflow, …) into $venv; messages of pip: $log" >&2
+install_setuptools
 # Bytecode is compiled afterwards on all cores; pip would do it on one.
 "${pip[@]}" --no-compile "${locks[@]/#/--requirement=}" > "$log" 2>&1 &
 job=$!
@@ -67,10 +83,7 @@ while kill -0 $job 2> /dev/null; do
     show "$(state)"
 done
 if ! wait $job; then
-    if grep -q "DO NOT MATCH THE HASHES" "$log"; then
-        fail "a package is not the file that the lock names (see $log); do not use it before you know why"
-    fi
-    fail "pip failed (see $log); check the network and the disk, then run make setup again"
+    explain_failure
 fi
 if ! "$venv/bin/pip" check --disable-pip-version-check > "$log" 2>&1; then
     fail "the lock does not have all that its packages need; run make lock"

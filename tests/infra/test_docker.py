@@ -25,9 +25,16 @@ def test_the_targets_are_the_images_of_the_chart() -> None:
 
 def test_the_user_is_the_one_that_pods_run_as() -> None:
     security = (CHART / "templates" / "_security.tpl").read_text(encoding="utf-8")
-    (user,) = re.findall(r"^USER (\d+):\d+$", DOCKERFILE, re.MULTILINE)
+    (user,) = set(re.findall(r"^USER (\d+):\d+$", DOCKERFILE, re.MULTILINE))
     assert f"runAsUser: {user}\n" in security
     assert user != "0"
+    assert re.findall(r"^USER (\S+)$", DOCKERFILE, re.MULTILINE)[-1] == f"{user}:{user}"
+
+
+def test_the_image_for_gpus_has_what_triton_compiles_its_driver_with() -> None:
+    _, cuda = DOCKERFILE.split("FROM suphx AS cuda\n")
+    (packages,) = re.findall(r"apt-get install --yes --no-install-recommends (.+) \\$", cuda, re.MULTILINE)
+    assert set(packages.split()) == {"gcc", "libc6-dev", "python3.11-dev"}
 
 
 def test_commands_of_the_chart_start_with_the_init_process_of_the_image() -> None:

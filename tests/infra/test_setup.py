@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,33 @@ def make_wheel(folder: Path, name: str, version: str = "1.0", requires: str = ""
         for inner, text in files.items():
             wheel.writestr(inner, text)
     return f"{name}=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+def make_sdist(folder: Path, name: str) -> str:
+    """Write a source distribution with one module; return its pin with its hash."""
+    path = folder / f"{name}-1.0.tar.gz"
+    files = {
+        "setup.py": f"from setuptools import setup\nsetup(name={name!r}, version='1.0', py_modules=[{name!r}])\n",
+        f"{name}.py": "NUMBER = 7\n",
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+    }
+    with tarfile.open(path, "w:gz") as archive:
+        for inner, text in files.items():
+            member = tarfile.TarInfo(f"{name}-1.0/{inner}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return f"{name}==1.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
+
+
+def wheel_of_setuptools(folder: Path) -> str:
+    """Write a wheel of the installed setuptools; return its pin with its hash."""
+    installed = distribution("setuptools")
+    path = folder / f"setuptools-{installed.version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for file in installed.files or []:
+            if file.suffix != ".pyc" and not file.parts[0].startswith(".."):
+                wheel.write(str(file.locate()), str(file))
+    return f"setuptools=={installed.version} \\\n    --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
 
 
 def install(venv: Path, wheels: Path, *locks: str) -> subprocess.CompletedProcess[str]:
@@ -104,3 +134,11 @@ def test_torch_without_cuda_is_taken_where_pip_finds_it_and_only_with_its_hash(v
     done = install(venv, tmp_path, make_wheel(tmp_path, "kakan"), other, cuda)
     assert done.returncode == 1
     assert "pip refuses the wheel of torch without CUDA" in done.stderr.splitlines()[-1]
+
+
+def test_a_package_without_a_wheel_is_built_with_the_setuptools_of_the_lock(venv: Path, tmp_path: Path) -> None:
+    """That of a new environment of Python 3.11 cannot build wheels."""
+    lock = make_sdist(tmp_path, "suukantsu") + wheel_of_setuptools(tmp_path)
+    done = install(venv, tmp_path, lock)
+    assert done.returncode == 0, (venv / "install.log").read_text()
+    assert list(venv.rglob("suukantsu.py"))
