@@ -1,4 +1,5 @@
-# A role for the pods of runs and one for MLflow; each can access only its own folder of the bucket. No other access is granted.
+# A role for the pods of runs and one for MLflow; each can read and write only its own folder of the bucket, but list the names in all of it.
+# No other access is granted.
 
 data "aws_eks_cluster" "suphx" {
   name = var.cluster_name
@@ -54,7 +55,7 @@ data "aws_iam_policy_document" "bucket" {
     actions   = ["s3:ListBucket"]
     resources = [aws_s3_bucket.suphx.arn]
 
-    # A request without a prefix only asks whether the bucket is there, or lists the first names of all folders.
+    # A request without a prefix asks whether the bucket is there, and must not be refused. So it can also list all names.
     condition {
       test     = "StringLikeIfExists"
       variable = "s3:prefix"

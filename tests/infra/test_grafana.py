@@ -43,7 +43,10 @@ OF_THE_STAGE = dict.fromkeys(
 def queries(panel: dict[str, Any]) -> list[str]:
     """Return a panel's queries as Grafana would send them for all runs."""
     expressions = [target["expr"] for target in panel["targets"]]
-    return [text.replace("$run", ".*").replace("$__rate_interval", "1m") for text in expressions]
+    values = {"$namespace": ".*", "$run": ".*", "$__rate_interval": "1m"}
+    for name, value in values.items():
+        expressions = [text.replace(name, value) for text in expressions]
+    return expressions
 
 
 def metrics_in(text: str) -> set[str]:
