@@ -104,7 +104,7 @@ def config_of(args: argparse.Namespace) -> AdaptationConfig:
     with checked_options():
         config = AdaptationConfig(**given)
     if config.kl_target:
-        unused = {"learning_rate": "--learning-rate"}
+        unused = {"learning_rate": "--learning-rate", "batch_rollouts": "--batch-rollouts"}
         if config.num_epochs == 1:
             unused["max_ratio"] = "--max-ratio"
         for field, option in unused.items():

@@ -35,7 +35,7 @@ class LocalBackend:
         self._config = config
         teachers = [] if play.teacher is None else [play.teacher.nets[head] for head in heads]
         self._learner = Learner(config.learner, [play.start.nets[head] for head in heads], teachers=teachers)
-        self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older)
+        self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older_that_play)
         self._buffer = ReplayBuffer(config.buffer, heads)
         is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
         index = 0 if state is None else state.next_simulator - is_same

@@ -143,8 +143,8 @@ class InferenceEngineActor(RayActor):
 class ReplayBufferActor(RayActor):
     """A shard of the replay buffer."""
 
-    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
-        self._config, self._heads = config, heads
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], max_batches: int | None = None) -> None:
+        self._config, self._heads, self._max_batches = config, heads, max_batches
         self._buffer: ReplayBuffer | None = None
         self._incarnation = -1
 
@@ -154,7 +154,7 @@ class ReplayBufferActor(RayActor):
         if self._buffer is not None and incarnation <= self._incarnation:
             return self._buffer.status()
         self._incarnation = incarnation
-        self._buffer = ReplayBuffer(self._config, self._heads)
+        self._buffer = ReplayBuffer(self._config, self._heads, max_batches=self._max_batches)
         if state is not None:
             arrays, values = state
             self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)

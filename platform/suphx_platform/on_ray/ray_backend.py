@@ -31,6 +31,9 @@ from suphx_platform.parts.replay_buffer import BufferCounts
 
 _logger = logging.getLogger(__name__)
 
+_MAX_WAITING_BATCHES = 2
+"""Of a head in a buffer, at free pace: with more, simulators wait, and the learner gets fresher decisions."""
+
 
 class BackgroundMatches(Protocol):
     """Plays matches while training goes on."""
@@ -157,7 +160,8 @@ class RayBackend:
     def _start(self, play: SelfPlay, state: BackendState | None) -> None:
         self._is_lockstep = self._config.cluster.pace == "lockstep"
         self._stack.enter_context(ray_session(**local_needs(self._config)))
-        self._topology = Topology(self._config, new_context(self._config, play, 0))
+        max_batches = None if self._is_lockstep else _MAX_WAITING_BATCHES
+        self._topology = Topology(self._config, new_context(self._config, play, 0), max_batches=max_batches)
         self._stack.callback(self._topology.close)
         self._matches = self._new_matches()
         self._stack.callback(self._matches.close)

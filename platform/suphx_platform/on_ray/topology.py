@@ -41,8 +41,13 @@ _FETCH_THREADS = 16
 class Topology:
     """All actors of a run; they are placed as soon as nodes offer what they need."""
 
-    def __init__(self, config: ReinforcementConfig, context: SimulatorContext) -> None:
-        """``context``: what is the same for all simulators. Nobody does anything until the server has begun."""
+    def __init__(
+        self, config: ReinforcementConfig, context: SimulatorContext, *, max_batches: int | None = None
+    ) -> None:
+        """``context``: what is the same for all simulators; ``max_batches``: of a head that wait in a buffer.
+
+        Nobody does anything until the server has begun.
+        """
         self._run = f"suphx-{uuid.uuid4().hex[:8]}"
         self._room = self._name("learners")
         cluster = config.cluster
@@ -50,12 +55,12 @@ class Topology:
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
         engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
         simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": PLACE}}
-        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
+        heads, num_older = config.head_numbers, config.simulator.opponents.num_older_that_play
         server = self._name("server")
         engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
         self.server = self._new("server", ParameterServerActor, beside, config.server, num_older, fetch=_FETCH_THREADS)
         self.buffers = [
-            self._new(f"buffer {number}", ReplayBufferActor, beside, config.buffer, heads)
+            self._new(f"buffer {number}", ReplayBufferActor, beside, config.buffer, heads, max_batches)
             for number in range(cluster.num_buffers)
         ]
         self.learner = self._new("learner", LearnerActor, _learner_options(config), config, server, self._room)

@@ -44,7 +44,9 @@ class ParameterServer:
     """Consumes: weights of the learner. Produces: versions for engines and simulators. Waits for: nothing."""
 
     def __init__(self, config: ParameterServerConfig, first: Any, *, num_older: int) -> None:
-        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
+        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept, 0 if
+        nobody plays old ones.
+        """
         self._config = config
         self._num_older = num_older
         self._latest = PolicyVersion(0, first)
@@ -64,7 +66,7 @@ class ParameterServer:
     def publish(self, weights: Any) -> int:
         """Make ``weights`` the newest version and return its number, which is one higher than the last."""
         self._latest = PolicyVersion(self._latest.number + 1, weights)
-        if self._latest.number % self._config.older_every == 0:
+        if self._num_older and self._latest.number % self._config.older_every == 0:
             self._older = [*self._older, self._latest][-self._num_older :]
         return self._latest.number
 

@@ -113,6 +113,11 @@ class ReinforcementConfig:
             raise ValueError(f"final_opponent is {self.final_opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
         if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
             raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
+        if self.overlap and not self.cluster.on_ray and not self.buffer.max_staleness:
+            raise ValueError(
+                "buffer.max_staleness is 0 with overlap, whose batches are one version old: use at least 1, or set "
+                "overlap to false"
+            )
         if self.learner.num_learners > 1 and not self.cluster.on_ray:
             raise ValueError(
                 f"learner.num_learners is {self.learner.num_learners}: several learners are processes of Ray, so set "

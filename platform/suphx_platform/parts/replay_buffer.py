@@ -75,9 +75,11 @@ class Batch:
 class ReplayBuffer:
     """Consumes: decisions, unless full. Produces: batches. Waits for: nothing. Unblocked by: ``take``."""
 
-    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], *, max_batches: int | None = None) -> None:
+        """``max_batches``: it is also full once so many batches of a head wait; None: only bytes count."""
         self.counts = BufferCounts()
         self._config = config
+        self._max_waiting = None if max_batches is None else max_batches * config.batch_size
         self._blocks: dict[int, deque[tuple[Decisions, int]]] = {head: deque() for head in heads}
         self._num_bytes = 0
         self._taken: int | None = None
@@ -90,7 +92,7 @@ class ReplayBuffer:
     def add(self, parts: Sequence[Decisions]) -> bool:
         """Add decisions of any heads, whole trajectories; False if there is no room: then none was added."""
         num_decisions = sum(map(len, parts))
-        if self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes:
+        if self._is_full_for(parts):
             self.counts.refused += num_decisions
             return False
         self.counts.added += num_decisions
@@ -146,6 +148,11 @@ class ReplayBuffer:
                 own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
                 self._put(Decisions.from_arrays(head, own), uses)
         self.counts = BufferCounts(**values["counts"])
+
+    def _is_full_for(self, parts: Sequence[Decisions]) -> bool:
+        waiting = max(map(self._num_decisions, self._blocks))
+        has_enough = self._max_waiting is not None and waiting >= self._max_waiting
+        return has_enough or self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes
 
     def _put(self, part: Decisions, uses: int) -> None:
         if len(part):

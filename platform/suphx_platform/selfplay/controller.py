@@ -51,6 +51,9 @@ Keep = Callable[[int, Callable[[], None] | None], None]
 
 _logger = logging.getLogger(__name__)
 
+_STALE_SHARE = 0.05
+"""Of all decisions: if more were dropped as stale, a warning tells it."""
+
 
 class Controller:
     """Consumes: the events of a backend. Produces: nets, curves, matches, states. Waits for: the backend."""
@@ -356,6 +359,7 @@ class Controller:
             self._evaluate(is_final=True)
             self._add_matches(waits=True)
         self._warn_of_unmoved(self._save())
+        self._warn_of_stale()
         self._show_note("")
         metrics = {
             **{name: getattr(self._progress, name) for name in (*COUNTS, "faults", "history", "matches")},
@@ -374,6 +378,17 @@ class Controller:
                 "no update has moved these nets: %s; raise max_updates, or lower learner.critic_warmup.decisions or "
                 "buffer.batch_size",
                 ", ".join(names),
+            )
+
+    def _warn_of_stale(self) -> None:
+        """Warn if many decisions were too old to be learned from."""
+        counts = self._backend.counts
+        if counts.stale > _STALE_SHARE * counts.added:
+            _logger.warning(
+                "%.0f %% of the decisions were dropped because their policy was more than %d versions old, often "
+                "the first ones of a kyoku: raise buffer.max_staleness or weight_sync_interval, or lower "
+                "simulator.num_tables",
+                *(100 * counts.stale / counts.added, self._config.buffer.max_staleness),
             )
 
     def _save(self) -> BackendState:

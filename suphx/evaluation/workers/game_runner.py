@@ -19,7 +19,7 @@ from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, Loa
 from suphx.evaluation.workers.kept_results import KeptResults, with_kept
 from suphx.evaluation.workers.play_plan import Summary, Workers
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
-from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES
 
 _SLOW_TABLES = 64
@@ -78,7 +78,7 @@ class GameRunner:
         """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""
         number = self.workers if isinstance(self.workers, int) else self.workers.number
         num_games = sum(task.num_games for task in tasks)
-        is_slow = any(isinstance(agent, NetAgent) and agent.is_slow for agent in agents)
+        is_slow = any(getattr(agent, "is_slow", False) for agent in agents)
         most = min(self.max_tables, _SLOW_TABLES) if is_slow else self.max_tables
         return min(most, -(-num_games // min(number, len(tasks))))
 

@@ -83,8 +83,7 @@ class GamePlan:
 
     def net_files(self, folder: Path, words: set[str]) -> list[Path]:
         """Return the checkpoints of a folder; ``words``: options of the address. ValueError if one is missing."""
-        kinds = (False, True) if WEAK in words else (False,)
-        return [path for is_weak in kinds for path in find_checkpoints(folder, is_weak=is_weak)]
+        return find_checkpoints(folder, is_weak=WEAK in words)
 
     def compile_kernels(self, compile_groups: Callable[..., object]) -> None:
         """Compile what games need: the kernels of these groups."""

@@ -53,6 +53,8 @@ class AdaptiveAgent:
 
     needs_same_table = True
     """A kyoku must go on at the table at which it began, so no copies of tables are played (paired deals)."""
+    is_slow = True
+    """Every table has nets of its own and rollouts: large batches make neither cheaper."""
 
     def __init__(self, name: str, adapter: Adapter, move: MoveConfig | None = None) -> None:
         self.name = name

@@ -177,6 +177,7 @@ def test_the_error_of_a_hand_and_the_spread_of_hands_are_told_apart() -> None:
     ("options", "message"),
     [
         (("--kl-target", "0.02", "--learning-rate", "1e-3"), "--learning-rate has no effect with --kl-target"),
+        (("--kl-target", "0.02", "--batch-rollouts", "64"), "--batch-rollouts has no effect with --kl-target"),
         (("--kl-target", "0.02", "--max-ratio", "3"), "--max-ratio has no effect with --kl-target"),
         (("--critic-deals", "100"), "--critic-deals has no effect without --baseline critic"),
         (("--gae-lambda", "0.8"), "gae_lambda is 0.8, which needs a critic"),

@@ -13,16 +13,14 @@ from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.packed_agents import PackedAgents
-from tests.suphx_platform.parts.small_policy_set import save_random
+from tests.suphx_platform.parts.small_policy_set import save_random, save_random_weak
 
 
 @pytest.fixture
 def nets(tmp_path: Path) -> Path:
     """Checkpoints, early ones too, of which one is in a folder of its own as supervised stages leave it."""
     folder = save_random(tmp_path / "nets")
-    for number, head in enumerate(HEAD_NAMES):
-        early = save_random(tmp_path / "early", seed=2 + number) / checkpoint_name(head)
-        early.rename(folder / checkpoint_name(head, is_weak=True))
+    save_random_weak(folder)
     own = folder / "kong"
     own.mkdir()
     (folder / checkpoint_name("kong")).rename(own / checkpoint_name("kong"))
@@ -48,6 +46,16 @@ def test_agents_arrive_as_they_left(nets: Path) -> None:
     (sent,), (arrived,) = packed.files.values(), again.files.values()
     assert len(sent) == 2 * len(HEAD_NAMES)
     assert arrived == sent
+
+
+def test_weak_nets_need_no_others_beside_them(tmp_path: Path) -> None:
+    """As in the matches of self-play, whose folder has only what they need."""
+    weak = f"{save_random_weak(tmp_path)}:weak"
+    packed = PackedAgents.pack(plan(weak))
+    with packed.unpacked() as (there,):
+        assert isinstance(load_any_agent(there), NetAgent)
+    (sent,) = packed.files.values()
+    assert sent.keys() == {checkpoint_name(head, is_weak=True) for head in HEAD_NAMES}
 
 
 def test_a_missing_checkpoint_is_named_before_anything_is_sent(nets: Path) -> None:

@@ -9,6 +9,7 @@ import torch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
@@ -29,4 +30,13 @@ def small_policy_set(seed: int, net: NetConfig = SMALL_PLAIN) -> PolicySet:
 
 def save_random(folder: Path, seed: int = 1) -> Path:
     save_policy_set(folder, small_policy_set(seed), "mini", rules_version="tenhou", step=seed, extra={})
+    return folder
+
+
+def save_random_weak(folder: Path, seed: int = 2) -> Path:
+    """Save nets of an early step."""
+    early = save_random(folder / "early", seed=seed)
+    for head in HEAD_NAMES:
+        (early / checkpoint_name(head)).rename(folder / checkpoint_name(head, is_weak=True))
+    early.rmdir()
     return folder

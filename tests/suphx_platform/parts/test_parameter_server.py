@@ -22,6 +22,13 @@ def test_versions_count_up_and_are_given_to_whoever_is_behind() -> None:
     assert (newest.number, newest.weights["discard"]["bias"].item()) == (2, 2)
 
 
+def test_no_old_version_is_kept_if_nobody_plays_one() -> None:
+    server = ParameterServer(ParameterServerConfig(older_every=1), weights(0), num_older=0)
+    for number in (1, 2, 3):
+        server.publish(weights(number))
+    assert (server.latest, [version.number for version in server.older()]) == (3, [0])
+
+
 def test_it_knows_who_is_behind() -> None:
     server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
     server.newer_than(-1, "engine 0")

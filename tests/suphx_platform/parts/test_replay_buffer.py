@@ -99,6 +99,19 @@ def test_a_full_buffer_takes_nothing_until_there_is_room_again() -> None:
     assert buffer.add([block])
 
 
+def test_a_buffer_of_at_most_two_batches_takes_nothing_while_they_wait() -> None:
+    buffer = ReplayBuffer(ReplayBufferConfig(batch_size=10), (DISCARD_HEAD, RIICHI_HEAD), max_batches=2)
+    assert buffer.add([decisions(range(15)), decisions(range(3), head=RIICHI_HEAD)])
+    assert buffer.add([decisions(range(15, 30))])
+    assert not buffer.add([decisions(range(3), head=RIICHI_HEAD)])
+    assert (buffer.counts.added, buffer.counts.refused) == (33, 3)
+    assert buffer.status().is_ready, "who is refused waits for the learner, which has enough"
+    assert taken(buffer) == list(range(10))
+    assert not buffer.add([decisions(range(1))])
+    assert taken(buffer) == list(range(10, 20))
+    assert buffer.add([decisions(range(1))])
+
+
 def test_bytes_are_counted_exactly_until_it_is_empty() -> None:
     buffer = new_buffer()
     buffer.add([decisions(range(7)), decisions(range(13))])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -394,6 +395,21 @@ def test_nets_that_no_update_has_moved_are_named_at_the_end(tmp_path: Path, capl
     assert [warning.split(";")[0] for warning in warnings] == ["no update has moved these nets: kong"]
 
 
+def test_decisions_that_are_too_old_to_be_learned_from_are_told_at_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A kyoku of these tables takes many versions."""
+    for name, staleness in (("few", 1), ("many", 1000)):
+        buffer = ReplayBufferConfig(batch_size=40, max_staleness=staleness)
+        config = replace(CONFIG, buffer=buffer, weight_sync_interval=1, rollout_fragment_length=1, max_updates=20)
+        metrics = new_controller(tmp_path / name, config).run()
+        dropped = metrics["decisions_of_buffer"]["stale"]
+        assert (dropped > 0) == (name == "few")
+    warnings = [record.getMessage() for record in caplog.records if "were dropped" in record.getMessage()]
+    assert len(warnings) == 1
+    assert re.match(r"\d+ % of the decisions were dropped .* more than 1 versions old, .*max_staleness", warnings[0])
+
+
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
     config = replace(CONFIG, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
     with pytest.raises(ValueError, match=r"raise reinforcement\.buffer\.capacity_bytes above"):
@@ -447,6 +463,7 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
         ({"weight_sync_interval": 0}, "weight_sync_interval is 0: use at least 1"),
         ({"evaluation_hanchans": 9}, "use a multiple of 4"),
         ({"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
+        ({"buffer": ReplayBufferConfig(max_staleness=0)}, "max_staleness is 0 with overlap.*: use at least 1, or set"),
         ({"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
         (
             {"learner": EXACT, "reward": "global_prediction"},

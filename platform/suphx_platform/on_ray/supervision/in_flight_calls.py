@@ -51,6 +51,8 @@ class InFlightCalls:
         self.handled_call_began = 0.0
         """When the call began whose result is being handled."""
         self._answered: Queue[tuple[int, Future[Any]]] = Queue()
+        self._answered_at: dict[str, float] = {}
+        """When each part last answered a call that was no health check."""
         self._looked_at = time.monotonic()
 
     @property
@@ -81,6 +83,8 @@ class InFlightCalls:
             return
         call, self.handled_call_began, _ = self._open.pop(number)
         del self._futures[number]
+        if not call.is_health_check:
+            self._answered_at[call.part] = time.monotonic()
         error = future.exception()
         if error is None:
             call.on_result(future.result())
@@ -94,12 +98,14 @@ class InFlightCalls:
     def _look(self) -> None:
         """Kill the parts whose calls are overdue: the calls fail then like those of any dead part.
 
-        Answers that wait to be handled, as after a long match, are in time.
+        Answers that wait to be handled, as after a long match, are in time. A part makes its calls one by one: those
+        that wait for others have their time after the last answer.
         """
         now = self._looked_at = time.monotonic()
         overdue = {}
         for number, (call, since, end) in self._open.items():
-            if now > end and not self._futures[number].done():
+            since_answer = 0.0 if call.is_health_check else self._answered_at.get(call.part, 0.0)
+            if now > max(end, since_answer + call.seconds) and not self._futures[number].done():
                 overdue[call.part] = call
                 self._open[number] = (call, since, now + call.seconds)
         for part, call in overdue.items():

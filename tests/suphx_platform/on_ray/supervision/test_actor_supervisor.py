@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -244,6 +245,26 @@ def test_a_part_that_is_back_has_time_to_say_so_before_a_stop_counts_it_as_away(
         supervisor.check_stop("buffer 0")
     supervisor.health["buffer 0"] = Health(1, "here", 0, "first")
     supervisor.check_stop("buffer 0")
+
+
+def test_calls_that_wait_for_others_of_their_part_have_their_time_after_the_last_answer(killed: list[object]) -> None:
+    """A restored learner gets all batches since its last copy at once, and learns from one after another."""
+    supervisor, heard = new_supervisor(), list[str]()
+    first, second = Reference(), Reference()
+    for reference, seconds in ((first, 60.0), (second, 0.2)):
+        queued = InFlightCall(
+            part="buffer 0", actor="the actor", on_result=heard.append, on_error=lambda _: None, seconds=seconds
+        )
+        supervisor.calls.add(reference, queued)
+    time.sleep(0.3)
+    first.answer.set_result("first")
+    supervisor.calls._looked_at = float("-inf")
+    supervisor.calls.wait(1)
+    assert (heard, killed) == (["first"], [])
+    time.sleep(0.3)
+    supervisor.calls._looked_at = float("-inf")
+    supervisor.calls.wait(0)
+    assert killed == ["the actor"]
 
 
 def test_answers_that_came_in_time_and_are_handled_late_kill_nobody(killed: list[object]) -> None:
