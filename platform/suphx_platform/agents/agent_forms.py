@@ -133,7 +133,7 @@ def check_nets(address: str) -> None:
     folder = Path(split_address(address)[0])
     if not folder.is_dir():
         raise ValueError(_missing(address, folder))
-    if has_nets(folder):
+    if has_nets(folder) or has_nets(folder, is_weak=True):  # one of them missing: load_agent names it
         return
     inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each))
     if inside:

@@ -44,9 +44,7 @@ class ParameterServer:
     """Consumes: weights of the learner. Produces: versions for engines and simulators. Waits for: nothing."""
 
     def __init__(self, config: ParameterServerConfig, first: Any, *, num_older: int) -> None:
-        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept, 0 if
-        nobody plays old ones.
-        """
+        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
         self._config = config
         self._num_older = num_older
         self._latest = PolicyVersion(0, first)

@@ -225,7 +225,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch(tmp_path: Path) ->
 
 
 def test_simulators_wait_for_a_slow_learner(tmp_path: Path) -> None:
-    """The learner stands still until nothing moves any more: then two batches wait in each buffer, and what came last."""
+    """The learner stands still until nothing moves any more: then each buffer has two batches and what came last."""
     config = replace(FAULTY, buffer=ReplayBufferConfig(batch_size=200))
     most = 0
 
