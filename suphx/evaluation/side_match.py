@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval
+from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
 from suphx.games.candidate_game import CandidateGame, KeptGames, Player, SideResults
 
 MIN_DEALS = 2
@@ -111,5 +111,6 @@ def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults
 
 
 def _interval(name: str, column: NDArray[np.float64]) -> Interval:
-    is_share = name == "share" or name.startswith("wp_")
-    return proportion_interval(column) if is_share else mean_interval(column)
+    if name == "share":
+        return reaching(0.5, proportion_interval(column), column)
+    return proportion_interval(column) if name.startswith("wp_") else mean_interval(column)

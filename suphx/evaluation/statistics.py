@@ -189,7 +189,8 @@ def paired_difference(
     """Compare two agents on the same walls and seats: mean of ``candidate`` [n] - ``opponent`` [n], pair by pair.
 
     ``clusters`` [n] names the wall of each pair when several pairs share one (rotated seats). ValueError for different
-    lengths or fewer than two clusters: one alone says nothing of how much results scatter.
+    lengths or fewer than two clusters: one alone says nothing of how much results scatter. The interval reaches to zero
+    if fewer than six clusters have a difference (``reaching``).
     """
     first, second = np.asarray(candidate, np.float64), np.asarray(opponent, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
@@ -199,10 +200,20 @@ def paired_difference(
         raise ValueError(f"{len(rows)} independent pairs: a difference needs at least two walls")
     return PairedDifference(
         mean=float(np.mean(first - second)),
-        interval=_ratio_interval(rows, num_samples, level, seed),
+        interval=reaching(0.0, _ratio_interval(rows, num_samples, level, seed), rows[:, 0]),
         num_pairs=first.size,
         num_clusters=len(rows),
     )
+
+
+def reaching(equal: float, interval: Interval, values: ArrayLike) -> Interval:
+    """Return ``interval``, out to ``equal`` if fewer than six of the independent ``values`` [n] differ from that.
+
+    So few all lie on one side of it by chance in more than 5 of 100 cases, however many others are equal.
+    """
+    if np.count_nonzero(np.asarray(values) != equal) >= MIN_CLUSTERS:
+        return interval
+    return Interval(min(interval.low, equal), max(interval.high, equal))
 
 
 def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Interval:

@@ -39,6 +39,11 @@ class Measure:
         return float(np.std(self.by_place)) / 2
 
     @property
+    def best_difference(self) -> float:
+        """By how much one candidate that is always first is better than three equal opponents."""
+        return float(max(self.sign * (value - np.mean(self.by_place)) for value in self.by_place))
+
+    @property
     def largest_difference(self) -> float:
         """A bound of the difference on one wall, in any seating."""
         return 0.75 * (max(self.by_place) - min(self.by_place))

@@ -10,6 +10,7 @@ import pytest
 from suphx.evaluation.stable_rank import stable_rank, stable_ranks
 from suphx.evaluation.statistics import (
     Interval,
+    PairedDifference,
     average_placement,
     cluster_sums,
     expanded_level,
@@ -94,9 +95,20 @@ def test_intervals_reach_out_as_far_as_students_law_in_tables(freedom: int, quan
 
 
 def test_few_walls_cannot_say_who_is_better() -> None:
-    assert paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).interval == Interval(-3, -3)
+    assert paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).interval == Interval(-3, 0)
     assert not paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).is_significant
     assert paired_difference([1] * 24, [4] * 24, np.arange(24) // 4).is_significant
+
+
+def test_few_walls_with_a_difference_cannot_say_it_either_however_many_have_none() -> None:
+    def difference(num_differing: int) -> PairedDifference:
+        points = np.zeros(1000)
+        points[:num_differing] = 100 * np.arange(1, num_differing + 1)
+        return paired_difference(points, np.zeros(1000))
+
+    assert not difference(5).is_significant
+    assert difference(5).interval.low == 0
+    assert difference(6).is_significant
 
 
 def test_games_that_agree_within_a_cluster_widen_the_interval() -> None:

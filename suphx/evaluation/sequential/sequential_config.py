@@ -50,6 +50,12 @@ class SequentialConfig:
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
         points_measure(self.points)
+        if self.difference >= self.deciding.best_difference:
+            other = " (points have decides = points)" if self.decides == "placement" else ""
+            raise ValueError(
+                f"difference is {self.difference:g}: use a number below {self.deciding.best_difference:g}, by which an "
+                f"agent is better that is always first{other}"
+            )
 
     @property
     def deciding_seating(self) -> Seating:

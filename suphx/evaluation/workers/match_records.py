@@ -60,6 +60,18 @@ def first_seating(tables: Sequence[Path]) -> list[Path]:
     return [path for path in tables if path.name.startswith(_WALLS)] or list(tables)
 
 
+def number_tables(folder: Path) -> None:
+    """Begin the names of tables with numbers, in each folder in the order of the games: one candidate comes first.
+
+    Then whoever reads the files of a folder by name reads the games in this order, those of folders in it afterwards.
+    """
+    for place in {path.parent for path in folder.rglob(_TABLES)}:
+        paths = sorted(place.glob(_TABLES), key=lambda path: (path.name.partition(_WALLS)[0], *_first_wall(path)))
+        width = len(str(len(paths)))
+        for number, path in enumerate(paths, 1):
+            path.rename(path.with_name(f"{number:0{width}}-{path.name}"))
+
+
 def remove_after(folder: Path, num_walls: int) -> None:
     """Remove the tables of walls behind the first ``num_walls``: games that a decided match had already begun."""
     for path in folder.glob(_TABLES):

@@ -13,8 +13,10 @@ from suphx.evaluation.workers.match_records import (
     first_seating,
     index_records,
     indexed_tables,
+    number_tables,
     remove_after,
 )
+from suphx.file_tree import files_below
 from suphx.games.riichi import Quarantine, parse_all
 
 
@@ -74,6 +76,17 @@ def test_the_tables_of_all_seatings_are_in_the_order_of_their_walls_and_one_seat
     assert [path.name for path in first_seating(tables)] == [f"walls-{n}-{n + 15}.tsv.xz" for n in (1, 17, 113)]
     others = [path for path in tables if path.name.startswith("2v2")]
     assert first_seating(others) == others
+
+
+def test_numbered_tables_are_read_in_the_order_of_the_match(tmp_path: Path) -> None:
+    played = [f"{seating}walls-{n}-{n + 15}" for seating in ("", "2v2-", "3v1-") for n in (1, 17, 97, 113)]
+    (tmp_path / "fresh").mkdir()
+    for name in (*played, "fresh/walls-1-16"):
+        (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b"game\n"))
+    number_tables(tmp_path)
+    read = [path.relative_to(tmp_path).as_posix() for path in files_below(tmp_path)]
+    names = [f"{number:02}-{name}.tsv.xz" for number, name in enumerate(played, 1)]
+    assert read == [*names, "fresh/1-walls-1-16.tsv.xz"]
 
 
 def test_walls_behind_those_that_decided_are_removed(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("importing"):
         from suphx.evaluation.match_setup import MatchSetup
         from suphx.evaluation.workers.game_runner import GameRunner
+        from suphx.evaluation.workers.match_records import number_tables
         from suphx_cli.commands.evaluation import riichi_match
         from suphx_platform.agents.agent_loading import load_any_agent
         from suphx_platform.agents.agent_source import AgentSource
@@ -50,6 +51,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     for sentence in report.forfeits.sentences(("the candidate", "the opponent")):
         console.warn(sentence)
     if args.keep_games is not None:
+        number_tables(args.keep_games)
         console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
     if console.is_json:
         return {**report.to_json(), "seconds": seconds}
