@@ -45,7 +45,8 @@ Context = StageContext[TournamentRecipe]
 FILES: Mapping[str, str] = {
     "pool.json, agents/<n>/": (
         "`entrants` [{name, address, digest, is_candidate, stored [versions in the storage]}], `champion` (its "
-        "index among them) and `version` (in the registry) or null, `left_out` {name: reason}; the nets"
+        "index among them) and `version` (in the registry) or null, `left_out` {name: reason}, `opponent` (an entrant "
+        "that only plays the deciding match, or null); the nets"
     ),
     "history.json": (
         "games of earlier nights as they were when the night began: `rules`, `engine`, `agents` and `games` as in "
@@ -105,6 +106,8 @@ class Pool:
     """Of the champion in the model registry."""
     left_out: dict[str, str]
     """Name of an agent that could not play, and why."""
+    opponent: Entrant | None = None
+    """Of the deciding match while there is no champion; it does not play on the leaderboard."""
 
 
 _MAX_LEFT_OUT = 50
@@ -121,13 +124,13 @@ def run(context: Context) -> dict[str, float]:
     source = AgentSource(context.tracker.store, recipe.storage)
     check_newest_from(context, source, source.newest)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
-    if version is None and recipe.decision.opponent:
-        load_any_agent(recipe.decision.opponent)  # now, not after all the games
     entrants, left_out = enter_agents(context, _wanted(context, source, version), partial(_enter, source), least=SEATS)
     CandidateVersions(source, recipe.name, context.console.warn).pin(entrants)
     names = [entrant.name for entrant in entrants]
     champion = names.index(recipe.registry.address) if version else None
-    pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
+    named = recipe.decision.opponent if version is None else ""
+    opponent = _enter(source, context.folder, len(entrants), named, named, False) if named else None
+    pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out, opponent=opponent)
     write_json(context.folder / POOL_NAME, asdict(pool))
     mark_named(context.tracker.store, recipe, context.console.warn)
     write_earlier_nights(context, riichi_code())
@@ -221,10 +224,13 @@ def read_pool(folder: Path) -> Pool:
 def pool_of(file: Mapping[str, Any]) -> Pool:
     """Return the pool of the values of a ``pool.json``."""
     values = dict(file)
-    entrants = tuple(
-        Entrant(**entrant | {"stored": tuple(entrant.get("stored", ()))}) for entrant in values.pop("entrants")
-    )
-    return Pool(entrants=entrants, **values)
+    opponent = values.pop("opponent", None)
+    entrants = tuple(map(_entrant_of, values.pop("entrants")))
+    return Pool(entrants=entrants, opponent=_entrant_of(opponent) if opponent else None, **values)
+
+
+def _entrant_of(values: Mapping[str, Any]) -> Entrant:
+    return Entrant(**{**values, "stored": tuple(values.get("stored", ()))})
 
 
 def deciding_pair(
@@ -233,13 +239,14 @@ def deciding_pair(
     """Return who plays the deciding match: the candidate or None, the address of its opponent, and both names.
 
     ``rows``: agents of the leaderboard, the strongest first. ``folder``: of the pool. ``opponent``: address of the one
-    while there is no champion, empty for none. The names are the keys ``candidate`` and ``opponent``, perhaps None.
+    while there is no champion, if the pool has no copy of it; empty for none. The names are the keys ``candidate`` and
+    ``opponent``, perhaps None.
     """
     best = next((row["name"] for row in rows if row["is_candidate"]), None)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
-    champion = None if pool.champion is None else pool.entrants[pool.champion]
-    names = {"candidate": best, "opponent": champion.name if champion else opponent or None}
-    return candidate, champion.address_in(folder) if champion else opponent, names
+    other = pool.opponent if pool.champion is None else pool.entrants[pool.champion]
+    names = {"candidate": best, "opponent": other.name if other else opponent or None}
+    return candidate, other.address_in(folder) if other else opponent, names
 
 
 def _wanted(context: Context, source: AgentSource, version: str | None) -> Iterator[tuple[str, str, bool]]:

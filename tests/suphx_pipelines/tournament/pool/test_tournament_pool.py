@@ -23,7 +23,7 @@ from suphx_pipelines.tournament.pool.tournament_history import (
     earlier_nights,
     games_json,
 )
-from suphx_pipelines.tournament.pool.tournament_pool import Pool, read_pool
+from suphx_pipelines.tournament.pool.tournament_pool import Pool, deciding_pair, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage_config import StorageConfig
@@ -35,11 +35,11 @@ SCRIPTED_AGENTS = RECIPE.pool.agents
 NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
 
 
-def settle(folder: Path, runs: Path, pool: PoolConfig) -> Pool:
+def settle(folder: Path, runs: Path, pool: PoolConfig, opponent: str = "") -> Pool:
     folder.mkdir(parents=True, exist_ok=True)
     context = StageContext(
         folder=folder,
-        recipe=replace(RECIPE, pool=pool),
+        recipe=replace(RECIPE, pool=pool, decision=DecisionConfig(opponent=opponent)),
         upstream={},
         records=None,
         tracker=TrackingStore(runs).start("pool", key="pool"),
@@ -62,6 +62,19 @@ def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) ->
     elsewhere = (tmp_path / "pool").rename(tmp_path / "elsewhere")  # as another machine has it from the storage
     for entrant in pool.entrants:
         load_any_agent(entrant.address_in(elsewhere))
+
+
+def test_the_nets_of_the_opponent_stay_as_they_were_when_the_night_began(runs: Path, tmp_path: Path) -> None:
+    nets, folder = save_random(tmp_path / "nets"), tmp_path / "pool"
+    agents = PoolConfig(agents=(*SCRIPTED_AGENTS, str(save_random(tmp_path / "fourth", seed=2))), newest=0)
+    pool = settle(folder, runs, agents, opponent=f"{nets}:sampled")
+    shutil.rmtree(nets)  # a run that goes on writes others there
+    rows = [{"name": "ukeire", "is_candidate": False}]
+    _, address, names = deciding_pair(pool, rows, folder, f"{nets}:sampled")
+    assert load_any_agent(address).name == address
+    assert Path(address).is_relative_to(folder)
+    assert names["opponent"] == f"{nets}:sampled", "tables name it as the recipe does"
+    assert deciding_pair(replace(pool, opponent=None), rows, folder, "ukeire")[1] == "ukeire", "of an older pool.json"
 
 
 def save_with_early(folder: Path, seed: int, early_seed: int) -> Path:
