@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from itertools import chain, count, islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
     from suphx.evaluation.review import ReviewedDecision, ReviewedGame
-    from suphx.games.riichi import GameLog
+    from suphx.games.riichi import GameLog, Quarantine
     from suphx.selfplay.agents.agent import Agent
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_cli.commands.viewing.riichi_held_out import HeldOut
@@ -67,7 +68,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Write the review; ValueError for a missing record, an unknown agent or player, or a record against the rules.
+    """Write the review; ValueError for a missing record, an unknown agent or player, or if no record can be reviewed.
 
     Also for a folder that cannot be written, before the agent is loaded and asked.
     """
@@ -86,7 +87,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     records = iter_records([args.record], quarantine=quarantine)
     if args.held_out and learned is not None:
         records = (log for log in records if learned.is_held_out(log.id))
-    logs = list(islice(records, args.games))
+    logs = list(islice(_allowed(records, quarantine), args.games))
     if (warning := quarantine_sentence(quarantine)) is not None:
         console.warn(warning)
     seated = [(log, _seats(log, args.player)) for log in logs]
@@ -124,6 +125,19 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         "page": str(args.out / "review.html"),
         **set_aside,
     }
+
+
+def _allowed(records: Iterable[GameLog], quarantine: Quarantine) -> Iterator[GameLog]:
+    """Yield the games whose moves the rules allow, and set the others aside: before the agent is asked for hours."""
+    from suphx.games.riichi import ILLEGAL_RECORD, recorded_decisions
+
+    for log in records:
+        try:
+            recorded_decisions(log)
+        except ValueError as error:
+            quarantine.add(*log.place(""), str(error), kind=ILLEGAL_RECORD)
+        else:
+            yield log
 
 
 def _seats(log: GameLog, player: str | None) -> tuple[int, ...]:

@@ -69,7 +69,8 @@ class MjaiAgent:
         self._forfeits: dict[tuple[int, int], str] = {}
         self._has_forfeited = False
         self._start_seconds: float | None = None
-        """Less than usual when a program has never answered, or never took a connection: others would not either."""
+        """Less than usual while no program has ever answered, or taken a connection: others would not either."""
+        self._has_answered = False
         self._fallback = ScriptedAgent("tsumogiri")
 
     def follow(self, recorder: GameRecorder) -> None:
@@ -102,6 +103,7 @@ class MjaiAgent:
         for i, place, program in asked:
             with self._forfeiting(place):
                 actions[i] = _answer(program, tables[place[0]])
+                self._has_answered, self._start_seconds = True, None
         return actions
 
     @contextmanager
@@ -112,12 +114,12 @@ class MjaiAgent:
         except ValueError as error:
             if not self._has_forfeited:
                 self._has_forfeited = True
-                _logger.warning("%s; from now on this seat discards what it draws", error)
+                _logger.warning("%s; from now on this seat discards what it draws, or wins with it", error)
             self._forfeits[place] = str(error)
             player = self._players.pop(place, None)
             if player is not None:
                 player.program.close()
-            if player is None or not player.program.has_answered:
+            if not self._has_answered:
                 self._start_seconds = self._move_seconds
 
     def _ask(self, table: Table, index: int) -> MjaiProgram:

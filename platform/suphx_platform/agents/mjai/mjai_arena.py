@@ -1,6 +1,8 @@
 """The ways to an arena: standard input and output, the TCP server of mjai itself, a WebSocket as of RiichiLab.
 
-On the first two every line is answered. On a WebSocket only ``request_action`` is, with its ``request_id``.
+On the first two every line is answered. A line with one event is answered by a move only if that event asks for one:
+mjai's own server refuses another answer to ``dora`` or ``reach_accepted``, which it sends while it waits for nobody. On
+a WebSocket only ``request_action`` is, with its ``request_id``.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 30.0
 _SHOWN = 100
+_ASKING = {"tsumo", "dahai", "chi", "pon", "reach", "ankan", "kakan", "request_action"}
+"""Types of events after which a player may have to decide."""
 
 
 def play_lines(player: MjaiPlayer, lines: Iterable[str], output: TextIO, *, name: str = "", room: str = "") -> int:
@@ -35,7 +39,7 @@ def play_lines(player: MjaiPlayer, lines: Iterable[str], output: TextIO, *, name
                 answer: Event = {"type": "join", "name": name, "room": room}
             else:
                 player.see(message)
-                answer = player.answer()
+                answer = player.answer() if _asks(message) else {"type": "none"}
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
         output.write(json.dumps(answer, separators=(",", ":")) + "\n")
@@ -84,6 +88,11 @@ def play_on_websocket(player: MjaiPlayer, url: str, token: str) -> int:
     except (OSError, WebSocketException) as error:
         raise ValueError(f"{_place(url)} cannot be reached or refuses: {error}: check the address and token") from error
     return num_asked
+
+
+def _asks(message: Any) -> bool:
+    """Tell whether a message may want a move: in a list, mjai.app sends all events since the last decision."""
+    return isinstance(message, list) or message.get("type") in _ASKING
 
 
 def _place(url: str) -> str:

@@ -2,7 +2,8 @@
 
 It gets a few environment variables (no credentials), a process group of its own and limits of memory, open files and
 file sizes. Where bubblewrap (``bwrap``) is installed and may create namespaces, it also has no network, a read-only
-file system but for a folder for temporary files, and no view of other processes and the usual folders of credentials;
+file system but for a folder for temporary files, and no view of other processes, the usual folders of credentials and
+those of sockets, over which other programs of the user take orders (systemd, Docker, ssh-agent, tmux, Ray);
 not with ``SUPHX_BUBBLEWRAP=0``.
 """
 
@@ -22,11 +23,15 @@ _VARIABLES = (
 )  # fmt: skip
 _CREDENTIALS = (".aws", ".azure", ".config", ".docker", ".gnupg", ".kube", ".mlflow", ".ssh")
 """Folders below the home folder that are empty for a program in bubblewrap."""
+_SOCKETS = ("run", "var/run", "tmp/.X11-unix", "tmp/ray", "tmp/ssh-*", "tmp/tmux-*")
+"""Folders of sockets, which are empty for it too: neither a read-only file system nor a missing network closes them."""
 _LIMITS = {"d": 8 << 20, "f": 2 << 20, "n": 1024, "c": 0}
 """Options of ulimit: memory of a process (8 GiB, in KiB), its files (1 GiB, in blocks of 512 bytes), open files, core.
 
 Memory is that of private writable pages (``-d``), so that nets which only reserve addresses can be loaded.
 """
+_NIX_SYSTEM = "/run/current-system"
+"""The programs of NixOS."""
 _SCRATCH = "/dev/shm"
 _SCRATCH_SIZE = 1 << 30
 SWITCH = "SUPHX_BUBBLEWRAP"
@@ -64,13 +69,20 @@ def sandbox() -> tuple[str, ...]:
     return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
 
 
+def _is_own_folder(folder: Path) -> bool:
+    """Tell whether it is a folder and no link to one (``/var/run``)."""
+    return folder.is_dir() and not folder.is_symlink()
+
+
 @cache
 def _bubblewrap(program: str) -> tuple[str, ...]:
     """Return the words, or none where ``program`` may not create namespaces."""
     hidden = [folder for name in _CREDENTIALS if (folder := Path.home() / name).is_dir()]
+    hidden += [folder for name in _SOCKETS for folder in Path("/").glob(name) if _is_own_folder(folder)]
     words = (
         *(program, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
         *(word for folder in hidden for word in ("--tmpfs", str(folder))),
+        *("--ro-bind-try", _NIX_SYSTEM, _NIX_SYSTEM),
         *("--size", str(_SCRATCH_SIZE), "--tmpfs", _SCRATCH, "--setenv", "TMPDIR", _SCRATCH),
         *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--die-with-parent", "--"),
     )

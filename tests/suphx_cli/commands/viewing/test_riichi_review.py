@@ -18,6 +18,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx.training.data.split import SplitConfig
 from suphx_cli import cli
+from suphx_cli.commands.viewing import riichi_review
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review.training_games import games_of_run
@@ -155,6 +156,15 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_records_are_read(
     assert cli.main(["review", "empty", "--agent", "ukeire", "--out", "file/review"]) == 1
     told = capsys.readouterr().err.splitlines()[-1]
     assert "nothing can be written into the folder file/review (a file is in its place): choose another" in told
+
+
+def test_games_against_the_rules_are_set_aside_before_the_agent_is_asked() -> None:
+    game, quarantine = random_game(0), Quarantine()
+    kyoku = dataclasses.replace(game.kyokus[0], moves=game.kyokus[0].moves[1:])
+    against = dataclasses.replace(game, kyokus=[kyoku])
+    assert list(riichi_review._allowed([against, game, against], quarantine)) == [game]
+    assert quarantine.by_reason == {"against the rules": 2}
+    assert "deal 0 of game game-0 contradicts the rules" in quarantine.entries[0].reason
 
 
 def test_costs_of_differences_are_in_the_files_and_on_the_pages(

@@ -82,7 +82,7 @@ def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
     report = match(bot(way, seconds_of(way)))
     assert report.forfeits.counts == {0: 8}
     assert re.search(FAILING[way], report.forfeits.reasons[0])
-    assert "from now on this seat discards what it draws" in caplog.text
+    assert "from now on this seat discards what it draws, or wins with it" in caplog.text
     assert report.statistics.placements == (0, 0, 0, 8)
     assert report.statistics.deal_in_rate == match("tsumogiri").statistics.deal_in_rate
     (sentence,) = report.forfeits.sentences(("the candidate", "the opponent"))
@@ -202,3 +202,16 @@ def test_no_program_outlives_its_games() -> None:
         load=lambda address: agent if address == "lowest" else load_any_agent(address),
     )  # fmt: skip
     assert not agent._players
+
+
+def test_a_program_that_fails_takes_start_time_only_while_none_has_answered() -> None:
+    agents = [load_any_agent(bot("lowest", "-7")) for _ in range(2)]
+    play_match(
+        "lowest", "ukeire", num_hanchans=8, seed=1, rules=tonpuu(),
+        load=lambda address: agents[1] if address == "lowest" else load_any_agent(address),
+    )  # fmt: skip
+    for agent in agents:
+        assert isinstance(agent, MjaiAgent)
+        with agent._forfeiting((0, 0)):
+            raise ValueError("it has ended")
+    assert [agent._start_seconds for agent in agents if isinstance(agent, MjaiAgent)] == [7.0, None]

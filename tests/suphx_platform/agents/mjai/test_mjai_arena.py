@@ -39,6 +39,24 @@ def test_every_line_is_answered_whether_it_has_one_event_or_many(player: MjaiPla
     assert lines(together.getvalue()) == [NONE, discard]
 
 
+def test_an_event_alone_that_asks_nobody_is_answered_by_none(player: MjaiPlayer) -> None:
+    """mjai's own server reveals the indicator of a kan before it looks at the discard that it has been answered."""
+    kan = {"type": "ankan", "actor": 1, "consumed": ["2p"] * 4}
+    rinshan, dora = {"type": "tsumo", "actor": 1, "pai": "9s"}, {"type": "dora", "dora_marker": "E"}
+    hand = ["2p", "2p", "2p", "2m", "4m", "6m", "8m", "2s", "4s", "6s", "8s", "P", "F"]
+    hands = [hand if seat == 1 else ["?"] * 13 for seat in range(4)]
+    start = [{**event, "tehais": hands} if event["type"] == "start_kyoku" else event for event in TO_DISCARD[:-1]]
+    drawn = [{**TO_DISCARD[-1], "pai": "2p"}, kan, rinshan, dora]
+    single, together = StringIO(), StringIO()
+    play_lines(player, [json.dumps(event) for event in (*start, *drawn)], single)
+    assert [answer["type"] for answer in lines(single.getvalue())][-3:] == ["none", "dahai", "none"]
+    other = MjaiPlayer(load_agent("ukeire"))
+    play_lines(other, [json.dumps([*start, drawn[0]]), json.dumps(drawn[1:])], together)
+    assert lines(together.getvalue())[-1]["type"] == "dahai", (
+        "in a list the last event may come after the one that asks"
+    )
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [("{", "line 2: '{' is not JSON: send one mjai event"), ('"x"', "line 2: 'x' is no mjai event")],

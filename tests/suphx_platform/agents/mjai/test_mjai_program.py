@@ -3,7 +3,9 @@ from __future__ import annotations
 import os
 import resource
 import shlex
+import socket
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,8 +150,18 @@ def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: 
     assert program_process.sandbox() == ()
 
 
-def test_bubblewrap_hides_network_files_and_processes(
-    programs: list[MjaiProgram], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def open_socket() -> Iterator[Path]:
+    """A socket where tmux has those over which it takes orders."""
+    with tempfile.TemporaryDirectory(prefix="tmux-", dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as server:
+        path = Path(folder, "default")
+        server.bind(str(path))
+        server.listen()
+        yield path
+
+
+def test_bubblewrap_hides_network_files_sockets_and_processes(
+    programs: list[MjaiProgram], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, open_socket: Path
 ) -> None:
     secret = tmp_path / ".aws" / "credentials"
     secret.parent.mkdir()
@@ -168,14 +180,22 @@ try:
     open(NOTE, "w")
 except OSError as error:
     facts["write"] = error.strerror
+try:
+    socket.socket(socket.AF_UNIX).connect(SOCKET)
+except OSError as error:
+    facts["socket"] = error.strerror
+facts["run"] = [name for name in os.listdir("/run") if name != "current-system"]
 tempfile.TemporaryFile().write(b"x")
 child = os.fork()
 child and print(json.dumps(facts), flush=True)
 time.sleep(600)
 """
-    code = code.replace("SECRET", repr(str(secret))).replace("NOTE", repr(str(tmp_path / "note")))
+    for name, path in (("SECRET", secret), ("NOTE", tmp_path / "note"), ("SOCKET", open_socket)):
+        code = code.replace(name, repr(str(path)))
     program = start(programs, code)
     facts = program.receive()
+    away = "No such file or directory"
+    assert (facts.pop("socket"), facts.pop("run")) == (away, [])
     assert facts == {"secret": False, "network": ["lo"], "processes": 2, "write": "Read-only file system"}
     own = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
     inside = [child for each in own for child in Path(f"/proc/{each}/task/{each}/children").read_text().split()]

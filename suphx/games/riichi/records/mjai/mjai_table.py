@@ -160,7 +160,9 @@ class MjaiTable:
             raise ValueError(f"a dora indicator is turned over outside a deal, or a sixth one: there are {_NUM_DORA}")
         indicator = face_of_name(event["dora_marker"])
         self._seen.add([indicator])
-        self._tables[0]["wall"][DORA_POSITIONS[self._num_dora]] = _id(indicator)
+        wall = self._tables[0]["wall"]
+        others = wall[list(DORA_POSITIONS[: self._num_dora])]
+        wall[DORA_POSITIONS[self._num_dora]] = next(tile for tile in _ids(indicator) if tile not in others)
         self._num_dora += 1
         self._tables[0]["num_dora"] = self._num_dora
 
@@ -309,6 +311,11 @@ def _num_held(table: Any, seat: int, face: int) -> int:
 def _id(face: int) -> int:
     """Return the id of a tile of a face; which of those that are alike does not matter."""
     return RED_IDS[face - 34] if is_red(face) else 4 * face + 1
+
+
+def _ids(face: int) -> tuple[int, ...]:
+    """Return the ids of the tiles of a face, ``_id`` first: indicators are told apart by them (determinisation.py)."""
+    return (_id(face),) if is_red(face) else tuple(4 * face + number for number in (1, 2, 3, 0))
 
 
 def _dealt_faces(event: JsonObject, seat: int) -> list[int]:

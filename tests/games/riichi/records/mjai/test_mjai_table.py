@@ -19,6 +19,7 @@ from suphx.games.riichi.records.mjai.mjai_writer import kyoku_events, running_ky
 from suphx.games.riichi.table.action import MINKAN, action_name
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, ROB_KAN, TABLE
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 from suphx.kernel.record import Records
 from tests.games.riichi.builders.random_game import choose_hastily
 
@@ -118,6 +119,15 @@ def seated(*events: dict[str, Any]) -> MjaiTable:
     for event in ({"type": "start_game"}, *events):
         table.see(event)
     return table
+
+
+def test_equal_indicators_are_different_tiles() -> None:
+    more = [{"type": "dora", "dora_marker": name} for name in ("1p", "5p", "1p", "1p")]
+    decision = seated(DEAL, *more, *OWN_TURN[1:]).decision()
+    assert decision is not None
+    indicators = [int(tile) for tile in decision["wall"][0][list(DORA_POSITIONS)]]
+    assert len(set(indicators)) == 5
+    assert [tile >> 2 for tile in indicators] == [9, 9, 13, 9, 9]
 
 
 def test_each_deal_has_its_own_seed_for_agents_that_draw_lots() -> None:
