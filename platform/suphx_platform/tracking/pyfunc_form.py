@@ -49,8 +49,8 @@ def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> Non
         mlflow_model=Model(run_id=run_id, model_id=model_id),
         signature=_signature(columns),
         input_example=pd.DataFrame({columns.input: [columns.example]}),
-        pip_requirements=[f"suphx=={version('suphx')}"],
-        metadata={DIGESTS: net_digests(nets)},
+        pip_requirements=[],  # a package of this project's name on an index is somebody else's
+        metadata={DIGESTS: net_digests(nets), "suphx_version": version("suphx")},
     )
     source.unlink()
 
