@@ -72,6 +72,7 @@ def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_p
         ("evaluate --candidate random --opponent ukeire --sequential nan", 2, "difference is nan"),
         ("evaluate --candidate random --opponent ukeire --sequential 7", 2, "7: use a number below 1.5, by which"),
         ("evaluate --candidate random --opponent ukeire --sequential 90 --decides points", 2, "a number below 90, by"),
+        ("bench selfplay --tables 511", 2, "--tables is 511: use an even number"),
         ("launch laptop --rm", 2, "--rm deletes the run when it has ended: add --follow"),
         ("play --game doudizhu --port 80", 2, "--port has no meaning for DouDizhu: leave it out"),
         ("adapt --agent nowhere", 1, "'nowhere' is no agent"),

@@ -42,7 +42,9 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         default="auto",
         help="device of the nets (default: auto, which is cuda if available)",
     )
-    parser.add_argument("--tables", type=positive, default=512, metavar="N", help="games per simulator (default: 512)")
+    parser.add_argument(
+        "--tables", type=positive, default=512, metavar="N", help="games per simulator, an even number (default: 512)"
+    )
     parser.add_argument("--simulators", type=positive, metavar="N", help="number of simulators (default: --threads)")
     parser.add_argument(
         "--engines",
@@ -74,6 +76,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure self-play; ValueError for cuda where there is none, UsageError for options that do not fit."""
     if args.engines == 0 and not args.ray:
         raise UsageError("--engines 0 puts an engine into each Ray simulator: add --ray, or use --engines 1")
+    if args.tables % 2:
+        raise UsageError(f"--tables is {args.tables}: use an even number, as two halves of the games take turns")
     from suphx.models.device import find_device
     from suphx_platform.bench.riichi.selfplay.selfplay import bench_selfplay
     from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase

@@ -41,7 +41,7 @@ def bench_training(case: NetCase, batches: Sequence[int], *, say: Callable[[str]
     """
     device = case.torch_device
     sizes = tuple(sorted(set(batches))) or (GPU_BATCHES if device.type == "cuda" else CPU_BATCHES)
-    samples = case.samples(_BATCHES_OF_ROWS * max(sizes), say)
+    samples = case.samples(max(_BATCHES_OF_ROWS * max(sizes), _ROWS_A_BLOCK), say)
     with torch_threads(case.threads):
         peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
         rates = []

@@ -40,10 +40,14 @@ def test_inference_reports_rates_beside_the_peak(capsys: pytest.CaptureFixture[s
 
 
 def test_training_runs_the_training_loop(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "training", *FAST, "--batch", "64", "--head", "chow", "--normalization", "none")
-    check_rates(values, [64])
+    values = bench(capsys, "training", *FAST, "--batch", "64", "4", "--head", "chow", "--normalization", "none")
+    check_rates(values, [64, 4])
     assert (values["head"], values["planes"], values["normalization"]) == ("chow", "mini-claim (310)", "none")
     assert values["flop_per_observation"] > 2 * 2 * 34 * 3 * 310 * 32
+
+
+def test_a_small_batch_alone_can_be_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    check_rates(bench(capsys, "training", *FAST, "--batch", "4"), [4])
 
 
 def test_by_default_the_paper_net_is_measured_on_the_paper_planes() -> None:
