@@ -43,7 +43,7 @@ def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a program with pipes to its standard input, output and error; OSError if there is no shell."""
     limits = "; ".join(f"ulimit -{option} {limit} 2>/dev/null" for option, limit in _LIMITS.items())
     return subprocess.Popen(
-        [*sandbox(), "/bin/sh", "-c", f'{limits}; exec "$@"', "sh", *words],
+        [*(sandbox() or _ending_with_parent()), "/bin/sh", "-c", f'{limits}; exec "$@"', "sh", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -67,6 +67,15 @@ def sandbox() -> tuple[str, ...]:
     """Return the words before a command that put it into bubblewrap; none where that does not work or is off."""
     program = shutil.which("bwrap")
     return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
+
+
+def _ending_with_parent() -> tuple[str, ...]:
+    """Return the words before a command that have the kernel kill it with the process that started it.
+
+    That process may be killed, or end without ending its programs. bubblewrap does the same (``--die-with-parent``).
+    """
+    program = shutil.which("setpriv")
+    return () if program is None else (program, "--pdeathsig", "KILL", "--")
 
 
 def _is_own_folder(folder: Path) -> bool:

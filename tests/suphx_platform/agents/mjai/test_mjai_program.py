@@ -4,6 +4,7 @@ import os
 import resource
 import shlex
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -202,3 +203,18 @@ time.sleep(600)
     program.close()
     assert inside
     assert all(ends_soon(int(process)) for process in inside)
+
+
+def test_a_program_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from suphx_platform.agents.mjai.program_process import start_process; "
+        "print(start_process([sys.executable, '-S', '-c', 'import time; time.sleep(600)']).pid, flush=True); "
+        "time.sleep(600)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        program = int(parent.stdout.readline())
+        assert is_alive(program)
+        parent.kill()
+    assert ends_soon(program)
