@@ -7,6 +7,7 @@ from typing import Any
 
 from ray.train import UserCallback
 
+from suphx.games.riichi import BadDealError
 from suphx.training.loop.loss_watch import DivergedError
 
 
@@ -34,4 +35,4 @@ def is_final(error: Exception) -> bool:
 
     Errors of libraries that derive from ValueError, such as those of damaged JSON, do not count.
     """
-    return isinstance(error, DivergedError) or type(error) is ValueError
+    return isinstance(error, DivergedError) or type(error) in (ValueError, BadDealError)

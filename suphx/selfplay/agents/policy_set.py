@@ -22,6 +22,7 @@ from suphx.models.checkpoints.checkpoint import (
 )
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.checkpoints.tensor_file import tensors_digest
+from suphx.models.first_weights import first_weights
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
@@ -120,8 +121,7 @@ def sharpened(policy_set: PolicySet, heads: Sequence[int], temperature: float) -
 
 def random_policy_set(encoder: str, config: NetConfig, seed: int) -> PolicySet:
     """Return nets with random weights that discard about evenly, call rarely, and declare riichi mostly."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with first_weights(seed):
         layouts = (find_encoder(encoder).layout(head) for head in range(len(HEAD_NAMES)))
         nets = tuple(PolicyNet(head, layout.num_planes, config) for head, layout in enumerate(layouts))
     for net in nets:

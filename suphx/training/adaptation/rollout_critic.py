@@ -16,6 +16,7 @@ from torch.optim import AdamW
 from suphx.experience.observation import F32
 from suphx.games.riichi import DISCARD_HEAD, MAX_SEED
 from suphx.kernel.record import U8
+from suphx.models.first_weights import first_weights
 from suphx.models.nets.critic import CriticNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, play_deals
@@ -55,8 +56,7 @@ def train_rollout_critic(
     decisions = play_deals(deals, seats, agent, keys=keys, temperature=config.temperature)
     progress(0.6)
     rewards = reward(before, deals)[np.arange(len(deals)), seats]
-    with torch.random.fork_rng():
-        torch.manual_seed(seed % MAX_SEED)
+    with first_weights(seed % MAX_SEED):
         critic = CriticNet(DISCARD_HEAD, agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config)
     order = draw.permutation(len(decisions))
     _learn(critic, decisions.planes[order], rewards[decisions.deals[order]] / np.float32(REWARD_UNIT))

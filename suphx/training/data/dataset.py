@@ -251,7 +251,9 @@ class SampleStream:
         num_batches = num_rows // size
         if is_last and position.window_chunk == 0 and num_batches == 0:
             if num_rows == 0:
-                raise ValueError(f"{len(self._kyokus)} kyokus hold no sample to learn from: give more records")
+                raise ValueError(
+                    f"{len(self._kyokus)} kyokus hold no sample to learn from: give more records, or use fewer workers"
+                )
             num_batches = 1
         for batch in range(position.batch, num_batches):
             start = batch * size - num_carried

@@ -48,6 +48,13 @@ class WorkerGroup:
         dist.broadcast(tensor, src=0)
         return cast(list[float], tensor.tolist())
 
+    def sum(self, own: Tensor) -> Tensor:
+        """Return the sum of the workers' tensors, without gradient; every worker must call it."""
+        total = own.detach().clone()
+        if self.size > 1:
+            dist.all_reduce(total)
+        return total
+
     def gather(self, value: T) -> list[T]:
         """Return the values of all workers by rank; every worker must call it. The value must be picklable."""
         if self.size == 1:
@@ -67,6 +74,10 @@ class WorkerGroup:
         if shares_statistics:
             share_batch_statistics(net)
         return DistributedDataParallel(net)
+
+
+ONE_WORKER = WorkerGroup()
+"""Alone."""
 
 
 def share_batch_statistics(net: nn.Module) -> None:

@@ -14,6 +14,7 @@ from torch import nn
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import CandidateGame
 from suphx.kernel.record import I32, I64, U8
+from suphx.models.first_weights import first_weights
 from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
 from suphx.models.segments import segment_argmax, segment_rows
 
@@ -106,8 +107,7 @@ class ValuePlayer:
 
 def new_nets(game: CandidateGame, seed: int) -> nn.ModuleList:
     """Return one net for each seat; the weights follow from ``seed``, and torch's own random state stays as it was."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with first_weights(seed):
         return nn.ModuleList(_new_net(game, seat) for seat in range(len(game.seat_names)))
 
 

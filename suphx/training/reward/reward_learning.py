@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from suphx.kernel.record import I64
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
 from suphx.models.device import find_device, torch_threads
+from suphx.models.first_weights import first_weights
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.training.loop.loss_watch import DivergedError
@@ -279,6 +280,5 @@ def _losses(predictor: RewardPredictor, batch: HistoryBatch, device: torch.devic
 
 def _new_net(learning: RewardLearning) -> RewardPredictor:
     """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
-    with torch.random.fork_rng():
-        torch.manual_seed(learning.config.seed)
+    with first_weights(learning.config.seed):
         return RewardPredictor(learning.net, learning.points)

@@ -21,3 +21,8 @@ def supervised_loss(logits: Tensor, labels: Tensor, masks: Tensor, yes_weight: f
         one = legal.new_ones(1)
         weight = torch.cat([one, one * yes_weight])  # made on the device: a CUDA graph cannot copy from the host
     return functional.cross_entropy(legal, labels.long(), weight=weight)
+
+
+def sum_of_weights(labels: Tensor, yes_weight: float) -> Tensor:
+    """Return the sum of the weights (0-d) over which ``supervised_loss`` takes the mean."""
+    return len(labels) + (yes_weight - 1) * labels.float().sum()

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from suphx.models.device import compared_algorithms
 from suphx.training.data.feed import Batch
 from suphx.training.loop.prediction import net_logits
-from suphx.training.supervised.loss import supervised_loss
+from suphx.training.loop.worker_group import ONE_WORKER, WorkerGroup
+from suphx.training.supervised.loss import sum_of_weights, supervised_loss
 
 _STEPS_BEFORE = 3  # in which torch compiles, cuDNN compares its algorithms, and memory is allocated
 
@@ -20,14 +21,23 @@ _STEPS_BEFORE = 3  # in which torch compiles, cuDNN compares its algorithms, and
 class LossGradients:
     """Consumes: batches of one size on the device. Produces: losses, and gradients in the net's parameters."""
 
-    def __init__(self, net: nn.Module, *, is_bf16: bool, yes_weight: float, is_recorded: bool) -> None:
+    def __init__(
+        self,
+        net: nn.Module,
+        *,
+        is_bf16: bool,
+        yes_weight: float,
+        is_recorded: bool = False,
+        group: WorkerGroup = ONE_WORKER,
+    ) -> None:
         """``net``: in training mode whenever a loss is asked for; its parameters stay where they are.
 
-        ``is_recorded``: on a GPU, replay a CUDA graph from the fourth batch on.
+        ``group``: of the workers over which ``net`` takes the mean of gradients. ``is_recorded``: on a GPU, replay a
+        CUDA graph from the fourth batch on.
         """
         self._net = net
         self._is_bf16, self._yes_weight = is_bf16, yes_weight
-        self._is_recorded = is_recorded
+        self._is_recorded, self._group = is_recorded, group
         self._num_steps = 0
         self._graph: torch.cuda.CUDAGraph | None = None
         self._inputs: tuple[Tensor, ...] = ()
@@ -63,5 +73,8 @@ class LossGradients:
     def _loss_of(self, planes: Tensor, masks: Tensor, labels: Tensor) -> Tensor:
         self._net.zero_grad(set_to_none=True)
         loss = supervised_loss(net_logits(self._net, planes, self._is_bf16), labels, masks, self._yes_weight)
+        if self._group.size > 1 and self._yes_weight != 1:  # the mean is over the weights of all workers
+            weights = sum_of_weights(labels, self._yes_weight)
+            loss = loss * (weights * self._group.size / self._group.sum(weights))
         torch.autograd.backward(loss)
         return loss.detach()

@@ -29,6 +29,7 @@ from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import PlanesVersion
 from suphx.models.checkpoints.tensor_file import read_header
 from suphx.models.device import find_device, torch_threads, uses_bf16
+from suphx.models.first_weights import first_weights
 from suphx.models.nets.compiled_net import CompiledNet, compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -284,6 +285,7 @@ class _Trainer:
             self.group.join(net, shares_statistics=self.config.shares_statistics),
             is_bf16=self.bf16,
             yes_weight=self.yes_weight,
+            group=self.group,
             is_recorded=self.device.type == "cuda" and self.group.size == 1 and isinstance(net, CompiledNet),
         )
 
@@ -405,6 +407,5 @@ class _Trainer:
 
 def _new_net(data: HeadData, config: NetConfig, seed: int) -> PolicyNet:
     """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
+    with first_weights(seed):
         return PolicyNet(data.head, data.layout.num_planes, config)

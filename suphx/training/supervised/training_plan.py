@@ -35,13 +35,15 @@ def estimate_samples(encode: Encode, kyokus: NDArray[np.int64]) -> int:
 def plan_training(config: SupervisedConfig, samples: int, num_workers: int = 1) -> SupervisedConfig:
     """Return ``config`` with the batch size and the passes that let a head of ``samples`` make ``min_steps`` steps.
 
-    The batch size stays a multiple of ``num_workers``. Without a limit of passes there is nothing to change.
+    The passes are those of one worker, so that a training can go on with any number of them; the batch size becomes a
+    multiple of ``num_workers``. Without a limit of passes there is nothing to change.
     """
     wanted = min(config.min_steps, config.max_steps or config.min_steps)
     batch, epochs = config.batch_size, config.max_epochs
     if not samples or not epochs:
         return config
-    while samples * epochs / batch < wanted and batch % (2 * num_workers) == 0 and batch // 2 >= _SMALLEST_BATCH:
+    while samples * epochs / batch < wanted and batch % 2 == 0 and batch // 2 >= _SMALLEST_BATCH:
         batch //= 2
     passes = min(_MOST_PASSES * epochs, wanted * batch / samples)
-    return replace(config, batch_size=batch, max_epochs=max(epochs, round(passes, 3)))
+    whole = -(-batch // num_workers) * num_workers
+    return replace(config, batch_size=whole, max_epochs=max(epochs, round(passes, 3)))

@@ -59,6 +59,13 @@ def test_batches_stay_a_multiple_of_the_workers() -> None:
     assert plan.batch_size == 96
 
 
+def test_the_passes_do_not_depend_on_the_number_of_workers() -> None:
+    config = SupervisedConfig(batch_size=1000, max_epochs=4, min_steps=300)
+    plans = [plan_training(config, 8000, num_workers) for num_workers in (1, 2, 8, 40)]
+    assert [plan.batch_size for plan in plans] == [125, 126, 128, 160]
+    assert {plan.max_epochs for plan in plans} == {4.688}
+
+
 @pytest.mark.parametrize("fields", [{"max_epochs": 0, "max_steps": 20}, {"min_steps": 0}, {"max_steps": 20}])
 def test_a_limit_of_steps_leaves_the_settings_alone(fields: dict[str, int]) -> None:
     config = SupervisedConfig(**({"batch_size": 64, "max_epochs": 4} | fields))  # type: ignore[arg-type]
