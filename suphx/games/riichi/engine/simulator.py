@@ -49,13 +49,15 @@ class Simulator:
         """Start a new game on the tables ``indices`` (None: all); walls come from ``seeds``, one for each table.
 
         ``indices``: integers (n,). ValueError for another number of seeds, one that is not in 0 … 2**62 - 1, or a table
-        that is not there.
+        that is not there or named twice.
         """
         chosen = np.arange(len(self.tables)) if indices is None else as_integers(indices, "indices")
         all_seeds = as_integers(list(seeds), "seeds", chosen.size)
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
         check_in_range(chosen, len(self.tables))
+        if np.unique(chosen).size < chosen.size:
+            raise ValueError("a table is named twice: give each one seed")
         tables = self.tables[chosen]
         apply_rules(tables, self.rules)
         tables["wall_seed"] = all_seeds
@@ -92,9 +94,11 @@ class Simulator:
         _advance(self.tables, load_suits(), places, chosen, not self.stops_at_kyoku_end)
 
     def next_kyoku(self, indices: ArrayLike) -> None:
-        """Go on from the end of a deal to the next one or to the end of the game; ValueError for no such table."""
+        """Go on from the end of a deal to the next one or to the end of the game; ValueError for a table without."""
         places = as_integers(indices, "indices")
         check_in_range(places, len(self.tables))
+        if (empty := places[self.tables["num_winds"][places] == 0]).size:
+            raise ValueError(f"table {empty[0]} has no game: reset it first")
         _next_kyoku(self.tables, load_suits(), places)
 
     def placements(self) -> I8:

@@ -15,6 +15,8 @@ from suphx.games.riichi.table import rule_flag
 from suphx.kernel.record import Records
 
 _SUITS = "mps"
+_MAX_POINTS = 1_000_000
+"""Of points at the start or as a target: tables count in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,9 @@ class Rules:
         for name, allowed in _choices().items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(map(repr, allowed))}")
+        for name in _numbers():
+            if not isinstance(value := getattr(self, name), int | np.integer) or abs(value) > _MAX_POINTS:
+                raise ValueError(f"{name} is {value!r}: use an integer of at most {_MAX_POINTS:,}")
         if not 1 <= self.num_winds <= 4 - self.extra_wind:
             raise ValueError(
                 f"num_winds is {self.num_winds}: use 1 (East only) to {4 - self.extra_wind}"
@@ -197,6 +202,12 @@ def _choices() -> dict[str, tuple[Any, ...]]:
     hints = get_type_hints(Rules)
     choices = {name: get_args(hint) for name, hint in hints.items() if get_args(hint)}
     return choices | {name: (True, False) for name, hint in hints.items() if hint is bool}
+
+
+@cache
+def _numbers() -> tuple[str, ...]:
+    """Return the names of the options that are numbers."""
+    return tuple(name for name, hint in get_type_hints(Rules).items() if hint is int)
 
 
 def rule_flags(rules: Rules) -> int:

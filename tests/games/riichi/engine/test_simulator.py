@@ -172,6 +172,16 @@ def test_no_deal_begins_at_a_table_that_is_not_there(index: int) -> None:
             call(np.array([0, index]))
 
 
+def test_no_deal_begins_at_a_table_without_a_game() -> None:
+    simulator = Simulator(3, tenhou(), stops_at_kyoku_end=True)
+    simulator.reset([1], [1])
+    with pytest.raises(ValueError, match="table 2 has no game: reset it first"):
+        simulator.next_kyoku([1, 2])
+    with pytest.raises(ValueError, match="a table is named twice"):
+        simulator.reset([1, 2], [0, 0])
+    assert simulator.tables["num_kyoku"].tolist() == [0, 1, 0]
+
+
 def test_lists_name_tables_and_actions() -> None:
     simulator, same = Simulator(2, tenhou()), Simulator(2, tenhou())
     simulator.reset([7, 8])

@@ -2,6 +2,7 @@
 
 >>> simulator = Simulator(256, rules, stops_at_kyoku_end=True)
 >>> recorder = GameRecorder(simulator)
+>>> recorder.begin_kyokus(indices)  # after simulator.reset and simulator.next_kyoku
 >>> recorder.advance(indices, actions)  # instead of simulator.advance
 >>> recorder.take_kyokus(simulator.at_kyoku_end())  # before simulator.next_kyoku
 >>> log = recorder.finish(table_index, "game-1", names)  # at GAME_END
@@ -72,8 +73,15 @@ class GameRecorder:
         return list(self._kyokus[index])
 
     def begin_kyokus(self, indices: I64) -> None:
-        """Note how the new deals of the tables ``indices`` start; call it after ``next_kyoku`` and after ``reset``."""
+        """Note how the new deals of the tables ``indices`` start; call it after ``next_kyoku`` and after ``reset``.
+
+        After ``reset`` what was written down of the game before is forgotten.
+        """
         tables = self._simulator.tables
+        self._num_moves[indices] = 0
+        is_first = (tables["num_kyoku"][indices] == 1) & (tables["phase"][indices] != GAME_END)
+        for index in indices[is_first].tolist():
+            self._kyokus[index] = []
         for name in ("honba", "kyotaku", "scores"):
             self._starts[name][indices] = tables[name][indices]
 

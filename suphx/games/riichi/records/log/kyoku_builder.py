@@ -230,7 +230,7 @@ class KyokuBuilder:
             if self._stage != _DISCARD or self.drawn < 0:
                 raise ValueError("nine terminals are declared by a seat that has not drawn")
             self._moves.append(move(self.turn, NINE_TERMINALS))
-        elif self._stage != _CLAIM:
+        elif self._stage != _CLAIM and not (self._stage == _KAN and result == TRIPLE_RON_DRAW):  # a kan can be robbed
             raise ValueError("the kyoku is drawn in the middle of a turn")
         if result != TRIPLE_RON_DRAW:
             self._need_stick_paid()

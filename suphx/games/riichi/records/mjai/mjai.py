@@ -233,7 +233,7 @@ class _KyokuReader:
         self._last = -1
         self._discarded: list[int] = []
         self._num_melds = 0
-        self._num_kans = 0
+        self._kan_seats: list[int] = []
         self._num_riichi = 0
 
     def read(self, name: str, event: JsonObject) -> None:
@@ -308,6 +308,9 @@ class _KyokuReader:
             return [int(delta > 0) for delta in deltas]
         if self.builder.drawn >= 0:
             raise ValueError("the kyoku ends for want of tiles before the drawn tile is discarded")
+        return self._held_tenpai()
+
+    def _held_tenpai(self) -> list[int]:
         hands = [self.builder.hand(seat) for seat in range(4)]
         counts = [np.bincount([tile >> 2 for tile in hand], minlength=NUM_KINDS) for hand in hands]
         waits = find_waits(counts, [(13 - len(hand)) // 3 for hand in hands])
@@ -317,16 +320,22 @@ class _KyokuReader:
         """Return why the kyoku is drawn, derived from what was played."""
         if self.builder.drawn >= 0:
             return NINE_TERMINALS_DRAW
+        if len(self._kan_seats) == 4 and len(set(self._kan_seats)) > 1:
+            return FOUR_KANS_DRAW
         if self.builder.num_live_left == 0:
-            is_noten_payment = all(abs(delta) in _NOTEN_PAYMENTS for delta in deltas)
-            return EXHAUSTIVE_DRAW if is_noten_payment else NAGASHI_MANGAN
+            return self._exhausted_result(deltas)
         if self._num_riichi == 4:
             return FOUR_RIICHI_DRAW
-        if self._num_kans == 4:
-            return FOUR_KANS_DRAW
         is_first_round = len(self._discarded) == 4 and self._num_melds == 0
         is_same_wind = len(set(self._discarded)) == 1 and EAST <= self._discarded[0] <= NORTH
         return FOUR_WINDS_DRAW if is_first_round and is_same_wind else TRIPLE_RON_DRAW
+
+    def _exhausted_result(self, deltas: Sequence[int]) -> int:
+        """Return how a kyoku ends after the last tile. Without payments, all are tenpai or none, or three rons."""
+        if not any(deltas):
+            return TRIPLE_RON_DRAW if sum(self._held_tenpai()) == 3 else EXHAUSTIVE_DRAW
+        is_noten_payment = all(abs(delta) in _NOTEN_PAYMENTS for delta in deltas)
+        return EXHAUSTIVE_DRAW if is_noten_payment else NAGASHI_MANGAN
 
     def _call(self, name: str, event: JsonObject) -> None:
         seat = _seat(event, "actor")
@@ -342,7 +351,8 @@ class _KyokuReader:
             meld = self._claim(name, seat, faces, event)
         self.builder.call(seat, meld)
         self._num_melds += 1
-        self._num_kans += name in ("kakan", "ankan", "daiminkan")
+        if name in ("kakan", "ankan", "daiminkan"):
+            self._kan_seats.append(seat)
         if name in ("kakan", "ankan"):
             self._last = meld.hand_tiles()[-1]
 

@@ -33,6 +33,24 @@ def test_games_recorded_side_by_side_replay_without_difference() -> None:
         assert recorder.finish(i, "again", NAMES).kyokus == []
 
 
+def test_a_game_that_is_reset_in_the_middle_leaves_nothing_in_the_next_one() -> None:
+    simulator = Simulator(2, tenhou(), stops_at_kyoku_end=True)
+    recorder = GameRecorder(simulator)
+    for seed, num_kyokus in ((1, 2), (3, 99)):
+        simulator.reset([seed, seed + 1])
+        recorder.begin_kyokus(np.arange(2))
+        while (waiting := simulator.waiting()).size and len(recorder.finished_kyokus(0)) < num_kyokus:
+            recorder.advance(waiting, choose(simulator.tables, waiting).astype(np.int16))
+            ended = simulator.at_kyoku_end()
+            recorder.take_kyokus(ended)
+            simulator.next_kyoku(ended)
+            recorder.begin_kyokus(ended)
+    for index in range(2):
+        log = recorder.finish(index, "game", NAMES)
+        assert len(log.kyokus) == simulator.tables["num_kyoku"][index]
+        assert Replayer().replay(log) == []
+
+
 def test_a_simulator_that_goes_on_by_itself_cannot_be_recorded() -> None:
     with pytest.raises(ValueError, match="make it with stops_at_kyoku_end=True"):
         GameRecorder(Simulator(1, tenhou()))

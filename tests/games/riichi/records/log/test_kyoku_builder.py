@@ -13,7 +13,9 @@ from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CHI_MELD,
     EXHAUSTIVE_DRAW,
+    KAKAN_MELD,
     NINE_TERMINALS_DRAW,
+    PON_MELD,
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
@@ -61,6 +63,25 @@ def test_a_triple_ron_has_no_ron_moves() -> None:
     log = builder.finish()
     assert log.moves.tolist() == [move(0, TSUMOGIRI)]
     assert log.result["result"] == TRIPLE_RON_DRAW
+
+
+def test_a_triple_ron_may_rob_a_kan() -> None:
+    wall = ORDERED.copy()
+    wall[[4, 52]] = wall[[52, 4]]  # seat 0 draws the fourth 2m, seat 1 holds the others
+    builder = builder_of(wall)
+    builder.draw(0, 4)
+    builder.discard(0, 4)
+    builder.call(1, Meld(PON_MELD, (4, 5, 6), 4, 3))
+    builder.discard(1, 52)
+    for seat, tile in ((2, 53), (3, 54), (0, 55)):
+        builder.draw(seat, tile)
+        builder.discard(seat, tile)
+    builder.draw(1, 56)
+    builder.call(1, Meld(KAKAN_MELD, (4, 5, 6, 7), 4, 3, 7))
+    with pytest.raises(ValueError, match="in the middle of a turn"):
+        builder.end_in_draw(EXHAUSTIVE_DRAW, NO_CHANGE)
+    builder.end_in_draw(TRIPLE_RON_DRAW, NO_CHANGE)
+    assert builder.finish().result["result"] == TRIPLE_RON_DRAW
 
 
 def test_a_double_ron_is_two_moves_and_two_wins_in_order() -> None:

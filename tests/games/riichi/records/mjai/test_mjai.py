@@ -15,7 +15,7 @@ from suphx.games.riichi.records.log.record_error import ForeignRecord, RecordErr
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.mjai.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
 from suphx.games.riichi.records.mjai.mjai_writer import start_event, write_mjai
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW
+from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, TRIPLE_RON_DRAW
 from suphx.games.riichi.table.tile import parse_faces
 from tests.games.riichi.builders.random_game import random_game
 from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
@@ -91,6 +91,16 @@ def test_ura_indicators_of_the_original_mjai_are_read(seed: int) -> None:
 def test_random_games_have_a_draw_in_which_all_four_are_tenpai() -> None:
     """In the dialect without ``tenpais`` nobody is paid then: only the hands tell."""
     assert [1, 1, 1, 1] in tenpai_of(random_game(5))
+
+
+def test_a_draw_without_a_reason_and_payments_is_a_triple_ron_if_three_are_tenpai_after_the_last_tile() -> None:
+    game = random_game(8)
+    assert tenpai_of(game)[0] == [1, 1, 0, 1]
+    events = events_of(write_mjai(game))
+    end = events.index(first(events, "ryukyoku"))
+    events[end] = {"type": "ryukyoku", "deltas": [0, 0, 0, 0]}
+    log = parse_mjai(text_of([*events[: end + 1], {"type": "end_kyoku"}]), "x", is_fragment_allowed=True)
+    assert log.kyokus[0].result["result"] == TRIPLE_RON_DRAW
 
 
 def test_who_is_tenpai_at_a_nagashi_mangan_follows_from_the_hands() -> None:
