@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -97,23 +98,41 @@ def prepare(folder: Path, started: Started, continues: Collection[str] = ()) -> 
     before = read_started(folder)
     is_kept = before is not None and before.digest in (started.digest, *continues)
     if not is_kept:
-        _empty(folder)
+        empty(folder)
     if before != started or not is_kept:
         write_json(folder / STARTED, asdict(started))
     return is_kept
 
 
-def find_finished(runs: Path, stage_name: str, digest: str) -> tuple[Path, Done] | None:
-    """Return the stage's folder in any run where it is finished with exactly these inputs, or None."""
-    return next((found for found in all_finished(runs, stage_name) if found[1].digest == digest), None)
+def find_finished(
+    runs: Path, stage_name: str, digest: str, upstream: Mapping[str, Done | None] | None = None
+) -> tuple[Path, Done] | None:
+    """Return the stage's folder in any run where it is finished with exactly these inputs, or None.
+
+    ``upstream``: what it must have been made from. Equal inputs do not make equal nets if time ended their training.
+    """
+
+    def fits(found: tuple[Path, Done]) -> bool:
+        folder, done = found
+        needs = (upstream or {}).items()
+        return done.digest == digest and all(_read(folder.with_name(name)) == own for name, own in needs)
+
+    return next(filter(fits, all_finished(runs, stage_name)), None)
+
+
+def _read(folder: Path) -> Done | None:
+    """Return what a stage of another run has finished; None if nothing, or if it cannot be read."""
+    with suppress(ValueError, OSError):
+        return read_done(folder)
+    return None
 
 
 def all_finished(runs: Path, stage_name: str) -> Iterator[tuple[Path, Done]]:
     """Yield the stage's folder in every run where it is finished."""
     for path in sorted(runs.glob(f"*/{stage_name}/{DONE}")):
-        done = read_done(path.parent)
-        if done is not None:
-            yield path.parent, done
+        with suppress(ValueError, OSError):  # that of another run, which may be damaged or another user's
+            if (done := read_done(path.parent)) is not None:
+                yield path.parent, done
 
 
 def copy_result(source: Path, target: Path, done: Done) -> bool:
@@ -123,7 +142,7 @@ def copy_result(source: Path, target: Path, done: Done) -> bool:
     meanwhile; OSError, with ``target`` as it was, if it cannot be copied.
     """
     space = target.with_name(f".{target.name}.reused")
-    _empty(space)
+    empty(space)
     try:
         copy_linked(source, space, DONE, STARTED, ".*")
         is_whole = read_done(source) == done
@@ -133,14 +152,15 @@ def copy_result(source: Path, target: Path, done: Done) -> bool:
             raise
         is_whole = False
     if is_whole:
-        _empty(target)
+        empty(target)
         space.replace(target)
     else:
         shutil.rmtree(space)
     return is_whole
 
 
-def _empty(folder: Path) -> None:
+def empty(folder: Path) -> None:
+    """Leave an empty folder, without any result, wherever this is cut off."""
     for name in (DONE, STARTED):  # first, so that a kill in between leaves nothing that looks whole
         (folder / name).unlink(missing_ok=True)
     if folder.exists():

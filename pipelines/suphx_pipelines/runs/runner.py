@@ -22,12 +22,15 @@ from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.provenance import digest_file, digest_files, digest_json, git_commit
 from suphx_pipelines.engine.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.engine.stage_folder import (
+    DONE,
     Done,
     Started,
     copy_result,
+    empty,
     find_finished,
     prepare,
     read_done,
+    read_started,
     write_done,
 )
 from suphx_pipelines.engine.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
@@ -313,10 +316,12 @@ class Runner(Generic[R]):
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
         """Copy the result that another run has made with the same inputs, if there is one."""
-        found = None if stage.is_about_run else find_finished(self._runs, stage.name, plan.digest)
+        upstream = {name: read_done(self.folder / name) for name in stage.needs}
+        found = None if stage.is_about_run else find_finished(self._runs, stage.name, plan.digest, upstream)
         if found is None:
             return None
         source, done = found
+        self._drop_dependents(stage)
         if not copy_result(source, self.folder / stage.name, done):  # that run was deleted meanwhile
             return None
         self._console.say(f"{stage.name}: reusing the result of {source}")
@@ -329,6 +334,8 @@ class Runner(Generic[R]):
         if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
             self._storage.remove(stage.name)
         is_continued = prepare(folder, begun, plan.continues)
+        if not is_continued:
+            self._drop_dependents(stage)
         tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         clear_warnings(folder)
@@ -350,6 +357,18 @@ class Runner(Generic[R]):
         metrics = stage.run(context)
         seconds = round(time.monotonic() - started, 3)
         return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
+
+    def _drop_dependents(self, stage: Stage[R]) -> None:
+        """Remove what was made from an earlier result of a stage that is made anew: somebody has deleted its folder."""
+        names = {stage.name}
+        for later in self._stages[self._stages.index(stage) + 1 :]:
+            if names.isdisjoint(later.needs):
+                continue
+            names.add(later.name)
+            folder = self.folder / later.name
+            if read_started(folder) is not None or (folder / DONE).is_file():
+                self._storage.remove(later.name)
+                empty(folder)
 
     def _check_outside(self, stage: Stage[R]) -> None:
         """Raise ValueError if files outside of the run are no longer those that its plan was made with."""

@@ -193,6 +193,37 @@ def test_a_key_that_only_says_how_work_is_done_continues_the_same_run(runs: Path
     assert "threads = 2" in (again.folder / "recipe.toml").read_text()
 
 
+def test_what_was_made_from_a_result_that_somebody_deleted_is_made_again(runs: Path) -> None:
+    folder = small_runner(runs).run().folder
+    shutil.rmtree(folder / "powers")
+    (folder / "total" / "of the old powers").touch()
+    statuses = {name: stage.status for name, stage in small_runner(runs).run().stages.items()}
+    assert statuses == {"numbers": "kept", "powers": "finished", "total": "finished"}
+    assert not (folder / "total" / "of the old powers").exists()
+    assert {stage.status for stage in small_runner(runs).run().stages.values()} == {"kept"}
+
+
+def test_a_result_is_reused_only_if_it_was_made_from_the_same_results(runs: Path) -> None:
+    """Stages that end by time leave other nets each time, whatever their inputs."""
+    first = small_runner(runs).run().folder
+    other = SmallRecipe(powers=PowersConfig(exponent=3))
+    small_runner(runs, other).run()
+    done = first / "numbers" / "done.json"
+    done.write_text(json.dumps(json.loads(done.read_text()) | {"seconds": 1000.0}))  # as if made anew
+    for run in runs.iterdir():
+        if run != first and (run / "numbers").is_dir():
+            shutil.rmtree(run / "numbers")
+    third = Runner(other, STAGES, runs=runs, records=None, console=Console(), run_id="third").run()
+    assert [stage.status for stage in third.stages.values()] == ["reused", "finished", "finished"]
+
+
+def test_a_damaged_result_of_another_run_is_not_reused_and_ends_nothing(runs: Path) -> None:
+    first = small_runner(runs).run().folder
+    (first / "numbers" / "done.json").write_text("{")
+    other = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
+    assert {stage.status for stage in other.stages.values()} == {"finished"}
+
+
 def test_a_reused_result_lives_on_when_the_first_run_is_removed(runs: Path) -> None:
     first = small_runner(runs).run()
     changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
