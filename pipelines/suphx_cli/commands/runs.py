@@ -314,12 +314,19 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     if not args.yes and not _is_confirmed(len(entries)):
         raise ValueError("nothing was deleted")
     own: list[str] = []
+    deleted_ids: list[str] = []
     try:
         for entry in entries:
-            own += _names_in(runs, entry.folder)
+            called = _names_in(runs, entry.folder)
             delete_run(entry.folder)
+            own += called
+            deleted_ids.append(entry.run_id)
         for link in filter(Path.is_symlink, folders):  # a run may be named by several
             link.unlink()
+    except (ValueError, OSError):
+        if deleted_ids:
+            console.warn(f"deleted before this error: {', '.join(deleted_ids)}")
+        raise
     finally:
         in_mlflow, about_mlflow = _delete_in_mlflow(runs, own, console)
     names = [entry.run_id for entry in entries]

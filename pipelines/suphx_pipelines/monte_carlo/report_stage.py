@@ -25,6 +25,7 @@ from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, duration, interval, number, percent
+from suphx_pipelines.summary.difference_text import digits_that_tell
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
@@ -107,7 +108,9 @@ def _sentence(opponent: str, match: Figures) -> str:
     word = words.get(_outcome(opponent, match), undecided)
     if match["decks"] < MIN_CLUSTERS:
         word = "played against"
-    won = f"{percent(figures['share']['mean'])} of the games (95 % interval {percent(low)} to {percent(high)})"
+    digits = digits_that_tell([100 * low, 100 * high], 1, equal=50.0)
+    bounds = f"{percent(low, digits)} to {percent(high, digits)}"
+    won = f"{percent(figures['share']['mean'])} of the games (95 % interval {bounds})"
     shares = " and ".join(f"{percent(figures[f'wp_{side}']['mean'])} as {side}" for side in sides)
     return f"The nets {word} {opponent}: they win {won}, {shares}."
 

@@ -157,6 +157,11 @@ def _merged(base: Table, changes: Table) -> Table:
 
 
 def _set(table: Table, key: str, text: str) -> None:
+    """Put the ``text`` of a ``--set`` into ``table``. An inline table sets its keys, as one of a recipe does."""
+    if (inner := _inline_table(text)) is not None:
+        for name, value in flatten(inner).items():
+            _set(table, f"{key}.{name}", repr(value) if isinstance(value, float) else json.dumps(value, default=str))
+        return
     *parents, last = key.split(".")
     if len(parents) >= MAX_KEY_PARTS:
         raise ValueError(f"--set {key[:60]}…={text[:60]}: the key has more than {MAX_KEY_PARTS} parts")
@@ -165,6 +170,17 @@ def _set(table: Table, key: str, text: str) -> None:
         if not isinstance(table, dict):
             raise ValueError(f"--set {key}={text}: {parent} is a value and has no keys: use --set {parent}=VALUE")
     table[last] = _Override(key, text)
+
+
+def _inline_table(text: str) -> Table | None:
+    """Return the table that a text such as ``{threads=2}`` is; None if it is none."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = parse_toml(f"value = {text}")["value"]
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _build(cls: type[Any], table: Table, location: _Location, base: Any = None) -> Any:

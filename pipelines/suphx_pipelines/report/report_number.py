@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from suphx_pipelines.summary.difference_text import digits_that_tell
+
 LOWEST_RANK, HIGHEST_RANK = 0.0, 12.0
 """Stable ranks (dan) outside of this range come from too few games or from placements that no player has."""
 
@@ -30,8 +32,14 @@ def difference(value: float | None, digits: int = 3) -> str:
 
 
 def interval(bounds: Sequence[float | None] | None, digits: int = 2) -> str:
-    """Return [low, high] as "low to high" without a line end in it, and a dash for None."""
-    return "–" if bounds is None else f"{decimal(bounds[0], digits)}\u00a0to\u00a0{decimal(bounds[1], digits)}"
+    """Return [low, high] as "low to high" without a line end in it, and a dash for None.
+
+    An end that is not 0 has as many digits as it needs to show that, ``digits`` or more.
+    """
+    if bounds is None:
+        return "–"
+    shown = digits_that_tell(bounds, digits)
+    return f"{decimal(bounds[0], shown)}\u00a0to\u00a0{decimal(bounds[1], shown)}"
 
 
 def stable_rank(rank: float | None, bounds: Sequence[float | None] | None) -> str:

@@ -19,7 +19,7 @@ from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES, relation
 from suphx_pipelines.recipe.agent_stages import initial_name
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.summary.difference_text import difference_text
+from suphx_pipelines.summary.difference_text import bounds_text, difference_text
 from suphx_platform.console.table_text import count_text
 
 Outcome = Literal["better", "worse", "undecided", "none"]
@@ -155,7 +155,7 @@ def _against_start(name: str, figures: Mapping[str, float], earlier: Sequence[st
 
 def _other_match(title: str, name: str, figures: Mapping[str, float]) -> str:
     difference, low, high = (figures[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
-    return f"{title}: {difference:+.2f} ({low:+.2f} to {high:+.2f})."
+    return f"{title}: {difference:+.2f} ({bounds_text(low, high)})."
 
 
 def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:

@@ -160,6 +160,7 @@ def bytes_text(number: float) -> str:
 def _number_with_unit(key: str, value: float) -> str:
     if not math.isfinite(value):
         return str(value)
+    key = key.removesuffix("_low").removesuffix("_high")  # an end of the interval of a figure has its unit
     if key == "seconds" or key.endswith(("_seconds", "seconds_per_hand")):
         return duration_text(value)
     for ending, unit in _UNITS.items():

@@ -7,7 +7,6 @@ from typing import Any
 
 from ray.train import UserCallback
 
-from suphx.games.riichi import BadDealError
 from suphx.training.loop.loss_watch import DivergedError
 
 
@@ -33,6 +32,7 @@ class FinalErrors(UserCallback):
 def is_final(error: Exception) -> bool:
     """Tell whether ``error`` follows from the settings and the data alone: a loss that is not finite, a wrong value.
 
-    Errors of libraries that derive from ValueError, such as those of damaged JSON, do not count.
+    Errors of libraries that derive from ValueError, such as those of damaged JSON, do not count; our own do.
     """
-    return isinstance(error, DivergedError) or type(error) in (ValueError, BadDealError)
+    is_own = type(error) is ValueError or type(error).__module__.startswith("suphx")
+    return isinstance(error, DivergedError) or (isinstance(error, ValueError) and is_own)

@@ -210,6 +210,16 @@ def test_a_table_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
     assert loaded.learner == Learner(learning_rate=0.5, steps=3, limit=7)
 
 
+def test_an_inline_table_of_an_override_changes_only_the_keys_that_it_names(recipe: Path) -> None:
+    text = "{steps = 9, limit = 7}"
+    before = load_config(Config, recipe)
+    changed = load_config(Config, recipe, [("learner", text), ("learner.steps", "10")])
+    assert changed.learner == replace(before.learner, steps=10, limit=7)
+    assert load_config(Config, recipe, [("heads", "{kong = {steps = 2}}")]).heads["kong"].learning_rate == 0.5
+    with pytest.raises(ValueError, match=r"--set learner\.speed=1: there is no such key"):
+        load_config(Config, recipe, [("learner", "{speed = 1}")])
+
+
 @pytest.mark.parametrize("text", ["a" + 40 * ".a", 100_000 * "a", 50_000 * r"\"", "'" + 40 * ".'", 100_000 * "#"])
 def test_a_long_value_is_no_long_key(text: str) -> None:
     assert parse_toml(f'a.b = """{text}"""\nc = 1.5  # {40 * "a."}\n') == {"a": {"b": text.replace("\\", "")}, "c": 1.5}

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from suphx_pipelines.report.report_number import decimal, difference, duration, interval, number, percent, stable_rank
+from suphx_pipelines.summary.difference_text import bounds_text, digits_that_tell
 
 
 def test_zero_has_no_sign() -> None:
@@ -15,6 +16,15 @@ def test_zero_has_no_sign() -> None:
 
 def test_differences_have_a_sign() -> None:
     assert [difference(value, 2) for value in (0.5, -0.5, None)] == ["+0.50", "−0.50", "–"]
+
+
+def test_an_interval_shows_on_which_side_of_zero_it_ends() -> None:
+    assert interval([-0.056, -0.004]) == "−0.056\u00a0to\u00a0−0.004"
+    assert interval([-0.00004, 0.5]) == "−0.00004\u00a0to\u00a00.50000"
+    assert interval([0.0, 0.25]) == "0.00\u00a0to\u00a00.25"
+    assert bounds_text(-0.056, -0.004) == "-0.056 to -0.004"
+    assert bounds_text(-0.23, -0.14) == "-0.23 to -0.14"
+    assert digits_that_tell([50.03, 54.0], 1, equal=50.0) == 2
 
 
 def test_what_is_not_there_is_a_dash() -> None:

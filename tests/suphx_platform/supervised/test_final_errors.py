@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from suphx.games.riichi import BadDealError
 from suphx.training.data.dataset import EncoderDiedError
 from suphx.training.loop.loss_watch import DivergedError
 from suphx_platform.supervised.final_errors import FinalErrors, is_final
@@ -23,6 +24,10 @@ def test_a_loss_that_is_not_finite_is_raised_whatever_the_other_workers_met() ->
 
 def test_a_wrong_value_beside_a_lost_worker_may_be_its_consequence() -> None:
     FinalErrors().after_exception(None, {0: RuntimeError("connection closed"), 1: ValueError("no process group")})
+
+
+def test_damaged_records_end_the_training_at_once() -> None:
+    assert is_final(BadDealError("the deal ends in the middle of a turn", "game", 0))
 
 
 @pytest.mark.parametrize(

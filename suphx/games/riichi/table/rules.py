@@ -115,7 +115,7 @@ class Rules:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(map(repr, allowed))}")
         for name in _numbers():
             value: Any = getattr(self, name)
-            if not isinstance(value, int | np.integer) or abs(value) > _MAX_POINTS:
+            if not isinstance(value, int | np.integer) or abs(int(value)) > _MAX_POINTS:
                 raise ValueError(f"{name} is {value!r}: use an integer of at most {_MAX_POINTS:,}")
         if not 1 <= self.num_winds <= 4 - self.extra_wind:
             raise ValueError(
