@@ -125,6 +125,11 @@ class Backend(Protocol):
         """Current measurements: ``buffer_bytes``, and others that depend on the backend."""
         ...
 
+    @property
+    def is_waiting_for_parts(self) -> bool:
+        """Whether nothing can go on before parts are there: this time is none of the run."""
+        ...
+
     def advance(self) -> list[Event]:
         """Let the parts work; return what happened, in order; perhaps nothing.
 

@@ -72,6 +72,11 @@ class LocalBackend:
         """Figures of the moment."""
         return {"buffer_bytes": self._buffer.num_bytes}
 
+    @property
+    def is_waiting_for_parts(self) -> bool:
+        """All parts are always there."""
+        return False
+
     def advance(self) -> list[Event]:
         """Learn if there are decisions for it, and play until there are some for the next update."""
         self._put()

@@ -107,6 +107,11 @@ class LearnerDriver:
         if shard is not None:
             self._take(shard)
 
+    @property
+    def is_away(self) -> bool:
+        """Tell whether the learner is not here, or does not have its state yet."""
+        return self._learner.is_restoring
+
     def check_stop(self) -> None:
         """Raise PartAwayError if the run is to stop while the learner, or a server that has work, is away."""
         self._learner.check_stop()

@@ -106,6 +106,11 @@ class RayBackend:
         """What each living part said last of its process."""
         return dict(self._supervisor.health)
 
+    @property
+    def is_waiting_for_parts(self) -> bool:
+        """Tell whether the learner or all simulators are away: not scheduled yet, starting, or lost."""
+        return self._learner_driver.is_away or self._simulators.is_away
+
     def advance(self) -> list[Event]:
         """Give everybody something to do and wait for an answer; return what happened."""
         if self._supervisor.calls.num_working == 0 and self._simulators.is_stuck:

@@ -101,6 +101,11 @@ class SimulatorGroup:
         return not any(shard.status.is_ready for shard in self.shards)
 
     @property
+    def is_away(self) -> bool:
+        """Tell whether no simulator is here."""
+        return not any(handle.is_begun for handle in self._handles)
+
+    @property
     def is_stuck(self) -> bool:
         """Tell whether some wait for room in a shard that has no batch to give."""
         return any(

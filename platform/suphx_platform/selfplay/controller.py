@@ -424,5 +424,6 @@ class Controller:
 
     def _tick(self) -> None:
         now = time.monotonic()
-        self._progress.seconds += now - self._ticked_at
+        if not self._backend.is_waiting_for_parts:  # for nodes, perhaps for hours: max_minutes is not for that
+            self._progress.seconds += now - self._ticked_at
         self._ticked_at = now

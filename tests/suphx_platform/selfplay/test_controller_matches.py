@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
@@ -60,6 +61,29 @@ class SlowMatches(LocalBackend):
         self._waiting = [match for match in self._waiting if match[0] > updates]
         for _, order, future in ended:
             future.set_result(order.play())
+
+
+def test_waiting_for_parts_takes_none_of_the_time_of_a_run(tmp_path: Path) -> None:
+    """Nodes with GPUs may take hours: the time limit is for learning."""
+
+    class Starting(LocalBackend):
+        num_waits = 0
+
+        @property
+        def is_waiting_for_parts(self) -> bool:
+            return self.num_waits < 5
+
+        def advance(self) -> list[Event]:
+            if not self.is_waiting_for_parts:
+                return super().advance()
+            time.sleep(0.3)
+            self.num_waits += 1
+            return []
+
+    controller = Controller(replace(CONFIG, max_updates=1), new_play(), tmp_path, new_backend=Starting)
+    started = time.monotonic()
+    metrics = controller.run()
+    assert metrics["seconds"] < time.monotonic() - started - 1
 
 
 def test_a_match_is_left_out_while_an_earlier_one_is_still_played(

@@ -20,6 +20,7 @@ from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
     PRESET_LABEL,
     RELEASE_LABEL,
+    RUN_LABEL,
     TEMPLATE_LABEL,
     RunObjects,
     has_job,
@@ -108,6 +109,11 @@ class Launcher:
                 data = {**objects.recipe["data"], JOB_KEY: job_text(job)}
                 self._store.put_recipe({**objects.recipe, "data": data}, job)
             return self._existing(run, job)
+        if any(is_active(pod) for pod in self._store.pods(run)):  # a new driver must never overlap the old one
+            raise ClusterError(
+                f"{run} was deleted, and its pods are still terminating: its driver may still save. Launch it again "
+                f"when kubectl get pods -l {RUN_LABEL}={run} shows none"
+            )
         if self._store.create(objects.job, objects.recipe):
             _logger.info(
                 "Created %s in namespace %s: suphx status %s, suphx logs %s -f", run, self._api.namespace, run, run
@@ -234,7 +240,7 @@ class Launcher:
         if job is not None:
             job = self._api.change("rayjobs", run, lambda one: resized_job(one, simulators))
         cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
-        if cluster and self._api.get("rayclusters", cluster) is not None:
+        if cluster and not is_ended(state) and self._api.get("rayclusters", cluster) is not None:
             self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
         _logger.info(
             "%s has %d simulator pods now. The driver distributes its work when it starts: stop and resume a run that "

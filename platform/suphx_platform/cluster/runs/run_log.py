@@ -45,8 +45,10 @@ class RunLog:
             for pod in pods:
                 self._begin(pod, follow=follow, tail=tail)
             yield from self._drained()
-            if self._num_reading == 0 and (is_over or not follow):
-                return
+            if self._num_reading == 0:
+                if is_over or not follow:
+                    return
+                time.sleep(_PAUSE_SECONDS)  # no pod has a log now: it is queued, starts, or is tried again
             is_over = follow and is_ended(state_of(self._api.get("rayjobs", self._run)))  # no job: stopped
             pods = self._started()
 

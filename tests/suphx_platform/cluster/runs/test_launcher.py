@@ -234,6 +234,48 @@ def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
         assert f"reinforcement.cluster.num_simulators={12 * slots}" in spec["entrypoint"]
 
 
+def test_scale_starts_no_pods_for_a_run_that_has_failed(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    job, name = cluster.objects["rayjobs", run_id], f"{run_id}-abcde"
+    cluster.put("rayclusters", {"metadata": {"name": name}, "spec": job["spec"]["rayClusterSpec"]})
+    set_status(cluster, run_id, "Failed", "FAILED")
+    before = cluster.objects["rayclusters", name]["spec"]
+    assert suphx("scale", run_id, "--simulators", "12")[0] == 0
+    assert cluster.objects["rayclusters", name]["spec"] == before
+    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
+    groups = {group["groupName"]: group for group in kept["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
+    assert groups["simulator"]["replicas"] == 12
+
+
+def test_a_run_that_was_deleted_is_not_launched_while_its_pods_terminate(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    put_pod(cluster, run_id, "head")
+    for key in (("rayjobs", run_id), ("configmaps", f"{run_id}-recipe")):  # kubectl delete
+        cluster.objects.pop(key)
+    code, _, err = suphx("launch", str(RECIPE), "--preset", "paper")
+    assert (code, cluster.names("rayjobs")) == (1, [])
+    assert f"{run_id} was deleted, and its pods are still terminating" in err
+    put_pod(cluster, run_id, "head", phase="Succeeded")
+    assert suphx("launch", str(RECIPE), "--preset", "paper")[0] == 0
+
+
+def test_a_followed_run_without_pods_is_asked_for_at_a_pace(
+    cluster: Cluster, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            set_status(cluster, run_id, "Complete", "SUCCEEDED")
+
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_log.time.sleep", pause)
+    set_status(cluster, run_id, "Initializing")
+    assert cli.main(["logs", run_id, "-f"]) == 0
+    assert len(pauses) == 3
+
+
 def test_logs_are_followed_across_broken_connections(
     cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
