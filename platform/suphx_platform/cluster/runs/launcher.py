@@ -178,6 +178,12 @@ class Launcher:
         if job is None:
             wait.until_no_pods()
             return self.status(run)
+        if saves and not _outlives_its_pods(job):
+            raise ClusterError(
+                f"{run} was not stopped: it has no storage, so what it saves would be gone with its head pod. Set "
+                f"storage.address or volumes.runs of the chart for later runs; suphx stop {run} --now stops it without "
+                "saving"
+            )
         recipe = self._store.keep_recipe(run, job)  # an error comes before the first change
         report = self._end_heads(run, wait, saves=saves)
         if state_of(self._store.job(run)) == "succeeded":
@@ -200,7 +206,7 @@ class Launcher:
             return self.status(run)
         if is_stop_requested(job) and not is_ended(state):
             _logger.info("%s is stopping: it is resumed when it has saved its state", run)
-            self.stop(run, saves=True, seconds=wait.seconds_left)
+            self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
             return self.resume(run, seconds=wait.seconds_left)
         if state == "stopping":  # a new driver must never overlap the old one
             _logger.info("%s is stopping: waiting until its pods have terminated", run)
@@ -211,7 +217,7 @@ class Launcher:
             return self.status(run)
         if self._may_compute(run, job):
             _logger.info("%s has failed, but its driver may still work: it is stopped first", run)
-            self.stop(run, saves=True, seconds=wait.seconds_left)
+            self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
             return self.resume(run, seconds=wait.seconds_left)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
@@ -420,6 +426,15 @@ def _leftover(run: str) -> str:
         f"ConfigMap {recipe_name(run)} has no RayJob: the run was deleted or never created. Launch its recipe again, "
         f"or remove the ConfigMap with suphx delete {run}"
     )
+
+
+def _outlives_its_pods(job: Object | None) -> bool:
+    """Tell whether the results of a run are kept in a storage or on a volume, not only in its head pod."""
+    if job is None:  # nothing to save any more
+        return True
+    head = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
+    is_on_volume = any(one["name"] == "runs" and "emptyDir" not in one for one in head.get("volumes") or ())
+    return is_on_volume or bool(setting(job, "storage.address"))
 
 
 def _is_rejected(job: Object | None) -> bool:

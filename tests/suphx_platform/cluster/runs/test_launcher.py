@@ -260,6 +260,23 @@ def test_a_run_that_was_deleted_is_not_launched_while_its_pods_terminate(
     assert suphx("launch", str(RECIPE), "--preset", "paper")[0] == 0
 
 
+def test_a_run_without_a_storage_is_not_stopped_as_if_it_could_be_resumed(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    spec = cluster.objects["rayjobs", run_id]["spec"]
+    spec["entrypoint"] = re.sub(r" --set storage\.address=\S*", "", spec["entrypoint"])
+    (runs,) = [
+        one for one in spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"] if one["name"] == "runs"
+    ]
+    runs.clear()
+    runs |= {"name": "runs", "emptyDir": {}}
+    set_status(cluster, run_id, "Running", "RUNNING")
+    put_pod(cluster, run_id, "head")
+    code, _, err = suphx("stop", run_id)
+    assert (code, cluster.names("rayjobs")) == (1, [run_id])
+    assert f"{run_id} was not stopped: it has no storage, so what it saves would be gone with its head pod" in err
+
+
 def test_a_followed_run_without_pods_is_asked_for_at_a_pace(
     cluster: Cluster, run_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
