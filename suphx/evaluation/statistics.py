@@ -207,9 +207,9 @@ def paired_difference(
 
 
 def reaching(equal: float, interval: Interval, values: ArrayLike) -> Interval:
-    """Return ``interval``, out to ``equal`` if fewer than six of the independent ``values`` [n] differ from that.
+    """Return ``interval``, extended to ``equal`` if fewer than six of the independent ``values`` [n] differ from it.
 
-    So few all lie on one side of it by chance in more than 5 of 100 cases, however many others are equal.
+    Five or fewer are all on one side of ``equal`` by chance in more than 5 of 100 cases (``MIN_CLUSTERS``).
     """
     if np.count_nonzero(np.asarray(values) != equal) >= MIN_CLUSTERS:
         return interval

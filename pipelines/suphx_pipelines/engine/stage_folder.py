@@ -114,14 +114,14 @@ def find_finished(
 
     def fits(found: tuple[Path, Done]) -> bool:
         folder, done = found
-        needs = (upstream or {}).items()
-        return done.digest == digest and all(_read(folder.with_name(name)) == own for name, own in needs)
+        run = folder.parents[stage_name.count("/")]
+        return done.digest == digest and all(_read(run / name) == own for name, own in (upstream or {}).items())
 
     return next(filter(fits, all_finished(runs, stage_name)), None)
 
 
 def _read(folder: Path) -> Done | None:
-    """Return what a stage of another run has finished; None if nothing, or if it cannot be read."""
+    """Return what a stage of another run has finished; None if nothing, or if it is damaged or another user's."""
     with suppress(ValueError, OSError):
         return read_done(folder)
     return None
@@ -130,9 +130,8 @@ def _read(folder: Path) -> Done | None:
 def all_finished(runs: Path, stage_name: str) -> Iterator[tuple[Path, Done]]:
     """Yield the stage's folder in every run where it is finished."""
     for path in sorted(runs.glob(f"*/{stage_name}/{DONE}")):
-        with suppress(ValueError, OSError):  # that of another run, which may be damaged or another user's
-            if (done := read_done(path.parent)) is not None:
-                yield path.parent, done
+        if (done := _read(path.parent)) is not None:
+            yield path.parent, done
 
 
 def copy_result(source: Path, target: Path, done: Done) -> bool:

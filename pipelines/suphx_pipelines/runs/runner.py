@@ -333,9 +333,8 @@ class Runner(Generic[R]):
         begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
         if plan.replaced:  # first: if this is cut off, the next attempt finds it to do
             self._storage.remove(stage.name)
+        self._drop_dependents(stage)  # before it: an attempt that is cut off in between drops them again
         is_continued = prepare(folder, begun, plan.continues)
-        if not is_continued:
-            self._drop_dependents(stage)
         tracker.resume()  # also from nothing: MLflow may have points that a lost machine has sent
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         clear_warnings(folder)
@@ -359,7 +358,7 @@ class Runner(Generic[R]):
         return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
 
     def _drop_dependents(self, stage: Stage[R]) -> None:
-        """Remove what was made from an earlier result of a stage that is made anew: somebody has deleted its folder."""
+        """Remove the results that were made from an earlier result of a stage, which somebody has deleted."""
         names = {stage.name}
         for later in self._stages[self._stages.index(stage) + 1 :]:
             if names.isdisjoint(later.needs):

@@ -51,10 +51,10 @@ class SequentialConfig:
                 raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
         points_measure(self.points)
         if self.difference >= self.deciding.best_difference:
-            other = " (points have decides = points)" if self.decides == "placement" else ""
+            points = ", or set decides to points" if self.decides == "placement" else ""
             raise ValueError(
-                f"difference is {self.difference:g}: use a number below {self.deciding.best_difference:g}, by which an "
-                f"agent is better that is always first{other}"
+                f"difference is {self.difference:g}: use a number below {self.deciding.best_difference:g}, the "
+                f"difference of an agent that always comes first{points}"
             )
 
     @property

@@ -61,9 +61,9 @@ def first_seating(tables: Sequence[Path]) -> list[Path]:
 
 
 def number_tables(folder: Path) -> None:
-    """Begin the names of tables with numbers, in each folder in the order of the games: one candidate comes first.
+    """Put a number before the name of each table: who reads a folder by name reads the games in the order of the match.
 
-    Then whoever reads the files of a folder by name reads the games in this order, those of folders in it afterwards.
+    Games of one candidate against three come first, those in subfolders last.
     """
     for place in {path.parent for path in folder.rglob(_TABLES)}:
         paths = sorted(place.glob(_TABLES), key=lambda path: (path.name.partition(_WALLS)[0], *_first_wall(path)))

@@ -65,6 +65,12 @@ def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_p
     assert find_finished(tmp_path, "supervised/kong", "one") is None
     write_done(source, done("one"))
     assert find_finished(tmp_path, "supervised/kong", "one") == (source, done("one"))
+    records = tmp_path / "run-1" / "records"
+    assert find_finished(tmp_path, "supervised/kong", "one", {"records": done("games")}) is None
+    prepare(records, Started(digest="games"))
+    write_done(records, done("games"))
+    assert find_finished(tmp_path, "supervised/kong", "one", {"records": done("games")}) == (source, done("one"))
+    assert find_finished(tmp_path, "supervised/kong", "one", {"records": done("others")}) is None
     target = tmp_path / "run-2" / "supervised" / "kong"
     prepare(target, Started(digest="half"))
     (target / "half.bin").write_text("of another attempt")

@@ -47,8 +47,8 @@ class _Player:
 class MjaiAgent:
     """Plays with a program; where only one action is legal the program is not asked.
 
-    A program that crashes, is late, or answers what cannot be played is ended: its seat passes and discards what it
-    draws until the game is over, and the game is a forfeit of this agent.
+    A program that crashes, is late, or answers what cannot be played is ended: its seat passes, discards what it
+    draws and wins where it can until the game is over, and the game is a forfeit of this agent.
     """
 
     max_tables = _TABLES
@@ -103,6 +103,7 @@ class MjaiAgent:
         for i, place, program in asked:
             with self._forfeiting(place):
                 actions[i] = _answer(program, tables[place[0]])
+            if program.has_answered:
                 self._has_answered, self._start_seconds = True, None
         return actions
 
@@ -119,7 +120,7 @@ class MjaiAgent:
             player = self._players.pop(place, None)
             if player is not None:
                 player.program.close()
-            if not self._has_answered:
+            if not self._has_answered and (player is None or not player.program.has_answered):
                 self._start_seconds = self._move_seconds
 
     def _ask(self, table: Table, index: int) -> MjaiProgram:

@@ -178,7 +178,7 @@ class Launcher:
         if job is None:
             wait.until_no_pods()
             return self.status(run)
-        if saves and not _outlives_its_pods(job):
+        if saves and self._heads(run) and not _outlives_its_pods(job):
             raise ClusterError(
                 f"{run} was not stopped: it has no storage, so what it saves would be gone with its head pod. Set "
                 f"storage.address or volumes.runs of the chart for later runs; suphx stop {run} --now stops it without "
@@ -248,12 +248,14 @@ class Launcher:
         cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
         if cluster and not is_ended(state) and self._api.get("rayclusters", cluster) is not None:
             self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
-        _logger.info(
-            "%s has %d simulator pods now. The driver distributes its work when it starts: stop and resume a run that "
-            "is running",
-            run,
-            simulators,
-        )
+        if is_ended(state):
+            _logger.info("%s has %d simulator pods when it is resumed", run, simulators)
+        else:
+            _logger.info(
+                "%s has %d simulator pods now. The driver distributes its work when it starts: stop and resume a run "
+                "that is running",
+                *(run, simulators),
+            )
         return self.status(run)
 
     def question(self, run: str) -> str:
@@ -340,9 +342,13 @@ class Launcher:
         _logger.info("%s would be created in namespace %s: the server accepts it", objects.run_id, self._api.namespace)
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
 
+    def _heads(self, run: str) -> list[str]:
+        """Return the names of the head pods that have not ended."""
+        return [pod["metadata"]["name"] for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod)]
+
     def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
         """End the head pod, whose hook has the driver save, before other pods end; return what it reports."""
-        heads = [pod["metadata"]["name"] for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod)]
+        heads = self._heads(run)
         if not heads:
             return {}
         self._store.request_stop(run)

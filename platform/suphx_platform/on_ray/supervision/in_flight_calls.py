@@ -98,8 +98,8 @@ class InFlightCalls:
     def _look(self) -> None:
         """Kill the parts whose calls are overdue: the calls fail then like those of any dead part.
 
-        Answers that wait to be handled, as after a long match, are in time. A part makes its calls one by one: those
-        that wait for others have their time after the last answer.
+        Answers that wait to be handled, as after a long match, are in time. A part handles its calls one after
+        another: the time of a call that waits for others begins with the last answer.
         """
         now = self._looked_at = time.monotonic()
         overdue = {}

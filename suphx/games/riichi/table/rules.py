@@ -116,7 +116,7 @@ class Rules:
         for name in _numbers():
             value: Any = getattr(self, name)
             if not isinstance(value, int | np.integer) or abs(int(value)) > _MAX_POINTS:
-                raise ValueError(f"{name} is {value!r}: use an integer of at most {_MAX_POINTS:,}")
+                raise ValueError(f"{name} is {value!r}: use an integer between -{_MAX_POINTS:,} and {_MAX_POINTS:,}")
         if not 1 <= self.num_winds <= 4 - self.extra_wind:
             raise ValueError(
                 f"num_winds is {self.num_winds}: use 1 (East only) to {4 - self.extra_wind}"

@@ -91,7 +91,10 @@ def test_the_rules_of_a_stored_game_reach_a_table() -> None:
         ({"num_winds": 5, "extra_wind": False}, r"num_winds is 5: use 1 \(East only\) to 4"),
         ({"num_winds": 0}, "num_winds is 0"),
         ({"start_points": 0}, "start_points is 0: use a positive multiple of 100"),
-        ({"start_points": 3_000_000_000}, "start_points is 3000000000: use an integer of at most 1,000,000"),
+        (
+            {"start_points": 3_000_000_000},
+            "start_points is 3000000000: use an integer between -1,000,000 and 1,000,000",
+        ),
         ({"target_points": -1_000_100}, "target_points is -1000100: use an integer"),
         ({"num_winds": 1.5}, "num_winds is 1.5: use an integer"),
         ({"start_points": 25_050}, "start_points is 25050"),

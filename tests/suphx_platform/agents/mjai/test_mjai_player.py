@@ -23,6 +23,8 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 class PlayerInThisProcess:
     """Stands where MjaiAgent starts a program; the agent's address is the program's command line."""
 
+    has_answered = True
+
     def __init__(self, address: CommandLine, seat: int, move_seconds: float, start_seconds: float | None) -> None:
         self._player = MjaiPlayer(load_agent(address.command), seat)
 

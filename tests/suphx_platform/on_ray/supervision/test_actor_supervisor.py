@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -12,7 +11,7 @@ from ray.exceptions import ActorUnavailableError, RayTaskError
 from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
-from suphx_platform.on_ray.supervision import actor_supervisor
+from suphx_platform.on_ray.supervision import actor_supervisor, in_flight_calls
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
@@ -247,22 +246,24 @@ def test_a_part_that_is_back_has_time_to_say_so_before_a_stop_counts_it_as_away(
     supervisor.check_stop("buffer 0")
 
 
-def test_calls_that_wait_for_others_of_their_part_have_their_time_after_the_last_answer(killed: list[object]) -> None:
+def test_calls_that_wait_for_others_of_their_part_have_their_time_after_the_last_answer(
+    killed: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A restored learner gets all batches since its last copy at once, and learns from one after another."""
+    now = 100.0
+    monkeypatch.setattr(in_flight_calls, "time", SimpleNamespace(monotonic=lambda: now))
     supervisor, heard = new_supervisor(), list[str]()
     first, second = Reference(), Reference()
-    for reference, seconds in ((first, 60.0), (second, 0.2)):
+    for reference, seconds in ((first, 600.0), (second, 60.0)):
         queued = InFlightCall(
             part="buffer 0", actor="the actor", on_result=heard.append, on_error=lambda _: None, seconds=seconds
         )
         supervisor.calls.add(reference, queued)
-    time.sleep(0.3)
+    now = 170.0
     first.answer.set_result("first")
-    supervisor.calls._looked_at = float("-inf")
     supervisor.calls.wait(1)
     assert (heard, killed) == (["first"], [])
-    time.sleep(0.3)
-    supervisor.calls._looked_at = float("-inf")
+    now = 231.0
     supervisor.calls.wait(0)
     assert killed == ["the actor"]
 
