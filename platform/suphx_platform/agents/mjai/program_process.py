@@ -3,7 +3,7 @@
 It gets a few environment variables (no credentials), a process group of its own and limits of memory, open files and
 file sizes. Where bubblewrap (``bwrap``) is installed and may create namespaces, it also has no network, a read-only
 file system but for a folder for temporary files, and no view of other processes, the usual folders of credentials and
-those of sockets, over which other programs of the user take orders (systemd, Docker, ssh-agent, tmux, Ray);
+those of sockets, over which other programs of the user accept commands (systemd, Docker, ssh-agent, tmux, Ray);
 not with ``SUPHX_BUBBLEWRAP=0``.
 """
 

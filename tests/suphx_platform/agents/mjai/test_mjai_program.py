@@ -153,7 +153,7 @@ def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: 
 
 @pytest.fixture
 def open_socket() -> Iterator[Path]:
-    """A socket where tmux has those over which it takes orders."""
+    """A socket where tmux has those over which it accepts commands."""
     with tempfile.TemporaryDirectory(prefix="tmux-", dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as server:
         path = Path(folder, "default")
         server.bind(str(path))
