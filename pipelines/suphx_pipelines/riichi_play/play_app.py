@@ -125,6 +125,7 @@ class PlayConnection:
                 task = asyncio.create_task(self._table.take(message, self._send))
                 self._hints.add(task)
                 task.add_done_callback(self._hints.discard)
+                await asyncio.sleep(0)  # it comes before a message that arrived right after it
             else:
                 await self._table.take(message, self._send)
         except AGENT_ERRORS as error:  # a wrong message, or an agent of a new table that cannot be loaded

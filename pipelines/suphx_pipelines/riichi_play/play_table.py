@@ -43,6 +43,8 @@ class PlayTable:
         """Why the game, or its record if it is over, is not saved."""
         self._watchers: set[Watcher] = set()
         self._play: asyncio.Task[None] | None = None
+        self._in_order = asyncio.Lock()
+        """Messages of pages are followed in the order in which they came."""
         self._hint_thread: asyncio.Future[dict[str, Any]] | None = None
         self._view = self._new_view()
         self._is_shown = True
@@ -71,23 +73,18 @@ class PlayTable:
     async def take(self, message: ClientMessage, watcher: Watcher) -> None:
         """Follow a message of a page; a move that is not possible now is refused and changes nothing."""
         try:
-            await self._wait_for_turn()
-            if self._problem:
-                raise RefusedMoveError(f"this game cannot go on: {self._problem}")
-            if message.type != "hint" and self._hint_thread is not None and self.agents.follows_game:
-                await asyncio.wait({self._hint_thread})  # the agent reads what has happened so far
-            if message.type == "move":
-                self._show_steps(self.session.move(message.number, message.action, message.discard))
-            elif message.type == "next":
-                self.session.next_deal(message.number)
-                self._show_view()
-            else:
-                watcher(await self._hint(message.number))
-                return
+            async with self._in_order:
+                await self._wait_for_turn()
+                if self._problem:
+                    raise RefusedMoveError(f"this game cannot go on: {self._problem}")
+                if message.type == "hint":
+                    thread = self._start_hint(message.number)
+                else:
+                    await self._go_on(message)
+                    return
+            watcher(await self._hint(message.number, thread))
         except RefusedMoveError as error:
             watcher({"type": "refused", "reason": str(error)})
-            return
-        self._start()
 
     async def close(self) -> None:
         """Stop playing; the game can go on in another command."""
@@ -107,13 +104,27 @@ class PlayTable:
                 raise RefusedMoveError("it is not your turn: wait for the other players")
             await asyncio.wait({self._play})  # unlike `await self._play`, a page that leaves does not cancel it
 
-    async def _hint(self, number: int) -> Message:
+    async def _go_on(self, message: ClientMessage) -> None:
+        """Make the person's move, or go to the next deal; then the agents play."""
+        if self._hint_thread is not None and self.agents.follows_game:
+            await asyncio.wait({self._hint_thread})  # the agent reads what has happened so far
+        if message.type == "move":
+            self._show_steps(self.session.move(message.number, message.action, message.discard))
+        else:
+            self.session.next_deal(message.number)
+            self._show_view()
+        self._start()
+
+    def _start_hint(self, number: int) -> asyncio.Future[dict[str, Any]]:
         if not self.agents.has_hints:
             raise RefusedMoveError("this agent sees hidden tiles: its hints would reveal them")
         tables = self.session.decision(number)
+        self._hint_thread = asyncio.ensure_future(asyncio.to_thread(self.agents.hint, number, tables))
+        return self._hint_thread
+
+    async def _hint(self, number: int, thread: asyncio.Future[dict[str, Any]]) -> Message:
         try:
-            self._hint_thread = asyncio.ensure_future(asyncio.to_thread(self.agents.hint, number, tables))
-            hint = await asyncio.shield(self._hint_thread)  # a page that leaves does not end the thread
+            hint = await asyncio.shield(thread)  # a page that leaves does not end the thread
         except AGENT_ERRORS as error:
             hint = {"reason": reason_of(error)}
         return {"type": "hint", "number": number, **hint}
