@@ -363,8 +363,11 @@ class Launcher:
     def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
         """Return the status of a run that is stopped; ClusterError if its driver did not save."""
         if report is None:
-            _logger.info("The head of %s ended without a report: suphx status %s shows its last checkpoint", run, run)
-        outcome = next(iter((report or {}).values()), "")
+            raise ClusterError(
+                f"{run} is stopped, but its head ended without a report: training since its last checkpoint may be "
+                f"lost. suphx status {run} shows that checkpoint, suphx resume {run} continues from there"
+            )
+        outcome = next(iter(report.values()), "")
         if outcome in _LOSSES:
             raise ClusterError(
                 f"{run} is stopped, but its driver {_LOSSES[outcome]}: training since its last checkpoint is lost. "

@@ -6,6 +6,7 @@ import logging
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
@@ -28,6 +29,7 @@ class RunLog:
         self._lines: queue.Queue[str | ClusterError | None] = queue.Queue()
         self._seen: set[str] = set()
         self._num_reading = 0
+        self._repeated = _RepeatedLines()
 
     def lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
         """Yield lines, with the pod's name in front if a role may have several; ``follow``: until the run has ended.
@@ -88,7 +90,8 @@ class RunLog:
             while True:
                 try:
                     for text in log.new_lines(follow=follow, tail=tail):
-                        self._lines.put(prefix + text)
+                        if self._role != SUBMITTER or self._repeated.is_new(pod, text):
+                            self._lines.put(prefix + text)
                 except AbsentError:
                     return  # the pod was deleted, and its log with it
                 except ClusterError as error:
@@ -107,6 +110,25 @@ class RunLog:
     def _goes_on(self, name: str) -> bool:
         pod = self._api.get("pods", name)
         return pod is not None and (pod.get("status") or {}).get("phase") == "Running"
+
+
+class _RepeatedLines:
+    """Which lines of the driver were read from another submitter: one that replaces it begins at the first line."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, dict[str, Counter[str]]] = {}
+        """How often each submitter has shown a line, for each Kubernetes Job: a new attempt has a new one."""
+        self._lock = threading.Lock()
+
+    def is_new(self, pod: Object, line: str) -> bool:
+        """Count a line, and tell whether no other submitter has shown it as often."""
+        metadata = pod["metadata"]
+        owner = next((str(one["uid"]) for one in metadata.get("ownerReferences") or ()), metadata["name"])
+        with self._lock:
+            counts = self._counts.setdefault(owner, {})
+            own = counts.setdefault(metadata["name"], Counter())
+            own[line] += 1
+            return all(own[line] > other[line] for other in counts.values() if other is not own)
 
 
 class _PodLog:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from suphx_platform.cluster.cluster_api import ClusterApi
+from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.runs.run_status import RUN_LABEL, is_active, is_ended, state_of
 from suphx_platform.cluster.stop_report import StopOutcome, read_report
@@ -27,17 +27,22 @@ class RunWait:
     def until_head_ended(self, pod: str) -> dict[str, StopOutcome] | None:
         """Have a head pod end as on a node that is drained, and wait until it has; return what it reports.
 
-        Its hook (``preStop``) has the driver save. None: it ended without a report. ClusterError if it takes too long.
+        Its hook (``preStop``) has the driver save. None: it ended without a report. Empty: it had no driver, or had not
+        started. ClusterError if it takes too long.
         """
         changes = self._api.changes("pods", pod, seconds=self.seconds_left)
-        if next(changes) is None:
+        if (before := next(changes)) is None:
             return None
         self._api.delete("pods", pod)  # after the first look, from which the watch shows all changes
         report: dict[str, StopOutcome] | None = None
+        has_started = _has_started(before)
         for one in changes:
-            report = report if one is None else read_report(one) or report
+            if one is not None:
+                found = read_report(one)
+                report = report if found is None else found
+                has_started = has_started or _has_started(one)
             if one is None or not is_active(one):
-                return report
+                return report if has_started else {}
         raise ClusterError(
             f"{self._run} is still saving its state: see suphx logs {self._run}. Repeat the command to wait longer, or "
             "use --now to end it without saving. The pod is killed after run.saveSeconds of the chart at the latest"
@@ -77,3 +82,10 @@ class RunWait:
             f"pods of {self._run} are still terminating: {', '.join(names)}. Repeat the command to wait longer; if the "
             "node of a pod is lost, kubectl delete pod NAME --force removes it"
         )
+
+
+def _has_started(pod: Object) -> bool:
+    """Tell whether any container of a pod has run; one that never did can be ``terminated``, without a beginning."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    states = [one.get("state") or {} for one in statuses]
+    return any("running" in state or (state.get("terminated") or {}).get("startedAt") for state in states)

@@ -88,7 +88,7 @@ class Cluster:
     """At most so many objects of a kind."""
     keeps_pods: bool = False
     """Whether deleted pods terminate until ``end_pods``: a head runs its preStop hook."""
-    pre_stop: Callable[[Object], str] | None = None
+    pre_stop: Callable[[Object], str] = lambda pod: '{"stopped": {}}'
     """What the hook of a head does when its pod ends; returns the termination message that it writes."""
     reactions: list[Reaction] = field(default_factory=list)
     """Each happens once."""
@@ -144,8 +144,7 @@ class Cluster:
             self.put(kind, {**body, "metadata": {**body["metadata"], "deletionTimestamp": now()}})
         elif kind == "pods":
             is_head = body["metadata"]["labels"].get("suphx/role") == "head"
-            has_hook = is_head and self.pre_stop is not None and grace is None
-            self.end_pod(name, self.pre_stop(body) if has_hook and self.pre_stop else "")
+            self.end_pod(name, self.pre_stop(body) if is_head and grace is None else "")
         else:
             self.remove(kind, name)
 

@@ -334,6 +334,28 @@ def test_a_followed_pod_that_is_deleted_ends_no_other_log(
     assert {f"{pods[1]}: line {n} of 1" for n in range(2)} <= set(out.splitlines()), err
 
 
+@pytest.mark.parametrize(("uid", "times"), [("job", 1), ("job of a later attempt", 2)])
+def test_a_submitter_that_replaces_another_shows_only_new_lines(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], uid: str, times: int
+) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+
+    def put(number: int, owner: str, lines: str, phase: str) -> None:
+        pod = put_pod(cluster, run_id, "submitter", number, phase=phase)
+        cluster.objects["pods", pod]["metadata"]["ownerReferences"] = [{"kind": "Job", "uid": owner}]
+        cluster.logs[pod] = [f"2026-11-21T10:00:0{n}Z {line}" for n, line in enumerate(lines)]
+
+    def replace() -> None:
+        put(0, "job", "abb", "Failed")
+        put(1, uid, "abbc", "Succeeded")
+        set_status(cluster, run_id, "Complete", "SUCCEEDED")
+
+    put(0, "job", "abb", "Running")
+    cluster.reactions.append(Reaction("GET", "/log", replace))
+    assert cli.main(["logs", run_id, "-f"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["a", "b", "b"] * times + ["c"]
+
+
 def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]) -> None:
     set_status(cluster, run_id, "Running", "RUNNING")
     put_pod(cluster, run_id, "head")

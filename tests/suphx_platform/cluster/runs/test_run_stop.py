@@ -112,10 +112,21 @@ def test_a_head_without_a_report_is_not_called_saved(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str, message: str
 ) -> None:
     cluster.pre_stop = lambda pod: message
+    code, _, err = suphx("stop", run_id)
+    assert code == 1
+    assert "its head ended without a report: training since its last checkpoint may be lost" in err
+    assert suphx("status", run_id)[1]["state"] == "stopped"
+
+
+def test_a_head_that_has_not_started_has_nothing_to_save(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    (head,) = heads(cluster)
+    status = {"phase": "Pending", "containerStatuses": [{"name": "head", "state": {"waiting": {}}}]}
+    cluster.put("pods", {**cluster.found("pods", head), "status": status})
+    cluster.pre_stop = lambda pod: ""
     code, result, err = suphx("stop", run_id)
-    assert (code, result["state"]) == (0, "stopped")
-    assert "outcome" not in result
-    assert f"ended without a report: suphx status {run_id} shows its last checkpoint" in err
+    assert (code, result["state"]) == (0, "stopped"), err
 
 
 def test_a_driver_that_takes_too_long_goes_on_saving_until_it_is_killed(
