@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from suphx_pipelines.runs.run_lock import LOCK_FILE, holder
-from suphx_pipelines.summary.run_summary import RunState, RunSummary
+from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary
 from suphx_platform.cluster.stop_report import StopOutcome
 
 _POLL_SECONDS = 0.1
@@ -47,9 +47,9 @@ def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
         ) from error
     while holder(folder) == process:
         if time.monotonic() >= ends_at:
-            return _outcome(folder, still_running="unsaved")
+            return _outcome(folder, "unsaved", before_work="unsaved")
         time.sleep(_POLL_SECONDS)
-    return _outcome(folder, still_running="killed")
+    return _outcome(folder, "killed", before_work="saved")
 
 
 def held_runs(runs: Path) -> list[Path]:
@@ -58,7 +58,15 @@ def held_runs(runs: Path) -> list[Path]:
     return [folder for folder in folders if holder(folder) is not None]
 
 
-def _outcome(folder: Path, *, still_running: StopOutcome) -> StopOutcome:
-    """Return what the run's state says; ``still_running``: what it means that nobody has written how the run ended."""
+def _outcome(folder: Path, still_running: StopOutcome, *, before_work: StopOutcome) -> StopOutcome:
+    """Return what the run's state says.
+
+    ``still_running``: what it means that nobody has written how the run ended; ``before_work``: that the state is that
+    of an earlier command, as the process still waits for MLflow and has done nothing.
+    """
     summary = RunSummary.read(folder)
-    return still_running if summary is None else _OUTCOMES.get(summary.state, still_running)
+    if summary is None:
+        return before_work
+    if (folder / RUN_FILE).stat().st_mtime_ns < (folder / LOCK_FILE).stat().st_mtime_ns:  # written when it is taken
+        return before_work
+    return _OUTCOMES.get(summary.state, still_running)

@@ -27,7 +27,7 @@ def write_run(
     folder = runs / run_id
     stages = metrics if metrics is not None else {"evaluation": {"paired_difference": -0.25}}
     for name, figures in stages.items():
-        (folder / name).mkdir(parents=True)
+        (folder / name).mkdir(parents=True, exist_ok=True)
         done = {"digest": "a", "inputs": {}, "metrics": figures, "seconds": 12.5, "run_id": run_id}
         (folder / name / "done.json").write_text(json.dumps(done), encoding="utf-8")
     folder.mkdir(parents=True, exist_ok=True)

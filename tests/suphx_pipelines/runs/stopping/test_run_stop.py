@@ -17,6 +17,7 @@ import pytest
 from suphx_cli import cli
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.run_stop import held_runs, stop_run
+from suphx_pipelines.summary.run_summary import RunState
 from suphx_platform.cluster.stop_report import read_report
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 from tests.suphx_pipelines.runs.stopping import stopped_run
@@ -83,7 +84,18 @@ def test_a_driver_that_cannot_save_has_failed(runs: Path) -> None:
 def test_a_process_that_ends_without_a_word_was_killed(runs: Path) -> None:
     folder = write_run(runs, "killed", state="running")
     with running(folder):  # a process without a handler of SIGTERM
+        write_run(runs, "killed", state="running")
         assert stop_run(folder, seconds=60) == "killed"
+
+
+@pytest.mark.parametrize("state", ["failed", "finished", "interrupted", "running"])
+def test_how_an_earlier_command_ended_says_nothing_of_one_that_has_not_begun(runs: Path, state: RunState) -> None:
+    folder = write_run(runs, "waits", state=state)
+    with running(folder, ignores=[signal.SIGTERM]) as process:
+        assert stop_run(folder, seconds=0.2) == "unsaved"
+        os.kill(process, signal.SIGKILL)
+    with running(folder):
+        assert stop_run(folder, seconds=60) == "saved"
 
 
 def test_a_process_that_takes_too_long_goes_on(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,8 +109,9 @@ def test_a_process_that_takes_too_long_goes_on(runs: Path, capsys: pytest.Captur
 
 def test_a_process_that_has_saved_and_takes_long_to_end_has_saved(runs: Path) -> None:
     """It may still be sending messages to MLflow."""
-    folder = write_run(runs, "slow", state="interrupted")
+    folder = write_run(runs, "slow", state="running")
     with running(folder, ignores=[signal.SIGTERM]) as process:
+        write_run(runs, "slow", state="interrupted")
         assert stop_run(folder, seconds=0.2) == "saved"
         os.kill(process, signal.SIGKILL)
 
