@@ -1,4 +1,4 @@
-"""Ends worker processes with the process that started them.
+"""Ends worker processes with the process that started them, and says what to do if one of them has died.
 
 Ctrl-C reaches every process of a terminal: only the first one reports it, its workers end in silence. If the first one
 is killed, its workers would wait for work for ever.
@@ -14,7 +14,21 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+
+
+class WorkerDiedError(Exception):
+    """A worker process has ended."""
+
+
+@contextmanager
+def worker_deaths(remedy: str) -> Iterator[None]:
+    """Raise WorkerDiedError if a process of a ProcessPoolExecutor has died inside the block; ``remedy``: what to do."""
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise WorkerDiedError(f"a worker process died, most likely for lack of memory: {remedy}") from error
 
 
 @contextmanager

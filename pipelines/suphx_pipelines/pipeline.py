@@ -103,6 +103,8 @@ def left_out(recipe: Recipe) -> list[str]:
     if not recipe.has_self_play and recipe.reinforcement != ReinforcementConfig() and not is_predictor_only:
         limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
         notes.append(f"this run has no self-play, as {limits}")
+    if recipe.playouts.num_decisions and not recipe.has_self_play and not recipe.playouts.final_hanchans:
+        notes.append("the nets from the playouts play no match, as playouts.final_hanchans is 0")
     if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:
         notes.append("this run has no entropy study, as that needs self-play: set reinforcement.max_updates")
     given = recipe.reinforcement.reward == "global_prediction" and recipe.reinforcement.global_reward.predictor

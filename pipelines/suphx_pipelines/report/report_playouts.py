@@ -16,7 +16,7 @@ _STANDARD_ERRORS = 1.96
 _ABOUT = (
     "At uncertain decisions of self-play, several actions were tried: from each, the deal was played on with the same "
     "hidden tiles. The nets learned to prefer the actions that win more points. Gain: points per decision of the nets "
-    "minus those of the supervised nets, each weighted by its probabilities, in deals of which they had not "
+    "minus those of the nets at the start, each weighted by its probabilities, in deals of which they had not "
     "learned from any decision yet."
 )
 

@@ -30,8 +30,8 @@ def section(result: Mapping[str, Any]) -> str:
     )
     body += report_page.paragraph(
         f"First to fourth place pay {points} points. Learned from {number(games['train'])} hanchans, tested on "
-        f"{number(games['test'])} others; {number(games['left_out'])} games of another length were skipped. "
-        f"{number(result['num_weights'])} weights.",
+        f"{number(games['test'])} others; {number(games['left_out'])} games of another length, or without an end, were "
+        f"skipped. {number(result['num_weights'])} weights.",
         is_soft=True,
     )
     columns = ("predictor", "loss (equation 4)", "the net's loss is lower by", "difference", "95 % interval")

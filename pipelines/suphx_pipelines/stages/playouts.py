@@ -134,6 +134,8 @@ def _note(point: Mapping[str, float]) -> str:
         for head in HEAD_NAMES
         if f"{head}_gain" in point
     ]
+    if not gains:
+        return f"{point['decisions']:,.0f} decisions; too few deals to measure a gain"
     return (
         f"{point['decisions']:,.0f} decisions; points per decision against the start (± 95 % interval): "
         f"{', '.join(gains)}"

@@ -1,8 +1,8 @@
 """What came out of a run, in one sentence: from the metrics of its finished stages.
 
-The last stage of the run that has measured its agent decides: the match of Figure 8, else self-play against its own
-start, else the nets from the playouts against theirs, else the match of the supervised nets against the opponent, else
-the reward predictor against naive predictions.
+The last stage of the run that makes an agent decides, if it has measured it: the match of Figure 8, else self-play
+against its own start, else the nets from the playouts against theirs, else the match of the supervised nets against the
+opponent, else the reward predictor against naive predictions.
 """
 
 from __future__ import annotations
@@ -60,16 +60,31 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
     """Return the verdict on a run of ``recipe`` whose finished stages have these ``metrics``."""
     if AGENT_COMPARISON_STAGE in metrics:
         return _agent_comparison(recipe, metrics[AGENT_COMPARISON_STAGE])
-    for stage, name in _PLAY.items():
-        figures = metrics.get(stage, {})
-        if "start_difference_low" in figures:
-            is_both = stage != PLAYOUTS_STAGE and PLAYOUTS_STAGE in metrics  # the start is that of the playouts
-            name = f"Playouts and {name[0].lower()}{name[1:]}" if is_both else name
-            if stage == "oracle_decay":  # its own are those of its last part
-                earlier = metrics.get("oracle", {}).get("updates", 0.0) + figures.get("decay_updates", 0.0)
-                figures = {**figures, "updates": figures["updates"] + earlier}
-            before = _before_self_play(figures) if is_both and stage == "reinforcement" else []
-            return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
+    played = [stage for stage in _PLAY if stage in metrics]
+    if not played:
+        return _of_supervised_nets(recipe, metrics)
+    measured = [stage for stage in played if "start_difference_low" in metrics[stage]]
+    earlier = _of_stage(recipe, metrics, measured[0]) if measured else None
+    if earlier is not None and measured[0] == played[0]:
+        return earlier
+    made = f"The nets from {_PLAY[played[0]][0].lower()}{_PLAY[played[0]][1:]} played no match"
+    known = _supervised(recipe, metrics) if earlier is None else [earlier.sentence]
+    return Verdict(outcome="none", sentence=" ".join([f"{made}, so their strength is unknown.", *known]))
+
+
+def _of_stage(recipe: Recipe, metrics: Metrics, stage: str) -> Verdict:
+    """Return the verdict on the nets of a stage of ``_PLAY`` that played against their start."""
+    name, figures = _PLAY[stage], metrics[stage]
+    is_both = stage != PLAYOUTS_STAGE and PLAYOUTS_STAGE in metrics  # the start is that of the playouts
+    name = f"Playouts and {name[0].lower()}{name[1:]}" if is_both else name
+    if stage == "oracle_decay":  # its own are those of its last part
+        earlier = metrics.get("oracle", {}).get("updates", 0.0) + figures.get("decay_updates", 0.0)
+        figures = {**figures, "updates": figures["updates"] + earlier}
+    before = _before_self_play(figures) if is_both and stage == "reinforcement" else []
+    return _against_start(name, figures, [*before, *_supervised(recipe, metrics)])
+
+
+def _of_supervised_nets(recipe: Recipe, metrics: Metrics) -> Verdict:
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))

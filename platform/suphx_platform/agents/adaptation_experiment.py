@@ -9,14 +9,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 
-from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx.evaluation.statistics import Interval, mean_interval
+from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
 from suphx.kernel.record import I64, Records
 from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads
@@ -32,12 +31,15 @@ from suphx.training.adaptation.rollout_critic import train_rollout_critic
 from suphx.training.reward.deal_reward import DealReward, PredictedChange, points_won
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import GlobalRewardConfig
-from suphx.worker_interrupt import become_worker, starting_workers
+from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
 from suphx_platform.agents.adaptation_results import KeptResults
 from suphx_platform.agents.agent_loading import load_net_agent
 
 _KEY_DIGITS = 16
 _HANDS_AT_A_TIME = 2
+_EXCHANGE_RATE = GlobalRewardConfig().exchange_rate
+"""Rewards of one unit of the reward predictor; the report is in its units."""
+_REMEDY = "use fewer --workers or --rollouts; with --results FILE, the same command continues"
 _DRAWN_AT_A_TIME = 200
 """Hands come from games of their own for so many, so that the first ones are the same however many are wanted."""
 
@@ -99,13 +101,12 @@ class AdaptationReport:
     def verdict(self) -> str:
         """Return one sentence that claims no more than the interval allows."""
         low, high = self.win_interval.low, self.win_interval.high
-        num_hands = len(self.results.base_points)
-        is_known = num_hands >= MIN_CLUSTERS and not low <= 0.5 <= high
-        claim = ("better" if low > 0.5 else "worse") if is_known else "no different, as far as one can tell"
+        claim = "better" if low > 0.5 else "worse" if high < 0.5 else "no different, as far as one can tell"
+        digits = 2 if self.experiment.reward_predictor else 0
         return (
-            f"adapted is {claim}: ahead with {self.win_rate:.1%} of {num_hands} hands "
-            f"({low:.1%} to {high:.1%}), {self.points:+.0f} {self.unit} "
-            f"({self.points_interval.low:+.0f} to {self.points_interval.high:+.0f})"
+            f"adapted is {claim}: ahead with {self.win_rate:.1%} of {len(self.results.base_points)} hands "
+            f"({low:.1%} to {high:.1%}), {self.points:+.{digits}f} {self.unit} "
+            f"({self.points_interval.low:+.{digits}f} to {self.points_interval.high:+.{digits}f})"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -160,8 +161,9 @@ def run_experiment(
         parts.append(part)
         if kept:
             kept.add(part)
-        wins, points = _outcomes(TrialResults.join(parts))
-        progress(len(part.base_points), f"{wins.mean():.1%} ahead, {points.mean():+.0f} points")
+        wins, points = _outcomes(_in_units(experiment, TrialResults.join(parts)))
+        gain = f"{points.mean():+.2f}" if experiment.reward_predictor else f"{points.mean():+.0f} points"
+        progress(len(part.base_points), f"{wins.mean():.1%} ahead, {gain}")
     return make_report(experiment, TrialResults.join(parts))
 
 
@@ -184,15 +186,19 @@ def experiment_key(experiment: AdaptationExperiment) -> str:
 
 
 def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:
-    """Return the figures of ``results``."""
+    """Return the figures of ``results``, whose points are rewards.
+
+    Intervals reach no difference if fewer than six hands differ.
+    """
+    results = _in_units(experiment, results)
     wins, points = _outcomes(results)
     return AdaptationReport(
         experiment=experiment,
         results=results,
         win_rate=float(wins.mean()),
-        win_interval=mean_interval(wins),
+        win_interval=reaching(0.5, proportion_interval(wins), wins),
         points=float(points.mean()),
-        points_interval=mean_interval(points),
+        points_interval=reaching(0.0, mean_interval(points), points),
     )
 
 
@@ -206,6 +212,14 @@ def draw_hands(agent: NetAgent, count: int, seed: int) -> tuple[Records, I64, I6
     seeds = [draw.integers(MAX_SEED, size=_DRAWN_AT_A_TIME) for draw in draws]
     mixed = np.concatenate([part[own] for part, own in zip(starts, order, strict=True)])
     return mixed[:count], np.concatenate(seats)[:count], np.concatenate(seeds)[:count]
+
+
+def _in_units(experiment: AdaptationExperiment, results: TrialResults) -> TrialResults:
+    """Return the results in points, or in units of the reward predictor, for rewards."""
+    if not experiment.reward_predictor:
+        return results
+    names = ("base_points", "adapted_points", "difference_errors")
+    return replace(results, **{name: getattr(results, name) / _EXCHANGE_RATE for name in names})
 
 
 def _outcomes(results: TrialResults) -> tuple[np.ndarray, np.ndarray]:
@@ -231,9 +245,12 @@ def _try_all(
                 yield try_hands(adapter, *task, num_tests=experiment.num_tests)
         return
     num_workers = min(experiment.workers, len(tasks))
-    with ProcessPoolExecutor(
-        num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment, critic)
-    ) as pool:
+    with (
+        ProcessPoolExecutor(
+            num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment, critic)
+        ) as pool,
+        worker_deaths(_REMEDY),
+    ):
         with starting_workers():
             results = pool.map(_try_in_worker, tasks)
         yield from results
@@ -260,7 +277,7 @@ def _reward(experiment: AdaptationExperiment) -> DealReward:
     prediction = Prediction(
         weights=weights_of(predictor),
         points=header.points,
-        exchange_rate=GlobalRewardConfig().exchange_rate,
+        exchange_rate=_EXCHANGE_RATE,
         last_kyoku="paid",
     )
     return PredictedChange(prediction)

@@ -16,8 +16,6 @@ import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from types import TracebackType
@@ -28,8 +26,9 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi import Samples
 from suphx.training.data.stream_config import StreamConfig
-from suphx.worker_interrupt import end_with_parent, starting_workers
+from suphx.worker_interrupt import end_with_parent, starting_workers, worker_deaths
 
+_REMEDY = "lower stream.num_workers or stream.buffer_bytes"
 _FIRST_CHUNK_KYOKUS = 64
 
 # Both run in worker processes: they must be picklable.
@@ -146,17 +145,13 @@ def _write(room: Samples, start: int, samples: Samples) -> None:
     room.labels[start:stop] = samples.labels
 
 
-class EncoderDiedError(Exception):
-    """A worker process of a SampleStream has ended."""
-
-
 class SampleStream:
     """An endless iterator of batches of ``batch_size`` samples, epoch after epoch.
 
     Consumes: chunks of kyokus, through ``encode`` in worker processes. Produces: batches. Waits for: the first chunks
     of a window. The rows at the end of an epoch that fill no batch are dropped; an epoch of fewer rows than a batch
     gives one short batch. ``next`` raises ValueError for data without samples and for a batch that is larger than a
-    window, EncoderDiedError if a worker process has died.
+    window, WorkerDiedError if a worker process has died.
 
     >>> with SampleStream(encode, split.train, batch_size=512, seed=1, config=StreamConfig()) as stream:
     ...     batch = next(stream)
@@ -278,7 +273,7 @@ class SampleStream:
     def _encoded_chunks(self) -> Iterator[Samples]:
         """Yield every chunk from the position on, in order; workers are kept busy half a buffer ahead.
 
-        EncoderDiedError if a worker has died.
+        WorkerDiedError if a worker has died.
         """
         plan = self._plan(self.position.epoch, self.position.previous_chunk)
         if self._pool is None:
@@ -290,9 +285,9 @@ class SampleStream:
         while True:
             num_ahead = max(1 + self._num_workers, self._window_bytes // largest if largest else 0)
             while len(ahead) < num_ahead:
-                with _named_deaths(), starting_workers():  # the pool starts them as it needs them
+                with worker_deaths(_REMEDY), starting_workers():  # the pool starts them as it needs them
                     ahead.append(self._pool.submit(_encode_in_worker, next(plan)))
-            with _named_deaths():
+            with worker_deaths(_REMEDY):
                 batch = ahead.popleft().result()
             largest = max(largest, num_samples(batch) * sample_bytes(batch))
             yield batch
@@ -315,17 +310,6 @@ class _Chunk:
 
 
 _AUGMENTATION = 1  # keeps these random numbers apart from those of the windows
-
-
-@contextmanager
-def _named_deaths() -> Iterator[None]:
-    """Raise EncoderDiedError, which says what to do, if a worker process has ended inside the block."""
-    try:
-        yield
-    except BrokenProcessPool as error:
-        raise EncoderDiedError(
-            "an encoder process died, most likely for lack of memory: lower stream.num_workers or stream.buffer_bytes"
-        ) from error
 
 
 def _encode_chunk(encode: Encode, augment: Augment | None, chunk: _Chunk) -> Samples:

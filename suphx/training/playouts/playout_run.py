@@ -164,9 +164,15 @@ class PlayoutRun:
 
     def _add_point(self) -> None:
         point = {"decisions": float(self.decisions), "seconds": self._training.seconds}
+        too_few: dict[str, BranchSums] = {}
         for head, sums in self._since_report.items():
-            point |= {f"{head}_{name}": value for name, value in sums.means().items()}
-        self._since_report = {}
+            if means := sums.means():
+                point |= {f"{head}_{name}": value for name, value in means.items()}
+            elif self.is_finished:
+                point[f"{head}_decisions"] = float(sums.count)
+            else:
+                too_few[head] = sums
+        self._since_report = too_few
         self.history.append(point)
         if self._report is not None:
             self._report(point)

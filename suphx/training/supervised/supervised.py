@@ -125,7 +125,7 @@ def train_head(
     (the others an empty dict), ``keep`` is called by all. ``kept_in``: where ``keep`` copies the files to, for the text
     of DivergedError, if ``folder`` does not stay. Raises ValueError if there are no training samples or the state in
     ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full,
-    EncoderDiedError if a process that encodes samples has died, StoppedError, with the state saved, if ``watch`` wants
+    WorkerDiedError if a process that encodes samples has died, StoppedError, with the state saved, if ``watch`` wants
     the training to stop.
     """
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.evaluation.statistics import Interval
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.models.checkpoints.reward_checkpoint import RewardHeader, save_reward_predictor
 from suphx.models.nets.net_config import NetConfig
@@ -234,8 +233,29 @@ def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:
     assert clear.verdict().startswith("adapted is better: ahead with 90.0% of 50 hands")
     assert clear.win_interval.low > 0.75
     worse = make_report(experiment, results([0.0] * 50, [-5.0] * 50))
-    assert worse.win_interval == Interval(0.0, 0.0)
+    assert worse.win_interval.low == 0
+    assert worse.win_interval.high == pytest.approx(0.071, abs=0.001)  # exact, of a proportion
     assert "worse" in worse.verdict()
+
+
+@pytest.mark.parametrize(
+    ("num_ahead", "num_equal", "is_better"), [(5, 0, False), (6, 0, True), (5, 40, False), (6, 14, True)]
+)
+def test_five_hands_that_differ_decide_nothing(num_ahead: int, num_equal: int, is_better: bool) -> None:
+    num_hands = num_ahead + num_equal
+    report = make_report(
+        AdaptationExperiment(agent="a"), results([0.0] * num_hands, [9.0] * num_ahead + [0.0] * num_equal)
+    )
+    assert ("is better" in report.verdict()) is is_better
+    assert (report.win_interval.low > 0.5, report.points_interval.low > 0) == (is_better, is_better)
+    assert report.win_interval.low < 1
+
+
+def test_predicted_rewards_are_reported_in_units_of_the_predictor() -> None:
+    experiment = AdaptationExperiment(agent="a", reward_predictor="reward.safetensors")
+    report = make_report(experiment, replace(results([0.0] * 8, [20.0] * 8), difference_errors=np.full(8, 100.0)))
+    assert (report.points, report.test_error) == pytest.approx((20 / 200, 100 / 200))
+    assert "+0.10 predicted reward a deal (+0.10 to +0.10)" in report.verdict()
 
 
 @pytest.mark.parametrize(

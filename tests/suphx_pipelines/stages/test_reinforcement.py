@@ -87,6 +87,8 @@ def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
     assert note == (
         "this run has no self-play, as reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
     )
+    alone = {"reinforcement.max_updates": "0", "playouts.num_decisions": "100", "playouts.final_hanchans": "0"}
+    assert "play no match, as playouts.final_hanchans is 0" in left_out(small_recipe(**alone))[1]
     study = small_recipe(**{"reinforcement.max_updates": "0", "entropy_study.alphas": "[0.0]"})
     assert "no entropy study" in left_out(study)[1]
     given = {"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": "a.safetensors"}

@@ -109,6 +109,23 @@ def test_what_the_nets_had_gained_before_self_play_is_told() -> None:
     assert "playouts alone" not in find_verdict(RECIPE, {"reinforcement": played}).sentence
 
 
+def test_nets_that_played_no_match_have_no_verdict_of_others() -> None:
+    metrics = {"evaluation": evaluation(-0.3, -0.4, -0.2), "playouts": {"decisions": 240000.0}}
+    verdict = find_verdict(RECIPE, metrics)
+    assert (verdict.outcome, verdict.difference) == ("none", None)
+    assert verdict.sentence == (
+        "The nets from playouts played no match, so their strength is unknown. The supervised nets against ukeire: "
+        "-0.30 (-0.40 to -0.20)."
+    )
+    oracle = {"updates": 9.0} | {f"start_difference{end}": -0.3 for end in ("", "_low", "_high")}
+    verdict = find_verdict(RECIPE, {"reinforcement": {"updates": 9.0}, "oracle": oracle | {"start_hanchans": 800.0}})
+    assert verdict.outcome == "none"
+    assert verdict.sentence.startswith(
+        "The nets from self-play played no match, so their strength is unknown. Self-play of nets that see hidden "
+        "tiles made the nets stronger than their start after 9 updates: "
+    )
+
+
 def test_self_play_is_compared_with_its_own_start() -> None:
     played = {
         "updates": 300.0,

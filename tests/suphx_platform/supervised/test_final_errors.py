@@ -5,8 +5,8 @@ import json
 import pytest
 
 from suphx.games.riichi import BadDealError
-from suphx.training.data.dataset import EncoderDiedError
 from suphx.training.loop.loss_watch import DivergedError
+from suphx.worker_interrupt import WorkerDiedError
 from suphx_platform.supervised.final_errors import FinalErrors, is_final
 
 
@@ -32,7 +32,7 @@ def test_damaged_records_end_the_training_at_once() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [RuntimeError("connection closed"), OSError("no answer"), EncoderDiedError(), json.JSONDecodeError("cut", "{", 1)],
+    [RuntimeError("connection closed"), OSError("no answer"), WorkerDiedError(), json.JSONDecodeError("cut", "{", 1)],
     ids=repr,
 )
 def test_what_another_attempt_may_not_meet_is_left_to_ray(error: Exception) -> None:

@@ -12,8 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.games.riichi.features.samples import Samples
-from suphx.training.data.dataset import EncoderDiedError, SampleStream, StreamPosition, encode_checked, first_samples
+from suphx.training.data.dataset import SampleStream, StreamPosition, encode_checked, first_samples
 from suphx.training.data.stream_config import StreamConfig
+from suphx.worker_interrupt import WorkerDiedError
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def test_a_worker_that_dies_is_reported_with_a_remedy() -> None:
     config = replace(CONFIG, num_workers=1)
     with (
         SampleStream(DyingEncoder(), KYOKUS, batch_size=8, seed=1, config=config) as batches,
-        pytest.raises(EncoderDiedError, match=r"lower stream\.num_workers or stream\.buffer_bytes"),
+        pytest.raises(WorkerDiedError, match=r"lower stream\.num_workers or stream\.buffer_bytes"),
     ):
         next(batches)
 
@@ -208,7 +209,7 @@ def test_a_worker_that_dies_between_two_chunks_is_reported_too() -> None:
             process.kill()
         while not pool._broken:
             time.sleep(0.01)
-        with pytest.raises(EncoderDiedError, match="an encoder process died"):
+        with pytest.raises(WorkerDiedError, match="a worker process died"):
             list(islice(batches, NUM_ROWS))
 
 

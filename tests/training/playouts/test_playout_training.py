@@ -60,6 +60,17 @@ def finish(folder: Path, **changes: Any) -> dict[str, Any]:
         return run.finish()
 
 
+@pytest.mark.parametrize("num_tables", [1, 4])
+def test_every_decision_is_in_the_curve(tmp_path: Path, num_tables: int) -> None:
+    """Also those of points between which a net has decisions from one new deal only."""
+    branches = replace(CONFIG.branches, num_tables=num_tables)
+    changes = {"num_decisions": 60, "round_decisions": 10, "report_every": 1, "branches": branches}
+    metrics = finish(tmp_path, **changes, heads=("discard", "pong"))
+    counted = [value for point in metrics["history"] for name, value in point.items() if name.endswith("_decisions")]
+    assert sum(counted) == metrics["decisions"]
+    assert any("discard_gain" not in point for point in metrics["history"])
+
+
 def test_the_heads_that_learn_change_and_the_others_do_not() -> None:
     with PlayoutTraining(CONFIG, START, MINI, tenhou(), seed=1) as training:
         while not training.is_finished:

@@ -194,7 +194,9 @@ _ADVICE: Mapping[str, str] = {
         "run.activeDeadlineSeconds of the chart is over, or nightly.activeDeadlineSeconds of a tournament; suphx "
         "resume RUN continues, for as long"
     ),
-    "AttemptFailed": "the operator starts a new cluster, which continues from the last checkpoint; the logs of this attempt are gone",
+    "AttemptFailed": (
+        "the operator starts a new cluster, which continues from the last checkpoint; the logs of this attempt are gone"
+    ),
     "AppFailed": "see suphx logs RUN, then suphx resume RUN",
     "SubmissionFailed": "the submitter could not reach the head: see suphx logs RUN and suphx logs RUN --role head",
     "JobDeploymentStatusTransitionGracePeriodExceeded": "see suphx logs RUN --role head",

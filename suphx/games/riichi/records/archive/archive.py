@@ -34,7 +34,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import RecordError
 from suphx.games.riichi.records.mjai.mjai import parse_mjai
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
-from suphx.worker_interrupt import become_worker, starting_workers
+from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
 
 __all__ = [
     "Quarantine",
@@ -51,6 +51,7 @@ __all__ = [
 _CHUNK_RECORDS = 32
 _CHUNK_CHARACTERS = 4 * 1024 * 1024
 _CHUNKS_PER_WORKER = 3
+_REMEDY = "use fewer workers"
 
 T = TypeVar("T")
 
@@ -133,7 +134,7 @@ def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
 def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
     """Yield what ``work`` (a function that can be pickled) makes of all texts, in order, from worker processes.
 
-    Texts travel in chunks, at most a few chunks a worker are under way.
+    Texts travel in chunks, at most a few chunks a worker are under way. WorkerDiedError if a process has died.
     """
     # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
     context = multiprocessing.get_context("spawn")
@@ -141,11 +142,17 @@ def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawR
     under_way: deque[Future[list[T]]] = deque()
     try:
         for chunk in _chunks(texts):
-            with starting_workers():  # the pool starts them as it needs them
+            with worker_deaths(_REMEDY), starting_workers():  # the pool starts them as it needs them
                 under_way.append(pool.submit(work, chunk))
             if len(under_way) >= workers * _CHUNKS_PER_WORKER:
-                yield from under_way.popleft().result()
+                yield from _result(under_way)
         while under_way:
-            yield from under_way.popleft().result()
+            yield from _result(under_way)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _result(under_way: deque[Future[list[T]]]) -> list[T]:
+    """Wait for the first of the chunks that are under way."""
+    with worker_deaths(_REMEDY):
+        return under_way.popleft().result()

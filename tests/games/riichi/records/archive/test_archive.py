@@ -1,15 +1,24 @@
 from __future__ import annotations
 
 import lzma
+import os
 from pathlib import Path
 
 import pytest
 
 from suphx.games.riichi.records.archive import archive
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records, parse_all
+from suphx.games.riichi.records.archive.archive import (
+    Quarantine,
+    RawRecord,
+    iter_records,
+    iter_texts,
+    map_records,
+    parse_all,
+)
 from suphx.games.riichi.records.log.record_error import NO_END, NO_KYOKU, OTHER_FORMAT, THREE_PLAYERS
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.worker_interrupt import WorkerDiedError
 from tests.games.riichi.builders.random_game import random_game
 from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
 
@@ -61,6 +70,16 @@ def test_processes_give_the_same_games_in_the_same_order(mixed: Path, monkeypatc
     assert [log.id for log in two] == [log.id for log in one] == IDS
     assert [k.moves.tolist() for k in two[0].kyokus] == [k.moves.tolist() for k in one[0].kyokus]
     assert shared.entries == alone.entries
+
+
+def die(chunk: list[RawRecord]) -> list[str]:
+    os._exit(1)
+
+
+def test_a_worker_that_dies_is_reported_with_a_remedy(mixed: Path) -> None:
+    texts = iter_texts([mixed], quarantine=Quarantine())
+    with pytest.raises(WorkerDiedError, match="most likely for lack of memory: use fewer workers"):
+        list(map_records(die, texts, 1))
 
 
 def test_workers_under_one_and_missing_paths_are_refused_at_the_call(mixed: Path) -> None:
