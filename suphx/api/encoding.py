@@ -21,9 +21,9 @@ from suphx.games.riichi import (
 from suphx.kernel.record import I8, U8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EncodedDecisions:
-    """The decisions of one head, in the order of the games."""
+    """The decisions of one head, in the order of the games. Compare the arrays, not two of these."""
 
     planes: U8
     """uint8 [n, planes, 34] of 0 and 1."""

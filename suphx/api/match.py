@@ -13,7 +13,7 @@ from suphx.evaluation.match_config import PHOENIX_POINTS, Seating
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import LoadAgent, default_rules
-from suphx.games.riichi import Rules
+from suphx.games.riichi import Rules, refuse_rules_of_records
 from suphx.selfplay.agents.agent import Agent, AgentLike, as_agent, load_agent
 
 
@@ -39,8 +39,8 @@ def play_match(
     points. ``workers``: processes; agents that are objects are sent to them with pickle. ``rules``: those of Tenhou if
     None. ``has_draw_lanes``: every seat draws from its own positions of the wall (docs/evaluation.md). ``progress`` is
     called with parts of games while they are played. ``records``: folder for the games. ValueError for an unknown
-    agent, two agents of one name, an agent that pickle refuses, a wrong number or seating; ChildProcessError if a
-    process dies.
+    agent, two agents of one name, an agent that pickle refuses, a wrong number or seating, records of rules that mjlog
+    cannot say; ChildProcessError if a process dies.
 
     >>> from suphx import play_match
     >>> report = play_match("ukeire", "tsumogiri", num_hanchans=24, seed=1)
@@ -62,6 +62,8 @@ def play_match(
         has_draw_lanes=has_draw_lanes,
     )
     folder = None if records is None else Path(records)
+    if folder is not None:
+        refuse_rules_of_records(setup.rules)
     runner = GameRunner(workers=workers, load=given, records=folder, progress=progress)
     return match.play_match(setup, num_hanchans, seating=seating, points=points, runner=runner)
 

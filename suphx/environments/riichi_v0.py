@@ -45,8 +45,10 @@ AGENTS = tuple(f"seat_{seat}" for seat in range(4))
 def env(*, illegal_reward: IllegalReward = "lowest", **settings: Any) -> Any:
     """Return the environment with PettingZoo's usual wrappers: an illegal action ends the game with ``illegal_reward``.
 
-    "lowest": ``EnvironmentConfig.lowest_reward``. ``settings``: those of ``raw_env``.
+    "lowest": ``EnvironmentConfig.lowest_reward``. ``settings``: those of ``raw_env``. ValueError for a reward of None.
     """
+    if illegal_reward is None:
+        raise ValueError("illegal_reward is None: use raw_env, in which an illegal action is a ValueError")
     raw = raw_env(**settings)
     wrapped = wrappers.TerminateIllegalWrapper(raw, illegal_reward=raw.config.illegal_reward(illegal_reward))
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
@@ -119,7 +121,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.infos: dict[str, dict[str, Any]] = {agent: {"placement": 0} for agent in AGENTS}
         self.agent_selection = self._actor()
         self._show()
 

@@ -35,7 +35,7 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.record import I8, I32, I64, U8
 from suphx.kernel.table_indices import as_integers
-from suphx.selfplay.agents.agent import Agent, as_agent
+from suphx.selfplay.agents.agent import Agent, as_agent, ask
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import GameFollower
 
@@ -135,8 +135,7 @@ class SeatTables:
             for agent, own in self._agents:  # one batch, whichever of its seats decide
                 asked = indices[is_waiting & np.isin(offsets, own)]
                 if asked.size:
-                    actions = as_integers(agent.act(tables, asked), f"actions of {agent.name}", asked.size)
-                    self._apply(asked, actions, f"opponent {agent.name}: ")
+                    self._apply(asked, ask(agent, tables, asked), f"opponent {agent.name}: ")
             play_to_seats(tables, suits, indices, self.seats, self._scripts, self._settled)
 
     def look(self, indices: I64) -> None:

@@ -93,6 +93,9 @@ def test_an_illegal_action_ends_the_game_or_is_an_error() -> None:
     wrapped.step(illegal)
     assert wrapped.terminations[agent]
     assert wrapped.rewards[agent] == -3.0
+    assert wrapped.infos[agent]["placement"] == 0
+    with pytest.raises(ValueError, match="illegal_reward is None: use raw_env"):
+        riichi_v0.env(illegal_reward=None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="is not legal"):
         raw.step(illegal)
     with pytest.raises(ValueError, match="give a legal action"):

@@ -89,6 +89,7 @@ from .records.mjai.mjai_writer import (
     seen_by as seen_by,
     start_event as start_event,
 )
+from .records.mjlog.mjlog_writer import refuse_rules_of_records as refuse_rules_of_records
 
 # What nets see and answer: decision kinds, planes, encoders, samples.
 from .features.batch import (

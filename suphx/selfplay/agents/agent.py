@@ -18,6 +18,7 @@ from suphx.experience.observation import F32, Observations
 from suphx.games.riichi import (
     DISCARD_HEAD,
     HEAD_NAMES,
+    NUM_ACTIONS,
     Encoder,
     HeadOutputs,
     Suits,
@@ -32,6 +33,7 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
+from suphx.kernel.table_indices import as_integers
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference.packed_net import PackedNet
@@ -46,6 +48,18 @@ _SMALL_NET = 1_000_000
 """Weights; the size ``small`` has about a third of it."""
 LEARNED_HEADS = "learned_heads"
 """Key of a checkpoint's ``extra``: names of the heads that self-play trains, in all five checkpoints."""
+
+
+def ask(agent: Agent, tables: Records, indices: I64) -> I64:
+    """Return the actions of any agent as an array of their own, int64 (n,); their legality is not checked.
+
+    ValueError, with the name of the agent, for anything but one number of an action for each table.
+    """
+    actions = as_integers(agent.act(tables, indices), f"actions of {agent.name}", len(indices)).copy()
+    is_outside = (actions < 0) | (actions >= NUM_ACTIONS)
+    if is_outside.any():
+        raise ValueError(f"actions of {agent.name}: {actions[is_outside][0]} is not one of 0 to {NUM_ACTIONS - 1}")
+    return actions
 
 
 class Agent(Protocol):

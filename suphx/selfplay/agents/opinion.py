@@ -8,7 +8,7 @@ import numpy as np
 
 from suphx.games.riichi import NO_ACTION, NUM_ACTIONS, Opinions, RecordedDecisions
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import Agent, NetAgent
+from suphx.selfplay.agents.agent import Agent, NetAgent, ask
 
 _DECISIONS_A_CALL = 256
 """So many that a small net takes little longer for them than for one, and a large one tells how far it is."""
@@ -46,7 +46,7 @@ def opinions_at(agent: Agent, tables: Records) -> Opinions:
     never calls has NO_ACTION where the player has called.
     """
     indices = np.arange(len(tables))
-    actions = agent.act(tables, indices)
+    actions = ask(agent, tables, indices).astype(np.int16)
     actions[tables["legal"][indices, actions] == 0] = NO_ACTION
     if isinstance(agent, NetAgent):
         probabilities = agent.move_probabilities(tables, indices)

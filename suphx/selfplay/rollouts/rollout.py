@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi import GAME_END, GameLog, GameRecorder, Rules, Simulator
 from suphx.kernel.record import I64
-from suphx.selfplay.agents.agent import Agent
+from suphx.selfplay.agents.agent import Agent, ask
 
 DEFAULT_TABLES = 512
 """So many that a call of a small net costs little more than its rows do."""
@@ -225,7 +225,7 @@ class _GamePool:
         for number, agent in enumerate(self._agents):
             own = players == number
             if own.any():
-                actions[own] = agent.act(tables, waiting[own])
+                actions[own] = ask(agent, tables, waiting[own])
         self.recorder.advance(waiting, actions)
 
     def _end_kyokus(self) -> bool:

@@ -138,7 +138,8 @@ class MjaiAgent:
 
     def _news(self, player: _Player, index: int, seat: int, *, is_own_turn: bool) -> list[Event]:
         """Return the events that a program does not know yet."""
-        assert self._recorder is not None, "the agent has no games to follow"
+        if self._recorder is None:
+            raise ValueError(f"{self.name} is a program, which has to see a game from its start: let it play")
         finished = self._recorder.finished_kyokus(index)
         before = [event for kyoku in finished[player.num_kyokus :] for event in kyoku_events(kyoku)]
         running = self._recorder.running_kyoku(index)

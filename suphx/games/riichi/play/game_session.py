@@ -229,8 +229,8 @@ class GameSession:
     def _apply(self, action: int) -> list[Step]:
         phase = int(self._table["phase"])
         first = len(self._steps.steps)
-        self.actions.append(action)
         self.recorder.advance(ONLY_TABLE, np.array([action], np.int16))
+        self.actions.append(action)
         self._steps.follow(self._table, action, phase)
         if self.is_between_deals:
             self._end_deal()

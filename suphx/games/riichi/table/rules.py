@@ -229,17 +229,23 @@ class UntoldRulesError(ValueError):
     """A record's format has no words for the rules of a game."""
 
 
-def refuse_untold_rules(rules: Rules, read_back: Rules, game_id: str) -> None:
-    """Raise UntoldRulesError if a game of ``rules`` would be read from its record (mjlog, mjai) as ``read_back``."""
+def refuse_untold_rules(rules: Rules, read_back: Rules, subject: str, remedy: str) -> None:
+    """Raise UntoldRulesError if a game of ``rules`` would be read from its record (mjlog, mjai) as ``read_back``.
+
+    ``subject`` and ``remedy``: the beginning and the end of its message.
+    """
     untold = [
         f"{field.name} = {getattr(rules, field.name)!r}"
         for field in fields(Rules)
         if getattr(rules, field.name) != getattr(read_back, field.name)
     ]
     if untold:
-        raise UntoldRulesError(
-            f"game {game_id} was played with {', '.join(untold)}, which a record cannot say: keep it in a game store"
-        )
+        raise UntoldRulesError(f"{subject} {', '.join(untold)}, which its record cannot say: {remedy}")
+
+
+def refuse_untold_game(rules: Rules, read_back: Rules, game_id: str) -> None:
+    """Raise UntoldRulesError as ``refuse_untold_rules``, for a game that is written."""
+    refuse_untold_rules(rules, read_back, f"game {game_id} was played with", "keep its GameLog, such as with pickle")
 
 
 def tenhou() -> Rules:

@@ -14,7 +14,7 @@ from suphx.games.riichi.table.rules import (
     Rules,
     apply_rules,
     mahjong_soul,
-    refuse_untold_rules,
+    refuse_untold_game,
     rule_flags,
     tenhou,
     tenhou_no_red,
@@ -115,6 +115,6 @@ def test_a_wrong_rule_is_refused_with_the_remedy(options: dict[str, Any], messag
 
 
 def test_rules_that_a_record_cannot_say_are_refused_by_name() -> None:
-    refuse_untold_rules(Rules(num_winds=1), Rules(num_winds=1), "game-1")
-    with pytest.raises(ValueError, match="game-1 was played with num_winds = 3, kuikae = 'allowed', which a record"):
-        refuse_untold_rules(Rules(num_winds=3, kuikae="allowed"), Rules(), "game-1")
+    refuse_untold_game(Rules(num_winds=1), Rules(num_winds=1), "game-1")
+    with pytest.raises(ValueError, match="game-1 was played with num_winds = 3, kuikae = 'allowed', which its record"):
+        refuse_untold_game(Rules(num_winds=3, kuikae="allowed"), Rules(), "game-1")

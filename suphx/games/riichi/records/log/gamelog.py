@@ -7,7 +7,7 @@ and has no move passed (or was overruled, see replay.py).
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -20,6 +20,7 @@ ACTION_BITS = 7
 _ACTION_MASK = (1 << ACTION_BITS) - 1
 _NUM_DEALT = 52
 _COPIES = 4
+_ARRAYS = ("wall", "moves", "result", "deal", "draws")
 NO_SEED = "no seed in the record"
 MAX_ID_BYTES = 48
 """Of the id of a game that is stored (store.py)."""
@@ -56,6 +57,19 @@ class KyokuLog:
     is_result_complete: bool = True
     """False when the format has no han, fu and yaku (mjai): then only winners and score changes are compared."""
     dice: tuple[int, int] = (1, 1)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all fields are equal; arrays are compared whole."""
+        if not isinstance(other, KyokuLog):
+            return NotImplemented
+        return all(
+            np.array_equal(getattr(self, field.name), getattr(other, field.name))
+            if field.name in _ARRAYS
+            else getattr(self, field.name) == getattr(other, field.name)
+            for field in fields(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it can be changed
 
 
 @dataclass(slots=True, kw_only=True)

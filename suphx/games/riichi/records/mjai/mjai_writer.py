@@ -32,7 +32,7 @@ from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES, TWO_WINDS
 from suphx.games.riichi.table.rule_flag import OPEN_TANYAO, RIICHI_NEEDS_POINTS, RULE_VALUES
-from suphx.games.riichi.table.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_rules
+from suphx.games.riichi.table.rules import Rules, UntoldRulesError, apply_rules, refuse_untold_game
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 from suphx.kernel.record import Records
@@ -49,7 +49,7 @@ def write_mjai(log: GameLog) -> str:
     ValueError if the log cannot be played, or its rules are not Tenhou's with open tanyao: mjai cannot say others.
     """
     read_back = Rules(num_winds=min(log.rules.num_winds, 2), tenpai_ends_game=does_tenpai_end_game(log))
-    refuse_untold_rules(log.rules, read_back, log.id)
+    refuse_untold_game(log.rules, read_back, log.id)
     return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in _events(log))
 
 

@@ -40,7 +40,7 @@ from suphx.games.riichi.records.mjlog.mjlog import (
     URA_YAKU,
 )
 from suphx.games.riichi.table.placement import places_of_scores
-from suphx.games.riichi.table.rules import Rules, refuse_untold_rules
+from suphx.games.riichi.table.rules import Rules, refuse_untold_game, refuse_untold_rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     WIN_RESULT,
@@ -66,10 +66,7 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
     mjai), or if points are no multiples of 100.
     """
     rules = log.rules
-    read_back = Rules(
-        num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=does_tenpai_end_game(log)
-    )
-    refuse_untold_rules(rules, read_back, log.id)
+    refuse_untold_game(rules, _read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
     tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>']
     kind = _PLAYED_BY_HUMANS | _ROOM_BITS[log.room]
     kind |= (HANCHAN if rules.num_winds == 2 else 0) | (0 if rules.open_tanyao else NO_OPEN_TANYAO)
@@ -79,6 +76,17 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
         final = log.final_scores if index == len(log.kyokus) - 1 else None
         tags += _KyokuWriter(log, kyoku, final).tags(absent)
     return "".join([*tags, "</mjloggm>"])
+
+
+def refuse_rules_of_records(rules: Rules) -> None:
+    """Raise UntoldRulesError if a match of ``rules`` cannot be written as mjlog, before it is played."""
+    read_back = _read_back(rules, tenpai_ends_game=rules.tenpai_ends_game)
+    refuse_untold_rules(rules, read_back, "the match is played with", "leave out its records")
+
+
+def _read_back(rules: Rules, *, tenpai_ends_game: bool) -> Rules:
+    """Return the rules that a reader takes a game of ``rules`` for."""
+    return Rules(num_winds=min(rules.num_winds, 2), open_tanyao=rules.open_tanyao, tenpai_ends_game=tenpai_ends_game)
 
 
 def _players(log: GameLog) -> str:
