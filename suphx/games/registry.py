@@ -14,6 +14,7 @@ import importlib
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,13 +109,21 @@ def game_of_records(path: Path) -> str:
 
     Of a folder, the files in the first place with any are looked at, as there may be others beside the records.
     """
-    for file in [path] if path.is_file() else _first_files(path):
-        with file.open("rb") as opened:
-            beginning = opened.read(_BEGINNING).decode("utf-8", errors="replace")
-        for name, entry in GAMES.items():
-            if entry.record_mark is not None and re.search(entry.record_mark, beginning, re.MULTILINE):
-                return name
+    if path.is_file():
+        return _game_of_file(path) or DEFAULT_GAME
+    for file in _first_files(path):
+        with suppress(OSError):  # who reads the records says it
+            if (game := _game_of_file(file)) is not None:
+                return game
     return DEFAULT_GAME
+
+
+def _game_of_file(file: Path) -> str | None:
+    """Return the game of a file of records; None if it has no mark."""
+    with file.open("rb") as opened:
+        beginning = opened.read(_BEGINNING).decode("utf-8", errors="replace")
+    marks = {name: entry.record_mark for name, entry in GAMES.items() if entry.record_mark is not None}
+    return next((name for name, mark in marks.items() if re.search(mark, beginning, re.MULTILINE)), None)
 
 
 def candidate_games() -> tuple[str, ...]:
@@ -133,10 +142,11 @@ def game_modules(name: str) -> tuple[str, ...]:
 
 
 def _first_files(folder: Path) -> list[Path]:
-    """Return at most ``_MAX_LOOKED_AT`` files of the first folder that has any, without pages."""
+    """Return at most ``_MAX_LOOKED_AT`` files of the first folder that has any, without pages, pipes and lost links."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         shown = [name for name in names if not name.startswith(".") and not name.endswith(_NO_RECORDS)]
         if shown:
-            return [Path(place) / name for name in sorted(shown)[:_MAX_LOOKED_AT]]
+            files = (Path(place) / name for name in sorted(shown)[:_MAX_LOOKED_AT])
+            return [file for file in files if file.is_file()]
     return []

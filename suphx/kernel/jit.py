@@ -98,14 +98,19 @@ def _usable_folder(module: str, file: Path) -> Path | None:
         mark_used(folder)
     except OSError as error:
         if not folder.is_dir():
-            warnings.warn(
-                f"cannot write the cache folder {folder}: {error.strerror or error}; kernels are compiled again in "
-                "every process; set SUPHX_CACHE to a folder that can be written",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            _warn_of_cache(folder.parent, error.strerror or str(error))
             return None
     return folder
+
+
+@cache  # once for all modules
+def _warn_of_cache(place: Path, reason: str) -> None:
+    warnings.warn(
+        f"the cache folder {place} cannot be written: {reason}; kernels are compiled again in every process; set "
+        "SUPHX_CACHE to a folder that can be written",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 @cache  # once for each file, not for each module that imports it

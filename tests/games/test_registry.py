@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,6 +88,15 @@ def test_a_record_is_known_by_its_beginning(tmp_path: Path) -> None:
         assert file.exists() or game_of_records(tmp_path) == DEFAULT_GAME
         file.write_text(text, encoding="utf-8")
         assert (game_of_records(file), game_of_records(tmp_path)) == (name, name)
+
+
+def test_what_is_no_file_beside_records_is_left_out(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").symlink_to(tmp_path / "nothing")
+    (tmp_path / "c.jsonl").symlink_to(tmp_path / "c.jsonl")
+    assert game_of_records(tmp_path) == DEFAULT_GAME
+    (tmp_path / "d.jsonl").write_text('{"game":"doudizhu"}', encoding="utf-8")
+    assert game_of_records(tmp_path) == "doudizhu"
 
 
 @pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if entry.has_heads])

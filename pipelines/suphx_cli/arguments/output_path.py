@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 
-def check_output_folder(folder: Path) -> None:
+def check_output_folder(folder: Path, option: str = "--out") -> None:
     """Raise ValueError if no file can be written into ``folder``, which may be missing and is left as it was."""
     missing: list[Path] = []
     try:
@@ -20,7 +20,7 @@ def check_output_folder(folder: Path) -> None:
         reason = "a file is in its place" if is_in_the_way else error.strerror
         place = folder if folder.parts else Path.cwd()
         raise ValueError(
-            f"nothing can be written into the folder {place} ({reason}): choose another with --out"
+            f"nothing can be written into the folder {place} ({reason}): choose another with {option}"
         ) from error
     finally:
         for each in missing:
@@ -28,8 +28,16 @@ def check_output_folder(folder: Path) -> None:
                 each.rmdir()
 
 
-def check_output_file(path: Path) -> None:
+def check_output_file(path: Path, option: str = "--out") -> None:
     """Raise ValueError if ``path`` cannot be written as a file; its folder may be missing and is left as it was."""
     if path.is_dir():
-        raise ValueError(f"--out is {path}, which is a folder: name a file in it")
-    check_output_folder(path.parent)
+        raise ValueError(f"{option} is {path}, which is a folder: name a file in it")
+    check_output_folder(path.parent, option)
+
+
+def check_no_source(path: Path, source: Path, option: str = "--out") -> None:
+    """Raise ValueError if ``path`` would replace ``source``, or a file in it that is no page."""
+    target, place = path.resolve(), source.resolve()
+    is_in_it = place in target.parents and target.is_file() and target.suffix != ".html"
+    if target == place or is_in_it:
+        raise ValueError(f"{option} is {path}, which is one of the records: name another file")

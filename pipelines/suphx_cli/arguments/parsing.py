@@ -48,6 +48,13 @@ def seconds(text: str) -> float:
     return value
 
 
+def some_seconds(text: str) -> float:
+    """Return a time of more than 0 seconds."""
+    if (value := seconds(text)) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is too short: use more than 0 seconds, such as 0.5")
+    return value
+
+
 def hours(text: str) -> float:
     """Return a time of 0 hours or more."""
     try:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from suphx_platform.console.console import Console
 
 _AGENT = "ukeire"
+_RECORDS = Path("games")
 _RIICHI_OPTIONS = ("length", "new", "port", "no_browser", "language")
 
 
@@ -94,7 +95,10 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
         help="seed of the walls, to play the same walls again (default: random)",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("games"), metavar="DIR", help="folder of the game records (default: games)"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help=f"folder of the game records (default: {_RECORDS}, and {_RECORDS}/doudizhu of that game)",
     )
     parser.add_argument(
         "--new", action="store_true", help="riichi: begin a new game even if one of these settings is not finished"
@@ -130,6 +134,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     if not args.name.isprintable() or not args.name.strip():
         raise UsageError(f"--name is {args.name!r}: use a name without control characters")
     side_game = find_side_game(args.game, [] if args.agent is None else [args.agent])
+    if args.out is None:
+        args.out = _RECORDS if side_game is None else _RECORDS / side_game
     if side_game is not None:
         return side_play.execute(args, console, side_game)
     if args.bidding:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.printable_text import printable
+from suphx_cli.arguments.output_path import check_no_source, check_output_file
 from suphx_cli.arguments.parsing import add_workers, positive
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 
 
 def execute_convert(args: argparse.Namespace, console: Console) -> None:
-    """Convert every readable record; ValueError if IN is OUT or missing, or if nothing could be written."""
+    """Convert every readable record; ValueError if IN is OUT, the list or missing, or if nothing could be written."""
     _need_paths([args.source])
     from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
     from suphx_cli.arguments.riichi_quarantine import quarantine_json
@@ -121,6 +122,8 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     sources = set() if is_source else {file.resolve() for file in record_files([args.source])}
     if is_source or target in sources:
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
+    if args.list is not None:
+        _check_list(args.list, args.source, args.target)
     quarantine = Quarantine()
     with _reading(console) as (count, read):
         logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
@@ -132,6 +135,15 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     _show(console, {**counts, **quarantine_json(quarantine)}, rows, quarantine, args.list)
     if not written:
         raise ValueError(f"nothing was written to {args.target}: {_nothing_read(quarantine)}")
+
+
+def _check_list(path: Path, source: Path, target: Path) -> None:
+    """Raise ValueError if the list cannot be written, or would replace a record that is read or written."""
+    check_output_file(path, "--list")
+    check_no_source(path, source, "--list")
+    list_file, out = path.resolve(), target.resolve()
+    if list_file == out or (list_file.parent == out and list_file.suffix == ".mjlog"):
+        raise ValueError(f"--list is {path}, which is written as OUT, too: name another file")
 
 
 @contextmanager

@@ -420,6 +420,8 @@ def _stage_state(status: str, run_state: str) -> str:
 
 def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     """Return what one wants to do next: continue a run that is not finished, look at one that is."""
+    if entry.folder.parent.resolve() != runs.resolve():  # RUN is a folder
+        runs = entry.folder.parent
     place = [] if runs == DEFAULT_RUNS else ["--runs", str(runs)]
     if entry.state in ("interrupted", "failed"):
         has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)

@@ -105,6 +105,33 @@ def test_convert_names_what_it_set_aside_and_lists_all(folder: Path, capsys: pyt
     assert len(list(target.iterdir())) == 2
 
 
+@pytest.mark.parametrize(
+    ("listed", "message"),
+    [
+        ("in/good.mjlog", "--list is in/good.mjlog, which is one of the records"),
+        ("out.tsv", "--list is out.tsv, which is written as OUT, too: name another file"),
+        ("in", "--list is in, which is a folder: name a file in it"),
+        ("file/list.jsonl", "a file is in its place): choose another with --list"),
+    ],
+)
+def test_a_list_that_would_replace_records_or_cannot_be_written_is_refused_before_the_work(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    listed: str,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("in").mkdir()
+    Path("in/good.mjlog").write_text(write_mjlog(random_game(1)))
+    before = Path("in/good.mjlog").read_bytes()
+    assert cli.main(["records", "convert", "in", "out.tsv", "--to", "mjlog", "--list", listed]) == 1
+    assert message in capsys.readouterr().err
+    assert Path("in/good.mjlog").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "in"}
+
+
 @pytest.mark.parametrize("target", ["out", "out.tsv", "out.tsv.xz"])
 def test_convert_fails_and_writes_nothing_when_nothing_can_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str

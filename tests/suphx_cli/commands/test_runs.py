@@ -92,6 +92,8 @@ def test_one_run_is_shown_with_its_stages_and_what_comes_next(runs: Path, capsys
     (evaluation,) = [line for line in text if line.startswith("evaluation")]
     assert evaluation.split(maxsplit=4)[-1] == "paired difference -0.25"
     assert text[-1] == f"Next: suphx ui laptop-1 --runs {runs}"
+    by_folder = lines(Path("runs"), capsys, "show", str(runs / "laptop-1"))
+    assert by_folder[-1] == text[-1]
 
 
 def test_a_finished_run_with_nets_can_be_played_against(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
-from suphx_cli.arguments.parsing import add_workers, not_negative, positive, seconds
+from suphx_cli.arguments.parsing import add_workers, not_negative, positive, some_seconds
 from suphx_cli.arguments.usage_error import UsageError, checked_options
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
@@ -34,7 +34,9 @@ def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         help="folder of checkpoints, such as runs/RUN/supervised; it plays against itself",
     )
     match.add_argument("--hanchans", type=positive, default=4000, metavar="N", help="games (default: 4000)")
-    match.add_argument("--seconds", type=seconds, default=30.0, metavar="T", help="duration of self-play (default: 30)")
+    match.add_argument(
+        "--seconds", type=some_seconds, default=30.0, metavar="T", help="duration of self-play (default: 30)"
+    )
     _add_walls(match)
     match.set_defaults(execute=execute_match)
     memory = subjects.add_parser(

@@ -9,7 +9,7 @@ from suphx.models.computation import DeviceName
 from suphx.training.reward.reward_config import RewardName
 from suphx.usable_cores import usable_cores
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
-from suphx_cli.arguments.parsing import not_negative, positive, seconds
+from suphx_cli.arguments.parsing import not_negative, positive, some_seconds
 from suphx_cli.arguments.steps import steps
 from suphx_cli.arguments.usage_error import UsageError
 from suphx_platform.parts.inference_engine_config import Nets
@@ -66,7 +66,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument("--ray", action="store_true", help="run simulators and engines as processes (default: threads)")
     parser.add_argument("--reward", choices=REWARDS, default="round_score", help="the reward (default: round_score)")
     parser.add_argument(
-        "--seconds", type=seconds, default=10.0, metavar="T", help="duration of each measurement (default: 10)"
+        "--seconds", type=some_seconds, default=10.0, metavar="T", help="duration of each measurement (default: 10)"
     )
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of games and nets (default: 0)")
     parser.set_defaults(execute=execute)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.checkpoint_folder import split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx_cli.arguments.usage_error import UsageError
 
 if TYPE_CHECKING:
     from suphx.games.riichi import GameLog
@@ -76,6 +77,8 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
 
     location, _ = split_address(args.agent)
     if location in SCRIPTED_AGENTS:
+        if args.trained_in is not None:
+            raise UsageError(f"--trained-in has no meaning for {location}, which learns from no games: leave it out")
         return None, TrainingGames()
     if args.trained_in is not None:
         run: Path | None = find_run(args.runs, args.trained_in).folder

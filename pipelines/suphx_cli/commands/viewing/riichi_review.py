@@ -87,18 +87,16 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     records = iter_records([args.record], quarantine=quarantine)
     if args.held_out and learned is not None:
         records = (log for log in records if learned.is_held_out(log.id))
+    if args.player is not None:
+        records = (log for log in records if _seats(log, args.player))
     logs = list(islice(_allowed(records, quarantine), args.games))
     if (warning := quarantine_sentence(quarantine)) is not None:
         console.warn(warning)
     seated = [(log, _seats(log, args.player)) for log in logs]
-    if args.player is not None:
-        seated = [(log, seats) for log, seats in seated if seats]
     if not seated:
         who = "" if args.player is None else f" of {args.player!r}"
         which = f" that {run or args.agent} has not learned from" if args.held_out else ""
-        raise ValueError(
-            f"{args.record} has no game{who}{which} among its first {args.games}: see suphx records verify"
-        )
+        raise ValueError(f"{args.record} has no game{who}{which}: see suphx records verify")
     held_out = count_held_out([log for log, _ in seated], run, learned)
     if not held_out.is_clean:
         console.warn(f"{held_out.sentence()} {_HOW_TO_HOLD_OUT[held_out.held_out is None]}")

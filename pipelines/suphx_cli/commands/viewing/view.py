@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.games.registry import candidate_games, game_of_records
 from suphx.printable_text import printable
-from suphx_cli.arguments.output_path import check_output_file, check_output_folder
+from suphx_cli.arguments.output_path import check_no_source, check_output_file, check_output_folder
 from suphx_cli.arguments.page_opening import open_page
 from suphx_cli.arguments.parsing import add_runs, examples
 from suphx_cli.commands.viewing.record_agent import add_cost, check_record
@@ -74,6 +74,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         check_output_folder(Path())
     else:
         check_output_file(args.out)
+        check_no_source(args.out, args.record)
     game = game_of_records(args.record)
     if game in candidate_games():
         with console.activity("importing"):

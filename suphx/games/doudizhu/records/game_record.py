@@ -96,8 +96,10 @@ class GameRecord:
                 players=_players(values["players"]) if "players" in values else None,
                 bids=read_bids(values.get("bids", [])),
             )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"this is no record of {GAME}: {error!r}") from error
+        except KeyError as error:
+            raise ValueError(f"this is no record of {GAME}: it has no {error.args[0]}") from error
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"this is no record of {GAME}: {error}") from error
         if values.get("winner", record.winner) != record.winner:
             raise ValueError(f"winner is {values['winner']!r}, but by the moves it is {record.winner!r}")
         return record

@@ -113,6 +113,20 @@ def test_a_place_that_cannot_get_the_page_is_refused_before_the_record_is_read(
     assert {path.name for path in tmp_path.iterdir()} == {"file", "broken.mjlog"}
 
 
+@pytest.mark.parametrize(("record", "out"), [("game.mjlog", "./game.mjlog"), (".", "game.mjlog")])
+def test_a_page_replaces_no_record(
+    record: str, out: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = write_mjlog(game())
+    Path("game.mjlog").write_text(text, encoding="utf-8")
+    assert cli.main(["view", record, "--out", out]) == 1
+    assert "which is one of the records: name another file" in capsys.readouterr().err
+    assert Path("game.mjlog").read_text(encoding="utf-8") == text
+    for _ in range(2):  # a page beside the records may be made again
+        view(capsys, ".", "--out", "page.html")
+
+
 def test_the_folder_of_the_page_is_made_with_the_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ from contextlib import suppress
 from multiprocessing import active_children
 from typing import Any
 
+import psutil
+
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
@@ -64,6 +66,6 @@ def _processes_bytes() -> int:
     """Return the private memory of this process and its children; one that has just ended has none."""
     total = private_bytes()
     for child in active_children():
-        with suppress(FileNotFoundError, ProcessLookupError, IndexError):
+        with suppress(FileNotFoundError, psutil.Error, IndexError):
             total += private_bytes(child.pid)
     return total

@@ -40,6 +40,8 @@ def together(
     num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
     names = ("request", "reply", "trajectory")
     seconds = spent["seconds"]
+    if not num_decisions:
+        raise ValueError(f"no decision was made in {seconds:.3g} s: measure longer, with --seconds")
     return Together(
         decisions_per_second=num_decisions / seconds,
         observations_per_second=spent["observations"] / seconds,

@@ -246,6 +246,9 @@ class _Source:
             self.position = f"line {line.number}"
             if line.data is not None and not line.data.strip():
                 continue
+            if line.data is not None and not num_games and start is None and _is_array(line.data):
+                self._refuse_mjai(line.data, self.position)
+                return
             if line.data is not None and b'"start_game"' in line.data:
                 if start is not None and not num_games:
                     self._quarantine.add(self._name, f"before {self.position}", _NO_START, kind=NOT_A_RECORD)
@@ -267,7 +270,7 @@ class _Source:
         """Set aside a file in which no mjai game begins; ``start``: its first line."""
         kind, reason = NOT_A_RECORD, _NO_MJAI
         text = start.removeprefix(codecs.BOM_UTF8).lstrip()
-        if text.startswith(b"["):
+        if _is_array(start):
             kind, reason = OTHER_FORMAT, _ARRAY
         elif text.startswith(b"{") and b'"log"' in text:
             kind, reason = OTHER_FORMAT, _TENHOU_JSON
@@ -293,6 +296,11 @@ class _Source:
                 yield from source.texts(member.name, decompressed(member))
             except DAMAGED_STREAM as error:
                 self._quarantine.add(name, source.position, _unreadable(error), kind=UNREADABLE)
+
+
+def _is_array(line: bytes) -> bool:
+    """Tell whether the first line of a file begins an array of JSON."""
+    return line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
 
 
 class _MjaiGame:

@@ -178,6 +178,8 @@ def test_a_long_mjai_game_does_not_touch_its_neighbours(tmp_path: Path) -> None:
         ("hello", "no line with an mjai start_game", NOT_A_RECORD),
         ('{"ver":2.3,"log":[]}', "Tenhou's log editor", OTHER_FORMAT),
         ('\n [{"type":"hello"}]', "one JSON array", OTHER_FORMAT),
+        ('[{"type":"start_game"},{"type":"end_game"}]', "one JSON array", OTHER_FORMAT),
+        ('[\n {"type":"start_game"},\n {"type":"end_game"}\n]\n', "one JSON array", OTHER_FORMAT),
         ('{"type":"hello"}\n{"type":"tsumo"}', "no line with an mjai start_game", NOT_A_RECORD),
     ],
 )
