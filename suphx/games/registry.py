@@ -146,7 +146,7 @@ def _first_files(folder: Path) -> list[Path]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         shown = [name for name in names if not name.startswith(".") and not name.endswith(_NO_RECORDS)]
-        if shown:
-            files = (Path(place) / name for name in sorted(shown)[:_MAX_LOOKED_AT])
-            return [file for file in files if file.is_file()]
+        files = [path for name in sorted(shown) if (path := Path(place) / name).is_file()]
+        if files:
+            return files[:_MAX_LOOKED_AT]
     return []

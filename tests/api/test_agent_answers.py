@@ -90,11 +90,11 @@ def test_games_are_equal_if_all_that_they_hold_is() -> None:
     assert game.kyokus[0] != "a deal"
 
 
-def test_a_match_of_rules_without_words_is_refused_before_it_is_played(tmp_path: Any) -> None:
-    rules = suphx.Rules(red_fives="", tenpai_ends_game=True)
-    with pytest.raises(
-        ValueError, match="the match is played with red_fives = '', which its record cannot say: leave out its records"
-    ):
+@pytest.mark.parametrize(("name", "value"), [("red_fives", ""), ("tenpai_ends_game", False)])
+def test_a_match_of_rules_without_words_is_refused_before_it_is_played(tmp_path: Any, name: str, value: Any) -> None:
+    rules = suphx.Rules(**{name: value})
+    message = f"the match is played with {name} = {value!r}, which its record cannot say: leave out its records"
+    with pytest.raises(ValueError, match=message):
         suphx.play_match("tsumogiri", "random", num_hanchans=4000, seed=1, rules=rules, records=tmp_path)
     told = suphx.Rules(num_winds=1, open_tanyao=False, tenpai_ends_game=True)
     suphx.play_match("tsumogiri", "random", num_hanchans=8, seed=1, rules=told, records=tmp_path)

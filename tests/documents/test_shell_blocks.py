@@ -21,6 +21,7 @@ from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import SHELL, pages, texts
 from tests.free_port import free_port
 from tests.games.riichi.builders.random_game import random_game
+from tests.repository import REPOSITORY
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 from tests.suphx_platform.parts.small_policy_set import save_random
 
@@ -41,6 +42,7 @@ NOT_HERE = {
     "--device cuda": "needs a GPU",
     "gpus_per_engine": "needs a GPU",
     "socat": "serves until it is stopped; tests/suphx_platform/agents/mjai plays against programs over TCP",
+    "models:/suphx@champion": "needs a model in a registry; tests/suphx_platform/agents loads nets from one",
     "trainer_comparison": "trains for an hour; tests/games/doudizhu/peers runs it with small settings",
 }
 """Part of a command -> why it is not run."""
@@ -58,6 +60,7 @@ SELF_PLAY = (
 SMALL = {
     "run supervised": NETS,
     "run rl_basic": (*NETS, *SELF_PLAY),
+    "run rl_basic --set 'initial_agent=\"runs/RUN": ("encoder=mini",),
     "run overnight": (
         *(*NETS, *SELF_PLAY, "oracle.max_updates=1", "oracle_decay.steps=1", "oracle_decay.updates_per_step=1"),
         *("oracle_decay.continued_updates=1", "agent_comparison.hanchans=8", "agent_comparison.workers=1"),
@@ -71,12 +74,15 @@ SMALL = {
 }
 """Beginning of a command -> settings that replace those of the page and of its recipe."""
 FASTER = {
+    "adapt": ["--hands", "2", "--tests", "16", "--rollouts", "16"],
     "bench selfplay": ["--seconds", "1", "--tables", "16"],
     # of 10 walls, whose results may all be on one side, no match with a difference of 0.2 can be made
     "bench sequential": ["--hanchans", "40", "--matches", "10", "--difference", "0.05"],
 }
 ENDLESS = {"play": "Press Ctrl-C", "ui": "Press Ctrl-C"}
 """Commands that run until Ctrl-C -> what they print then."""
+IN_TERMINAL = ("--terminal", "doudizhu", "runs/RUN/learning")
+"""Words of ``play`` in the terminal, which ends with the input."""
 TYPED = "q\n"
 START_SECONDS = 300
 """A limit for a command that may first have to compile kernels; nothing waits that long otherwise."""
@@ -135,6 +141,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run = tmp_path / "runs" / "RUN"
     write_store(games[3:8], run / "records" / "store")
     (run / "recipe.toml").write_text(to_toml(Recipe(name="laptop")), encoding="utf-8")
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
     store = TrackingStore(tmp_path / "runs")
     store.start("laptop-1f2e3d4c5b", key="laptop-1f2e3d4c5b").flush()
     return tmp_path
@@ -158,7 +165,7 @@ def words_of(command: str) -> list[str]:
 def run(command: str, folder: Path) -> None:
     """Run a command as a person would: to its end, or until it waits for Ctrl-C; the test fails if it fails."""
     words = words_of(command)
-    sign = ENDLESS.get(words[3], "") if "--terminal" not in words else ""
+    sign = "" if any(word in words for word in IN_TERMINAL) else ENDLESS.get(words[3], "")
     with subprocess.Popen(
         words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:

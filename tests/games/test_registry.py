@@ -95,6 +95,10 @@ def test_what_is_no_file_beside_records_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").symlink_to(tmp_path / "nothing")
     (tmp_path / "c.jsonl").symlink_to(tmp_path / "c.jsonl")
     assert game_of_records(tmp_path) == DEFAULT_GAME
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "e.jsonl").write_text('{"game":"doudizhu"}', encoding="utf-8")
+    assert game_of_records(tmp_path) == "doudizhu"
+    (tmp_path / "inner" / "e.jsonl").unlink()
     (tmp_path / "d.jsonl").write_text('{"game":"doudizhu"}', encoding="utf-8")
     assert game_of_records(tmp_path) == "doudizhu"
 

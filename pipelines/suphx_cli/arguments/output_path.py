@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -35,9 +36,7 @@ def check_output_file(path: Path, option: str = "--out") -> None:
     check_output_folder(path.parent, option)
 
 
-def check_no_source(path: Path, source: Path, option: str = "--out") -> None:
-    """Raise ValueError if ``path`` would replace ``source``, or a file in it that is no page."""
-    target, place = path.resolve(), source.resolve()
-    is_in_it = place in target.parents and target.is_file() and target.suffix != ".html"
-    if target == place or is_in_it:
+def check_no_source(path: Path, sources: Iterable[Path], option: str = "--out") -> None:
+    """Raise ValueError if ``path`` would replace one of ``sources``."""
+    if path.resolve() in {source.resolve() for source in sources}:
         raise ValueError(f"{option} is {path}, which is one of the records: name another file")

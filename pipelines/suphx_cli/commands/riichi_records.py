@@ -123,7 +123,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     if is_source or target in sources:
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
     if args.list is not None:
-        _check_list(args.list, args.source, args.target)
+        _check_list(args.list, sources, args.target)
     quarantine = Quarantine()
     with _reading(console) as (count, read):
         logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
@@ -137,13 +137,12 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
         raise ValueError(f"nothing was written to {args.target}: {_nothing_read(quarantine)}")
 
 
-def _check_list(path: Path, source: Path, target: Path) -> None:
+def _check_list(path: Path, sources: Iterable[Path], target: Path) -> None:
     """Raise ValueError if the list cannot be written, or would replace a record that is read or written."""
     check_output_file(path, "--list")
-    check_no_source(path, source, "--list")
-    list_file, out = path.resolve(), target.resolve()
-    if list_file == out or (list_file.parent == out and list_file.suffix == ".mjlog"):
-        raise ValueError(f"--list is {path}, which is written as OUT, too: name another file")
+    check_no_source(path, sources, "--list")
+    if target.resolve() in (path.resolve(), *path.resolve().parents):
+        raise ValueError(f"--list is {path}, which is OUT or in it: name another file")
 
 
 @contextmanager

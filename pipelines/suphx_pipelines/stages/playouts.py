@@ -93,7 +93,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
                     training.save()
                     raise Interrupted(f"decision {training.decisions:,} of {STAGE_NAME}")
             metrics = training.finish()
-    last = metrics["history"][-1]
+    last: dict[str, float] = {}
+    for point in metrics["history"]:  # the last figures of each net: few decisions at the end may have none
+        last |= point
     context.console.say(f"{STAGE_NAME}: {_note(last)}")
     figures = {name: metrics[name] for name in ("decisions", "rounds", "seconds")}
     figures |= {name: value for name, value in last.items() if name.endswith(("_gain", "_gain_error", "_kl_to_start"))}

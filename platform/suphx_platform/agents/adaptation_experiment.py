@@ -39,7 +39,7 @@ _KEY_DIGITS = 16
 _HANDS_AT_A_TIME = 2
 _EXCHANGE_RATE = GlobalRewardConfig().exchange_rate
 """Rewards of one unit of the reward predictor; the report is in its units."""
-_REMEDY = "use fewer --workers or --rollouts; with --results FILE, the same command continues"
+_REMEDY = "use fewer --workers (with --results FILE, finished hands are kept), or fewer --rollouts (with another FILE)"
 _DRAWN_AT_A_TIME = 200
 """Hands come from games of their own for so many, so that the first ones are the same however many are wanted."""
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suphx.file_tree import files_below
 from suphx.games.registry import candidate_games, game_of_records
 from suphx.printable_text import printable
 from suphx_cli.arguments.output_path import check_no_source, check_output_file, check_output_folder
@@ -20,6 +21,8 @@ from suphx_platform.agents.agent_forms import AGENT_HELP
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
+
+_PAGES = (".html", ".htm")
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -74,7 +77,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         check_output_folder(Path())
     else:
         check_output_file(args.out)
-        check_no_source(args.out, args.record)
+        beside = files_below(args.record) if args.record.is_dir() else [args.record]
+        check_no_source(args.out, [file for file in beside if file.suffix.lower() not in _PAGES])
     game = game_of_records(args.record)
     if game in candidate_games():
         with console.activity("importing"):

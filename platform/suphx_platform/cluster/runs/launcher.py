@@ -206,7 +206,7 @@ class Launcher:
             return self.status(run)
         if is_stop_requested(job) and not is_ended(state):
             _logger.info("%s is stopping: it is resumed when it has saved its state", run)
-            self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
+            self._stop_to_resume(run, job, wait)
             return self.resume(run, seconds=wait.seconds_left)
         if state == "stopping":  # a new driver must never overlap the old one
             _logger.info("%s is stopping: waiting until its pods have terminated", run)
@@ -217,7 +217,7 @@ class Launcher:
             return self.status(run)
         if self._may_compute(run, job):
             _logger.info("%s has failed, but its driver may still work: it is stopped first", run)
-            self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
+            self._stop_to_resume(run, job, wait)
             return self.resume(run, seconds=wait.seconds_left)
         if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
@@ -360,10 +360,16 @@ class Launcher:
         reports = [wait.until_head_ended(head) for head in heads]
         return next((report for report in reports if report is not None), None)
 
+    def _stop_to_resume(self, run: str, job: Object | None, wait: RunWait) -> None:
+        try:
+            self.stop(run, saves=_outlives_its_pods(job), seconds=wait.seconds_left)
+        except UnknownEndError:
+            _logger.info("The head of %s ended without a report: it continues from its last checkpoint", run)
+
     def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
         """Return the status of a run that is stopped; ClusterError if its driver did not save."""
         if report is None:
-            raise ClusterError(
+            raise UnknownEndError(
                 f"{run} is stopped, but its head ended without a report: training since its last checkpoint may be "
                 f"lost. suphx status {run} shows that checkpoint, suphx resume {run} continues from there"
             )
@@ -394,6 +400,10 @@ class Launcher:
 
     def _no_run(self, run: str) -> str:
         return f"there is no run {run} in namespace {self._api.namespace}: suphx jobs lists all"
+
+
+class UnknownEndError(ClusterError):
+    """A run is stopped, and it is not known whether it has saved."""
 
 
 _NOW_SECONDS = 1

@@ -90,7 +90,9 @@ class RunLog:
             while True:
                 try:
                     for text in log.new_lines(follow=follow, tail=tail):
-                        if self._role != SUBMITTER or self._repeated.is_new(pod, text):
+                        if self._role == SUBMITTER:
+                            self._repeated.put_new(pod, text, self._lines)
+                        else:
                             self._lines.put(prefix + text)
                 except AbsentError:
                     return  # the pod was deleted, and its log with it
@@ -120,15 +122,16 @@ class _RepeatedLines:
         """How often each submitter has shown a line, for each Kubernetes Job: a new attempt has a new one."""
         self._lock = threading.Lock()
 
-    def is_new(self, pod: Object, line: str) -> bool:
-        """Count a line, and tell whether no other submitter has shown it as often."""
+    def put_new(self, pod: Object, line: str, lines: queue.Queue[str | ClusterError | None]) -> None:
+        """Count a line, and add it to ``lines`` if no other submitter has shown it as often."""
         metadata = pod["metadata"]
         owner = next((str(one["uid"]) for one in metadata.get("ownerReferences") or ()), metadata["name"])
         with self._lock:
             counts = self._counts.setdefault(owner, {})
             own = counts.setdefault(metadata["name"], Counter())
             own[line] += 1
-            return all(own[line] > other[line] for other in counts.values() if other is not own)
+            if all(own[line] > other[line] for other in counts.values() if other is not own):
+                lines.put(line)  # under the lock: in the order of the log
 
 
 class _PodLog:

@@ -118,6 +118,18 @@ def test_a_head_without_a_report_is_not_called_saved(
     assert suphx("status", run_id)[1]["state"] == "stopped"
 
 
+def test_a_stop_without_a_report_that_resume_completes_is_only_told(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.pre_stop = lambda pod: ""
+    job = cluster.objects["rayjobs", run_id]
+    notes = {**job["metadata"].get("annotations", {}), STOP_NOTE: "true"}
+    cluster.put("rayjobs", {**job, "metadata": {**job["metadata"], "annotations": notes}})
+    code, result, err = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "running"), err
+    assert "ended without a report: it continues from its last checkpoint" in err
+
+
 def test_a_head_that_has_not_started_has_nothing_to_save(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:

@@ -299,8 +299,8 @@ class _Source:
 
 
 def _is_array(line: bytes) -> bool:
-    """Tell whether the first line of a file begins an array of JSON."""
-    return line.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
+    """Tell whether the first line of a file begins an array of JSON objects; programs log lines such as [INFO]."""
+    return re.match(rb"\s*\[\s*(\{|\]|$)", line.removeprefix(codecs.BOM_UTF8)) is not None
 
 
 class _MjaiGame:

@@ -80,7 +80,7 @@ def write_mjlog(log: GameLog, seed: str = "") -> str:
 
 def refuse_rules_of_records(rules: Rules) -> None:
     """Raise UntoldRulesError if a match of ``rules`` cannot be written as mjlog, before it is played."""
-    read_back = _read_back(rules, tenpai_ends_game=rules.tenpai_ends_game)
+    read_back = _read_back(rules, tenpai_ends_game=True)  # a game whose id has no hour is read so
     refuse_untold_rules(rules, read_back, "the match is played with", "leave out its records")
 
 

@@ -191,6 +191,15 @@ def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str, reason: str
     assert reason in quarantine.entries[0].reason
 
 
+def test_a_log_line_before_the_first_mjai_game_is_no_array(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(
+        '[INFO] connected\n[2026-11-28] ready\n{"type":"start_game"}\n{"type":"end_game"}\n'
+    )
+    raws, quarantine = read(tmp_path)
+    assert [raw.id for raw in raws] == ["a"]
+    assert [entry.position for entry in quarantine.entries] == ["before line 3"]
+
+
 def test_lines_before_the_first_mjai_game_are_set_aside_alone(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(f'{{"type":"hello"}}\n\n{{"type":"none"}}\n{START}\n{START}\n')
     raws, quarantine = read(tmp_path)
