@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -19,6 +20,7 @@ import ray as ray_api
 import torch
 import torch.distributed as dist
 from numpy.typing import NDArray
+from ray.exceptions import RayActorError
 from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
@@ -134,6 +136,9 @@ def test_reports_pass_through_the_drivers_node_and_no_training_needs_them(
         data_parallel._send(queue, progress)
         process: Any = queue.actor
         ray_api.kill(process)
+        with suppress(RayActorError):  # it may still answer for a moment
+            for _ in range(10_000):
+                ray_api.get(process.qsize.remote())
         data_parallel._send(queue, progress)
     found = sorted(message.partition(":")[0] for message in caplog.messages)
     assert found == ["the progress of the workers is not shown any more", "the report of step 5 is lost"]

@@ -93,7 +93,7 @@ def test_a_game_survives_mjai_but_for_what_that_does_not_tell(game: GameLog) -> 
 def test_a_game_without_open_tanyao_is_not_written_to_mjai() -> None:
     rules = Rules(num_winds=1, open_tanyao=False)
     (game,) = play_games([ScriptedAgent("ukeire")], np.zeros((1, 4), np.int64), [1], rules)
-    with pytest.raises(ValueError, match="was played with open_tanyao = False, which a record cannot say"):
+    with pytest.raises(ValueError, match="was played with open_tanyao = False, which its record cannot say"):
         write_mjai(game)
 
 
@@ -101,6 +101,6 @@ def test_a_game_that_goes_on_after_tenpai_is_written_only_under_the_id_of_such_a
     rules = Rules(num_winds=1, tenpai_ends_game=False)
     (game,) = play_games([ScriptedAgent("ukeire")], np.zeros((1, 4), np.int64), [1], rules)
     for write in (write_mjai, write_mjlog):
-        with pytest.raises(ValueError, match="was played with tenpai_ends_game = False, which a record cannot say"):
+        with pytest.raises(ValueError, match="was played with tenpai_ends_game = False, which its record cannot say"):
             write(game)
         assert write(dataclasses.replace(game, id="2009010100gm-0009-0000-00000000"))

@@ -44,7 +44,7 @@ def test_a_game_of_our_engine_survives_writing_and_reading(seed: int) -> None:
 
 def test_a_game_by_rules_that_mjai_cannot_say_is_refused() -> None:
     game = dataclasses.replace(drawn_game(shuffled_wall(1)), rules=tenhou_no_red())
-    with pytest.raises(ValueError, match="was played with red_fives = '', which a record cannot say"):
+    with pytest.raises(ValueError, match="was played with red_fives = '', which its record cannot say"):
         write_mjai(game)
 
 

@@ -43,7 +43,7 @@ def test_rules_and_room_survive() -> None:
 
 def test_a_game_by_rules_that_mjlog_cannot_say_is_refused() -> None:
     game = dataclasses.replace(drawn_game(shuffled_wall(1)), rules=Rules(kiriage_mangan=True))
-    with pytest.raises(ValueError, match="was played with kiriage_mangan = True, which a record cannot say"):
+    with pytest.raises(ValueError, match="was played with kiriage_mangan = True, which its record cannot say"):
         write_mjlog(game)
 
 
