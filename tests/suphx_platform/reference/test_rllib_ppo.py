@@ -74,6 +74,7 @@ def reference(*options: str) -> tuple[dict[str, float], str]:
     return result, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 def test_the_command_trains_on_local_ray() -> None:
     result, messages = reference("--iterations", "2", "--decisions", "256", "--opponent", "self")

@@ -97,6 +97,7 @@ def train_without_ray(rank: int, folder: Path) -> None:
     dist.destroy_process_group()
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
 def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_path: Path) -> None:

@@ -215,6 +215,9 @@ def test_a_program_ends_with_the_process_that_started_it_even_if_that_is_killed(
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         program = int(parent.stdout.readline())
+        line = Path(f"/proc/{program}/cmdline")
+        while not line.read_bytes().startswith(sys.executable.encode()):  # before that, setpriv prepares its end
+            time.sleep(0.01)
         assert is_alive(program)
         parent.kill()
     assert ends_soon(program)
