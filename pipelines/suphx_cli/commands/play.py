@@ -98,7 +98,7 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help=f"folder of the game records (default: {_RECORDS}, and {_RECORDS}/doudizhu of that game)",
+        help=f"folder of the game records (default: {_RECORDS}; for doudizhu {_RECORDS}/doudizhu)",
     )
     parser.add_argument(
         "--new", action="store_true", help="riichi: begin a new game even if one of these settings is not finished"

@@ -112,7 +112,10 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 
 
 def execute_convert(args: argparse.Namespace, console: Console) -> None:
-    """Convert every readable record; ValueError if IN is OUT, the list or missing, or if nothing could be written."""
+    """Convert every readable record; ValueError if IN is missing or is OUT, or if nothing could be written.
+
+    Also for a list that would replace a record, or that cannot be written, before any record is converted.
+    """
     _need_paths([args.source])
     from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
     from suphx_cli.arguments.riichi_quarantine import quarantine_json
@@ -142,7 +145,7 @@ def _check_list(path: Path, sources: Iterable[Path], target: Path) -> None:
     check_output_file(path, "--list")
     check_no_source(path, sources, "--list")
     if target.resolve() in (path.resolve(), *path.resolve().parents):
-        raise ValueError(f"--list is {path}, which is OUT or in it: name another file")
+        raise ValueError(f"--list is {path}, which is OUT, or in that folder: name another file")
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def test_convert_names_what_it_set_aside_and_lists_all(folder: Path, capsys: pyt
     ("listed", "message"),
     [
         ("in/good.mjlog", "--list is in/good.mjlog, which is one of the records"),
-        ("out.tsv", "--list is out.tsv, which is OUT or in it: name another file"),
+        ("out.tsv", "--list is out.tsv, which is OUT, or in that folder: name another file"),
         ("in", "--list is in, which is a folder: name a file in it"),
         ("file/list.jsonl", "a file is in its place): choose another with --list"),
     ],
