@@ -26,7 +26,7 @@ def review_page(
     """
     rows = [(row["group"], number(row["decisions"]), f"{row['agreement']:.1%}") for row in agreement_table(decisions)]
     agreement = report_page.table(("decisions", "number", "agreement"), rows)
-    order = "with the largest estimated costs" if cost is not None else "of which the agent is surest"
+    order = "of which the agent is surest" if cost is None else "with the largest estimated costs"
     about = f"The {len(differences)} differences {order}."
     if cost is None and all(one.agent_probability is None for one in differences):
         about = f"The first {len(differences)} differences; the agent gives no probabilities."

@@ -188,7 +188,7 @@ def experiment_key(experiment: AdaptationExperiment) -> str:
 def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:
     """Return the figures of ``results``, whose points are rewards.
 
-    Intervals reach no difference if fewer than six hands differ.
+    If fewer than six hands differ, both intervals contain "no difference": so few can differ by chance.
     """
     results = _in_units(experiment, results)
     wins, points = _outcomes(results)
