@@ -115,6 +115,7 @@ def test_a_lock_that_lacks_a_dependency_is_refused(venv: Path, tmp_path: Path) -
     subprocess.run([str(venv / "bin" / "pip"), "uninstall", "--quiet", "--yes", "rinshan"], check=True)
 
 
+@pytest.mark.slow
 def test_torch_without_cuda_is_taken_where_pip_finds_it_and_only_with_its_hash(venv: Path, tmp_path: Path) -> None:
     cuda = make_wheel(tmp_path, "torch", "2.0")
     elsewhere = tmp_path / "cpu"
@@ -136,6 +137,7 @@ def test_torch_without_cuda_is_taken_where_pip_finds_it_and_only_with_its_hash(v
     assert "pip refuses the wheel of torch without CUDA" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_package_without_a_wheel_is_built_with_the_setuptools_of_the_lock(venv: Path, tmp_path: Path) -> None:
     """That of a new environment of Python 3.11 cannot build wheels."""
     lock = make_sdist(tmp_path, "suukantsu") + wheel_of_setuptools(tmp_path)

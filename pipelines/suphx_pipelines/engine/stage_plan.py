@@ -7,7 +7,7 @@ this program, other versions of its libraries. It is never replaced unless the u
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -45,6 +45,8 @@ class PlannedStage:
     """As for Stage."""
     elsewhere: Path | None = None
     """Folder of a result with the same settings that was made by other code in another run."""
+    is_outdated: bool = False
+    """Whether its work is dropped because a stage that it needs is finished anew: that result was deleted."""
 
     @property
     def versions(self) -> Sequence[CheckpointVersion]:
@@ -67,16 +69,22 @@ class PlannedStage:
         return self.change if self.work else ""
 
     @property
+    def is_finished(self) -> bool:
+        """Tell whether there is a result that is used."""
+        return self.work is not None and self.work.done is not None and not self.is_outdated
+
+    @property
     def reason(self) -> str:
-        """The change in parentheses; empty if there is none."""
-        return f" ({self.change})" if self.change else ""
+        """Why it is run again, in parentheses; empty if it is not."""
+        change = self.change or ("its input is missing" if self.is_outdated else "")
+        return f" ({change})" if change else ""
 
     @property
     def action(self) -> str:
         """Return what is done, in a few words."""
-        if self.work:
+        if self.work and not self.is_outdated:
             return "use the result" if self.work.done else "continue"
-        return "run again" if self.replaced else "run"
+        return "run again" if self.replaced or self.is_outdated else "run"
 
 
 class StagePlanner:
@@ -108,7 +116,11 @@ class StagePlanner:
         """Return stage name -> what is done with it. Writes nothing. Raises ValueError for a damaged folder."""
         plan: dict[str, PlannedStage] = {}
         for stage in stages:
-            plan[stage.name] = self._plan_stage(stage, {name: plan[name] for name in stage.needs})
+            upstream = {name: plan[name] for name in stage.needs}
+            planned = self._plan_stage(stage, upstream)
+            if not all(each.is_finished for each in upstream.values()) and local_work(self._folder / stage.name):
+                planned = replace(planned, is_outdated=True)
+            plan[stage.name] = planned
         return plan
 
     def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, PlannedStage]) -> PlannedStage:
@@ -224,12 +236,12 @@ def check_plan(plan: Mapping[str, PlannedStage], run_id: str, console: Console) 
 
 
 def show_plan(plan: Mapping[str, PlannedStage], console: Console) -> None:
-    """Print what is done with each stage if the code of any has changed; nothing otherwise."""
+    """Print what is done with each stage if work of any is done again or by other code; nothing otherwise."""
     for name, stage in plan.items():
         if stage.elsewhere:
             console.say(f"{name}: the result in {stage.elsewhere} has the same settings but other code; it is not used")
-    if any(stage.change for stage in plan.values()):
-        console.say("code or inputs have changed since the last attempt:")
+    if any(stage.reason for stage in plan.values()):
+        console.say("code, inputs or results have changed since the last attempt:")
         for name, stage in plan.items():
             console.say(f"  {name}: {stage.action}{stage.reason}")
 

@@ -211,7 +211,7 @@ class Runner(Generic[R]):
         """Let the stages say what they miss that have no result in this run, the storage or another run."""
         for stage in self._stages:
             planned = self._plan[stage.name]
-            if stage.check is None or (planned.work and planned.work.done):
+            if stage.check is None or planned.is_finished:
                 continue
             if find_finished(self._runs, stage.name, planned.digest) is None:
                 stage.check(self._recipe)

@@ -35,8 +35,6 @@ _OUTLIVED = ".outlived"
 """Folder below a name: a small object for each version that saves would have removed but for its pins."""
 _REASON = "-"
 """Between the number of a pinned version and the digest of the reason."""
-_NOTHING = "nothing/"
-"""A prefix of no object."""
 _PROBE = ".probe-"
 """First part of the key of an object that only shows that objects can be written."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
@@ -58,7 +56,7 @@ class StoredVersions:
 
     def reach(self) -> None:
         """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
-        self._store.keys(_NOTHING)
+        self._store.reach()
 
     def reach_to_write(self) -> None:
         """Check that the storage takes a small object, and remove it; errors as of ``reach``.

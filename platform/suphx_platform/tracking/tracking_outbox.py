@@ -46,11 +46,13 @@ class Outbox:
     def __init__(self, folder: Path, *, send: Callable[[Sequence[Message]], None], max_bytes: int = MAX_BYTES) -> None:
         """``send`` makes the calls of messages: see MessageLane. OSError if another process has the folder.
 
-        ``max_bytes``: of messages that wait; the nearer they come to it, the fewer points of curves are kept.
+        ``max_bytes``: of messages that wait (the nearer they come to it, the fewer points of curves are kept), and of
+        refused ones.
         """
         self._folder = folder
         self._send = send
-        self._num_refused = 0
+        self._num_refused, self._num_set_aside = 0, 0
+        self._max_bytes = max_bytes
         try:
             self._logs = [MessageLog(folder / "calls.jsonl", max_bytes=max_bytes), MessageLog(folder / "files.jsonl")]
         except BlockingIOError as error:
@@ -97,8 +99,8 @@ class Outbox:
         lost = self._admission.summary()
         left = sum(map(len, self._logs))
         if self._num_refused > _MAX_REFUSED_SHOWN:
-            text = "MLflow has refused %s: %s has them"
-            _logger.warning(text, count_text(self._num_refused, "message"), self._folder / _REFUSED)
+            refused, path = count_text(self._num_refused, "message"), self._folder / _REFUSED
+            _logger.warning("MLflow has refused %s: %s has %d of them", refused, path, self._num_set_aside)
         if left:
             error = self._calls.error or self._files.error or "MLflow is slow"
             _logger.warning(
@@ -125,13 +127,16 @@ class Outbox:
             self._send(messages)
 
     def _set_aside(self, message: Message, error: Exception) -> None:
-        """Note a message that MLflow has refused for good."""
+        """Note a message that MLflow has refused for good, if there is room for it."""
         self._num_refused += 1
         path = self._folder / _REFUSED
         kept = f"kept in {path}"
         try:
             with path.open("a", encoding="utf-8") as file:
+                if file.tell() >= self._max_bytes:
+                    raise OSError(f"{path} already has {count_text(self._max_bytes, 'byte')}")
                 file.write(json.dumps({**message, "error": str(error)}) + "\n")
+            self._num_set_aside += 1
         except OSError as full:
             kept = f"lost: {full}"
         if self._num_refused <= _MAX_REFUSED_SHOWN:

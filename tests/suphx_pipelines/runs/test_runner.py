@@ -193,13 +193,19 @@ def test_a_key_that_only_says_how_work_is_done_continues_the_same_run(runs: Path
     assert "threads = 2" in (again.folder / "recipe.toml").read_text()
 
 
-def test_what_was_made_from_a_result_that_somebody_deleted_is_made_again(runs: Path) -> None:
+def test_what_was_made_from_a_result_that_somebody_deleted_is_made_again(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = small_runner(runs).run().folder
     shutil.rmtree(folder / "powers")
     (folder / "total" / "of the old powers").touch()
+    capsys.readouterr()
     statuses = {name: stage.status for name, stage in small_runner(runs).run().stages.items()}
     assert statuses == {"numbers": "kept", "powers": "finished", "total": "finished"}
     assert not (folder / "total" / "of the old powers").exists()
+    assert (
+        "  numbers: use the result\n  powers: run\n  total: run again (its input is missing)\n"
+    ) in capsys.readouterr().err
     assert {stage.status for stage in small_runner(runs).run().stages.values()} == {"kept"}
 
 

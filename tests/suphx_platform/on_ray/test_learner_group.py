@@ -222,6 +222,7 @@ def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
     wait_for_end(processes)
 
 
+@pytest.mark.slow
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
 def test_a_learner_that_dies_while_it_starts_is_lost_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:

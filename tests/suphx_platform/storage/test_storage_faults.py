@@ -184,6 +184,8 @@ def test_errors_of_the_server_say_what_to_do(server: S3Server, tmp_path: Path, m
     config = StorageConfig(address=f"s3://{BUCKET}/runs", max_attempts=2)
     with pytest.raises(OSError, match=r"s3://nowhere/.*NoSuchBucket: make the bucket first"):
         Storage(replace(config, address="s3://nowhere/runs")).save(NAME, folder, number=1)
+    with pytest.raises(OSError, match=r"^s3://nowhere/runs/: .*NoSuchBucket: make the bucket first"):
+        Storage(replace(config, address="s3://nowhere/runs")).reach()
     closed = f"http://127.0.0.1:{free_port()}"
     with pytest.raises(OSError, match=r"no answer .*look whether the server is up, and at storage\.endpoint_url"):
         Storage(replace(config, endpoint_url=closed)).save(NAME, folder, number=1)

@@ -173,6 +173,19 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(
     assert (folder / "refused.jsonl").is_file(), "it is kept, also when the run goes on and ends"
 
 
+def test_what_is_refused_does_not_fill_the_disk(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place.refused = set(range(200))
+    outbox = Outbox(folder, send=place.take, max_bytes=10_000)
+    for number in range(200):
+        outbox.put(point(number))
+        outbox.flush()
+    outbox.close()
+    kept = (folder / "refused.jsonl").read_text().splitlines()
+    assert [json.loads(line)["number"] for line in kept] == list(range(len(kept)))
+    assert 10_000 <= (folder / "refused.jsonl").stat().st_size < 10_200
+    assert f"MLflow has refused 200 messages: {folder / 'refused.jsonl'} has {len(kept)} of them" in caplog.text
+
+
 def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place, folder: Path) -> None:
     place.away = {"bad"}
     outbox = Outbox(folder, send=place.take)
@@ -319,4 +332,4 @@ def test_what_cannot_be_set_aside_ends_no_thread_and_many_refusals_are_few_warni
     outbox.close()
     assert place.heard == [50, 51]
     assert caplog.text.count("MLflow has refused metrics of run: no such metric (lost: ") == 10
-    assert "MLflow has refused 50 messages" in caplog.text
+    assert f"MLflow has refused 50 messages: {folder / 'refused.jsonl'} has 0 of them" in caplog.text

@@ -82,6 +82,12 @@ class BucketStore:
         """Of all transfers that the manager has been given and has not finished."""
         self._lock = threading.Lock()
 
+    def reach(self) -> None:
+        """Ask for the first key."""
+        with self._told(""):
+            request = partial(self._client.list_objects_v2, Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
+            within(self._max_seconds(0), request)
+
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist.
 

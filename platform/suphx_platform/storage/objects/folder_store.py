@@ -33,6 +33,11 @@ class FolderStore:
     def __init__(self, root: Path) -> None:
         self._root = root
 
+    def reach(self) -> None:
+        """Look into the folder, which need not be there yet."""
+        with suppress(FileNotFoundError), os.scandir(self._root) as found:
+            next(found, None)
+
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist."""
         path = self._root / key

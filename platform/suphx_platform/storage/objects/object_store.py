@@ -37,6 +37,10 @@ def check_small(key: str, num_bytes: int) -> None:
 class ObjectStore(Protocol):
     """Keys are paths with slashes; every object appears whole or not at all. All verbs raise OSError on failure."""
 
+    def reach(self) -> None:
+        """Ask for the first key and forget it."""
+        ...
+
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object; FileExistsError if there is another one already, whoever else may be writing."""
         ...
