@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import shutil
+import sysconfig
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 import torch
 
 from suphx.models.computation import Compilation, DeviceName, Precision
+
+_logger = logging.getLogger(__name__)
 
 
 def find_device(name: DeviceName) -> torch.device:
@@ -29,10 +37,26 @@ def uses_bf16(precision: Precision, device: torch.device) -> bool:
 
 
 def resolve_compilation(compilation: Compilation, device: torch.device) -> Literal["none", "default", "max-autotune"]:
-    """Return what auto stands for: torch.compile on a GPU; on a CPU it makes nothing faster (docs/experiments.md)."""
+    """Return what auto stands for: torch.compile on a GPU; on a CPU it makes nothing faster (docs/experiments.md).
+
+    Without what torch.compile needs on a GPU, auto is none, with a warning.
+    """
     if compilation == "auto":
-        return "default" if device.type == "cuda" else "none"
+        return "default" if device.type == "cuda" and _has_compiler() else "none"
     return compilation
+
+
+@cache  # one warning per process
+def _has_compiler() -> bool:
+    """Tell whether there is what Triton builds with, found as it finds it: a C compiler and the headers of Python."""
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    if compiler and (Path(sysconfig.get_path("include")) / "Python.h").is_file():
+        return True
+    _logger.warning(
+        "nets are not compiled, which makes them slower on this GPU: torch.compile needs a C compiler and the headers "
+        "of Python (apt-get install gcc libc6-dev python3.11-dev)"
+    )
+    return False
 
 
 def compared_algorithms() -> AbstractContextManager[None]:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 import torch
 
-from suphx.models.device import find_device, resolve_compilation, torch_threads, uses_bf16
+from suphx.models.device import _has_compiler, find_device, resolve_compilation, torch_threads, uses_bf16
 
-CPU = torch.device("cpu")
+CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
 
 def test_threads_are_set_inside_the_block_only() -> None:
@@ -30,7 +33,38 @@ def test_cuda_without_a_gpu_is_refused() -> None:
         find_device("cuda")
 
 
-def test_compilation_is_for_gpus_unless_it_is_asked_for() -> None:
+@pytest.fixture
+def headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The headers of a Python on a machine without a C compiler."""
+    (tmp_path / "Python.h").touch()
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    _has_compiler.cache_clear()
+    yield tmp_path
+    _has_compiler.cache_clear()
+
+
+def test_compilation_is_for_gpus_unless_it_is_asked_for(headers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", {"gcc": "/usr/bin/gcc"}.get)
     assert resolve_compilation("auto", CPU) == "none"
-    assert resolve_compilation("auto", torch.device("cuda")) == "default"
+    assert resolve_compilation("auto", GPU) == "default"
     assert resolve_compilation("max-autotune", CPU) == "max-autotune"
+
+
+def test_a_gpu_without_a_c_compiler_computes_nets_as_they_are_with_one_warning(
+    headers: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert [resolve_compilation("auto", GPU) for _ in range(2)] == ["none", "none"]
+    assert caplog.text.count("apt-get install gcc libc6-dev python3.11-dev") == 1
+    assert resolve_compilation("default", GPU) == "default", "asked for: torch says what is missing"
+
+
+def test_a_gpu_without_the_headers_of_python_computes_nets_as_they_are(
+    headers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "clang-19")
+    assert resolve_compilation("auto", GPU) == "default"
+    _has_compiler.cache_clear()
+    (headers / "Python.h").unlink()
+    assert resolve_compilation("auto", GPU) == "none"

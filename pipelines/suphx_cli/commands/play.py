@@ -38,7 +38,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="play against agents, in the browser or the terminal",
         description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
         "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
-        "finished games are saved, and games that are not finished go on at the next start with the same agent, seat "
+        "finished games are saved, and unfinished games resume at the next start with the same agent, seat "
         f"and length. {AGENT_HELP} A game of two sides, such as doudizhu, is played in the terminal, deal after deal, "
         "against random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
         epilog=examples(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
-_MINUTES_PER_HOUR = 60
+_MINUTES_PER_HOUR, _MINUTES_PER_DAY = 60, 24 * 60
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -20,8 +20,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "recipes",
         parents=[options],
         help="list the shipped recipes",
-        description="List the shipped recipes: what each does, whether it needs game records (--records DIR), and "
-        "about how long it takes on two cores.",
+        description="List the shipped recipes: what each does, whether it is meant for game records (--records DIR), "
+        "and about how long it takes on two cores.",
         epilog=examples("suphx recipes", "suphx run laptop", "suphx run paper/rl_1 --records DIR"),
     )
     parser.set_defaults(execute=execute)
@@ -39,13 +39,15 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     rows = [
         (each.name, "yes" if each.needs_records else "no", duration(each.minutes), each.about) for each in summaries
     ]
-    for line in wrapped_table(("recipe", "needs records", "time", "what it does"), rows):
+    for line in wrapped_table(("recipe", "for records", "time", "what it does"), rows):
         console.line(line)
     return None
 
 
 def duration(minutes: int) -> str:
-    """Return "5 min", "3 h", or "hours" for 0: nobody measured it."""
+    """Return "5 min", "3 h", "3 days", or "not measured" for 0."""
     if not minutes:
-        return "hours"
+        return "not measured"
+    if minutes >= 2 * _MINUTES_PER_DAY:
+        return f"{round(minutes / _MINUTES_PER_DAY, 1):g} days"
     return f"{minutes} min" if minutes < 2 * _MINUTES_PER_HOUR else f"{round(minutes / _MINUTES_PER_HOUR, 1):g} h"

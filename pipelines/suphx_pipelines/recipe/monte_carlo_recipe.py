@@ -42,7 +42,7 @@ class MonteCarloRecipe:
     about: str = ""
     """What the recipe does, in one line (``suphx recipes`` prints it)."""
     minutes: int = 0
-    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
+    """Approximate duration in minutes on two idle cores; 0 = not measured."""
     seed: int = 1
     """The seeds of all stages are derived from it."""
     rules: Rules = field(default_factory=Rules)

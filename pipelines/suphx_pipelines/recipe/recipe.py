@@ -140,7 +140,7 @@ class Recipe:
     """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
     of the agent ``records.player``."""
     minutes: int = 0
-    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
+    """Approximate duration in minutes on two idle cores; 0 = not measured."""
     seed: int = 1
     """The seeds of all stages are derived from it."""
     encoder: EncoderName = "mini"

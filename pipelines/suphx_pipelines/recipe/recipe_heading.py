@@ -9,7 +9,7 @@ def check_heading(name: str, minutes: int) -> None:
     """Raise ValueError for a name that is no folder name, and for a negative duration."""
     check_name(name)
     if minutes < 0:
-        raise ValueError(f"minutes is {minutes}: use 0 (hours, or not measured) or more")
+        raise ValueError(f"minutes is {minutes}: use 0 (not measured) or more")
 
 
 def check_name(name: str) -> None:

@@ -19,7 +19,7 @@ class RecipeSummary:
     """``suphx run`` or ``suphx tournament``."""
     needs_records: bool
     minutes: int
-    """On two idle cores; 0 = hours, or not measured."""
+    """On two idle cores; 0 = not measured."""
     about: str
 
     def to_json(self) -> dict[str, Any]:

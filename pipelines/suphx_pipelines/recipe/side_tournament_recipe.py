@@ -84,7 +84,7 @@ class SideTournamentRecipe:
     about: str = ""
     """What the recipe does, in one line."""
     minutes: int = 0
-    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
+    """Approximate duration in minutes on two idle cores; 0 = not measured."""
     seed: int = 1
     """The decks are derived from it and from the night."""
     night: str = ""

@@ -16,7 +16,7 @@ class RoundLayoutConfig:
     """
 
     on_ray: bool = False
-    """Let simulators and the learner be Ray actors. When false, one process plays and learns by turns."""
+    """Let simulators and the learner be Ray actors. When false, one process alternates between playing and learning."""
     pace: Pace = "free"
     """free: simulators play while the learner learns. lockstep: one thing at a time; the numbers are those of one
     process with the same ``learning.threads`` (not 0)."""

@@ -34,15 +34,15 @@ class StorageConfig:
     keep_last: int = 2
     """Number of newest versions of an unfinished training that are kept."""
     keep_every: int = 0
-    """Updates (steps, in supervised learning) of an unfinished training after which one more version is kept for good;
-    0: none."""
+    """Updates (steps, in supervised learning) of an unfinished training after which one more version is kept
+    permanently; 0: none."""
     keep_best: int = 1
     """Number of versions with the best scores that are kept in addition. Nets of self-play have one when a match
     during training has measured them (``<run>/<stage>/best``); 0: these are not stored."""
     max_waiting: int = 2
     """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
     max_outage_hours: float = 6.0
-    """How long the storage may fail or not answer before the run ends with an error. Until then the run goes on, and
+    """How long the storage may fail or not answer before the run ends with an error. Until then the run continues, and
     uploads are tried again."""
 
     def __post_init__(self) -> None:

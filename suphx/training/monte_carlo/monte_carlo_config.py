@@ -33,8 +33,8 @@ class MonteCarloConfig:
     learning_rate: float = 1e-4
     """Learning rate of RMSprop, as in DouZero. Three times this rate learns faster at first, but a net can collapse."""
     decay_rounds: int = 0
-    """The learning rate falls linearly over so many rounds, to ``last_rate_share`` of it, and stays there: with the
-    full rate, the nets of long trainings vary with every batch and become hardly stronger. Two idle cores play and
+    """The learning rate falls linearly over this number of rounds, to ``last_rate_share`` of it, and stays there: with
+    the full rate, the nets of long trainings vary with every batch and become hardly stronger. Two idle cores play and
     learn about 110 rounds a minute. 0 = it stays as it is, as in DouZero."""
     last_rate_share: float = 0.1
     """See ``decay_rounds``."""
@@ -45,7 +45,7 @@ class MonteCarloConfig:
     max_grad_norm: float = 40.0
     """Maximum norm of the gradient of a net."""
     average_rounds: int = 100
-    """The nets that are evaluated, and the result, have the mean of the weights of about so many of the last rounds
+    """The nets that are evaluated, and the result, have the mean of the weights of about this number of the last rounds
     (exponential moving average); 0 = the newest weights. Self-play always has the newest ones, so this does not change
     what is learned."""
     max_rounds: int = 100_000

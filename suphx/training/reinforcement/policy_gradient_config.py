@@ -34,8 +34,8 @@ class PolicyGradientConfig:
     """Decisions with a larger importance ratio give no gradient of the sampled action; they are counted, and the other
     terms of the loss (entropy, KL, critic) still have them. Above 1; 0 = none is rejected."""
     clip: float = 0.0
-    """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction that its
-    advantage wants; 0 = no clip."""
+    """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction of its
+    advantage; 0 = no clip."""
 
     def __post_init__(self) -> None:
         if not 0 < self.rest_weight <= 1:

@@ -23,11 +23,13 @@ def test_scripts_get_every_recipe_with_what_it_needs(capsys: pytest.CaptureFixtu
 def test_people_get_a_table_that_begins_with_what_runs_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["recipes"]) == 0
     header, first, *others = capsys.readouterr().out.splitlines()
-    assert header.split() == ["recipe", "needs", "records", "time", "what", "it", "does"]
+    assert header.split() == ["recipe", "for", "records", "time", "what", "it", "does"]
     assert first.split()[:3] == ["laptop", "no", "5"]
     assert [line.split()[0] for line in others[-2:]] == ["doudizhu_tournament", "nightly"], "they need trained nets"
 
 
-@pytest.mark.parametrize(("minutes", "text"), [(0, "hours"), (5, "5 min"), (90, "90 min"), (180, "3 h")])
+@pytest.mark.parametrize(
+    ("minutes", "text"), [(0, "not measured"), (5, "5 min"), (90, "90 min"), (180, "3 h"), (4320, "3 days")]
+)
 def test_times_are_in_minutes_or_hours(minutes: int, text: str) -> None:
     assert duration(minutes) == text

@@ -53,7 +53,7 @@ FILES: Mapping[str, str] = {
         "`leaderboard/games.json`, `nights` as in `leaderboard/table.json`"
     ),
     "note.md": (
-        "what the description of the run in MLflow says besides: where the live page is, links to the reports of "
+        "additional text for the description of the run in MLflow: where the live page is, links to the reports of "
         "earlier nights"
     ),
 }

@@ -43,7 +43,7 @@ MIN_AGENTS = 2
 FILES: Mapping[str, str] = {
     "pool.json, agents/<n>/": "as for riichi, with the nets of each agent",
     "history.json": "games of earlier nights as they were when the night began, as for riichi",
-    "note.md": "what the description of the run in MLflow says besides, as for riichi",
+    "note.md": "additional text for the description of the run in MLflow, as for riichi",
 }
 """What the stage writes into its folder (docs/result_files.md)."""
 SideContext: TypeAlias = StageContext[SideTournamentRecipe]

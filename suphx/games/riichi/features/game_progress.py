@@ -34,7 +34,7 @@ NUM_GAME_PROGRESS_INPUTS = _OVER + 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameProgress:
-    """How games stand, one line each, by seat."""
+    """State of games after each kyoku: a row for each game, by seat."""
 
     round_scores: I32
     """int32 [n, 4]: points won or lost in the kyoku that just ended; 0 at the start of a game."""

@@ -61,7 +61,7 @@ def with_oracle(rows: U8, tables: Records, indices: I64, seeds: I64, *, keep_pro
 
 
 def seen_planes(rows: U8, num_planes: int, num_oracle_planes: int, *, sees_all: bool = False) -> U8:
-    """Return what a net of so many public and oracle planes sees of ``rows``: their public planes, then the others.
+    """Return what a net with these numbers of planes sees of ``rows``: their public planes, then the oracle planes.
 
     ``rows``: uint8 [n, bytes] of ``oracle_observation``, or of public planes alone for a net without oracle planes. Of
     the oracle planes the net sees the bits that are kept, or all (``sees_all``). Not always a copy. ValueError for rows

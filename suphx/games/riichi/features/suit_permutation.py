@@ -20,7 +20,7 @@ SUIT_ORDERS = np.array(list(permutations(range(3))), np.int64)
 
 
 def permute_suits(samples: Samples, choices: I64) -> None:
-    """Exchange the suits of each sample in place, as line ``choices`` (int64 (n,), 0-5) of SUIT_ORDERS says.
+    """Exchange the suits of each sample in place, in the orders ``choices`` (int64 (n,), 0-5: rows of SUIT_ORDERS).
 
     Raises ValueError for another number of choices, or one that is out of range.
     """

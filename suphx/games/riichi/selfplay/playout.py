@@ -34,7 +34,7 @@ from suphx.kernel.record import I16, I64, Records
 F32 = NDArray[np.float32]
 
 NO_BRANCH = -1
-"""A choice that stands for none, in a row with fewer branches than others."""
+"""Marks an unused branch in a row with fewer branches than others."""
 
 
 @dataclass(frozen=True, slots=True)
