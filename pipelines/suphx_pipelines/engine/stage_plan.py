@@ -118,7 +118,7 @@ class StagePlanner:
         for stage in stages:
             upstream = {name: plan[name] for name in stage.needs}
             planned = self._plan_stage(stage, upstream)
-            if not all(each.is_finished for each in upstream.values()) and local_work(self._folder / stage.name):
+            if planned.work and not all(each.is_finished for each in upstream.values()):
                 planned = replace(planned, is_outdated=True)
             plan[stage.name] = planned
         return plan

@@ -125,7 +125,7 @@ class StageStorage:
         score: float | None = None,
         then: Callable[[], None] | None = None,
     ) -> None:
-        """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
+        """Have ``folder``, as it is now, stored as version ``number``, unless the storage has it as finished.
 
         ``then`` is called when it is stored, in the thread of the uploads; without a storage at once. Returns at once;
         raises OSError if nothing could be stored for ``storage.max_outage_hours``.
@@ -134,7 +134,7 @@ class StageStorage:
             shutil.rmtree(_aside(folder), ignore_errors=True)
         else:
             write_json(folder / _REACHED, {"number": number})  # also without a storage: one may be set later
-        if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
+        if self._uploads is None or (number == FINISHED and self._is_stored(folder)):
             if then is not None:
                 then()
             return
@@ -159,6 +159,16 @@ class StageStorage:
     def forget(self, folder: Path) -> None:
         """Have the next ``keep`` of a finished folder store it again: its files have changed."""
         (folder / _MARK).unlink(missing_ok=True)
+
+    def _is_stored(self, folder: Path) -> bool:
+        """Tell whether the storage has the finished version that was stored or fetched: it may be another one now."""
+        path = self._stored_path(folder)
+        if self._storage is None or f"/{FINISHED}." not in path:
+            return False
+        try:
+            return self._storage.has(path)
+        except OSError:  # it is away: nothing says that it lost this version
+            return True
 
     def _end(self, stage_name: str, folder: Path, version: CheckpointVersion) -> None:
         """Note that the result is stored, and remove what only work under way needs."""

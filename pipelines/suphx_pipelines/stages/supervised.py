@@ -30,7 +30,8 @@ from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.summary.learning_check import training_end, training_seconds, training_warnings
 from suphx_platform.console.stop_request import StopRequest
-from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
+from suphx_platform.storage.stored_versions import UNDER_WAY
+from suphx_platform.supervised.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
@@ -39,7 +40,7 @@ TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
 _WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
 """Shares of the time that is left."""
 _LEAST_MINUTES = 0.05
-_WORKERS_MARK = "workers.json"
+_WORKERS_MARK, _ADDRESS = "workers.json", "storage_address"
 _TEST_FIGURES = ("accuracy", "majority_accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")
 
 
@@ -60,7 +61,7 @@ FILES: Mapping[str, str] = {
         "`points` [{step, train_loss, learning_rate, samples_per_second, …}] of the training, every "
         "`report_every` steps, at most 1,000"
     ),
-    "workers.json": "`num_workers`, while workers of Ray Train learn (`data_parallel`)",
+    "workers.json": "`num_workers` and `storage_address`, while workers of Ray Train learn (`data_parallel`)",
     "training_state.safetensors": "all that a stopped training needs to continue",
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -189,7 +190,8 @@ def _train_on_workers(
     """Train on the workers of the recipe. While they learn, a mark says that their checkpoints are the newest."""
     recipe, mark = context.recipe, context.folder / _WORKERS_MARK
     location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
-    write_json(mark, {"num_workers": recipe.data_parallel.num_workers})
+    _check_location(context, location)
+    write_json(mark, {"num_workers": recipe.data_parallel.num_workers, _ADDRESS: recipe.storage.address})
     # tells another machine, which finds the workers' checkpoints, what they were begun with
     context.keep(steps_so_far(context.folder))
     metrics = train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
@@ -197,12 +199,33 @@ def _train_on_workers(
     return metrics
 
 
+def _check_location(context: StageContext[Recipe], location: CheckpointLocation) -> None:
+    """Raise ValueError if the checkpoints of workers are where another ``storage.address`` was: nobody reads them."""
+    mark, storage = context.folder / _WORKERS_MARK, context.recipe.storage
+    before = read_json(mark).get(_ADDRESS) if mark.is_file() else None
+    if not isinstance(before, str) or before == storage.address or location.has_checkpoints():
+        return
+    then = checkpoint_location(replace(storage, address=before), context.storage_name, context.folder)
+    try:
+        is_left = then.has_checkpoints()
+    except OSError:  # it does not answer: then only the user knows
+        is_left = True
+    if is_left:
+        raise ValueError(
+            f"the {context.folder.name} net would begin again: the checkpoints of its workers are in {then.path}, as "
+            f"storage.address was {before!r} and is {storage.address!r} now. Continue with the address of before, copy "
+            f"{then.path}/{UNDER_WAY} to {location.path}/{UNDER_WAY}, or delete {mark} to begin again"
+        )
+
+
 def _check_for_workers(context: StageContext[Recipe], name: str) -> None:
     """Raise ValueError if workers have checkpoints of the net, which are not read here."""
     mark = context.folder / _WORKERS_MARK
     if not mark.exists() or (context.folder / METRICS_FILE).exists():
         return
-    if checkpoint_location(context.recipe.storage, context.storage_name, context.folder).has_checkpoints():
+    location = checkpoint_location(context.recipe.storage, context.storage_name, context.folder)
+    _check_location(context, location)
+    if location.has_checkpoints():
         raise ValueError(
             f"the {name} net was trained by workers of Ray Train, and only they read their checkpoints: add --set "
             "data_parallel.on_ray=true to continue with one worker"

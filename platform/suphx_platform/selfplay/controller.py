@@ -51,6 +51,8 @@ Keep = Callable[[int, Callable[[], None] | None], None]
 
 _logger = logging.getLogger(__name__)
 
+_MAX_POINTS = 5000
+"""Of the curves, in each saved state: of more, every second one is removed. MLflow has all."""
 _STALE_SHARE = 0.05
 """Of all decisions: if more were dropped as stale, a warning tells it."""
 
@@ -191,6 +193,10 @@ class Controller:
         self._process_events_of(self._backend.settle)
         _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
         self._save()
+        for updates in self._matches.open_updates:
+            if updates != self._progress.updates:  # else the run that resumes begins with it
+                text = "the match after %s is left out: it was still played when the run was stopped"
+                _logger.warning(text, count_text(updates, "update"))
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
     def _end_learning(self) -> None:
@@ -292,6 +298,8 @@ class Controller:
         point = new_point(progress, self._config, self._backend)
         progress.since_report = []
         progress.history.append(point)
+        if len(progress.history) > _MAX_POINTS:
+            del progress.history[-2::-2]
         self._show(point)
 
     def _show_note(self, note: str) -> None:
@@ -348,6 +356,8 @@ class Controller:
             self._show({"updates": entry["updates"], **match_figures(entry)})
         if self._measured is not None:
             self._measured.keep_only(self._matches.open_updates)
+        if waits:
+            self._ticked_at = time.monotonic()  # nothing was played or learned meanwhile
 
     def _finish(self) -> dict[str, Any]:
         """Play the matches at the end, save and return the metrics; a stop here ends the run at once."""

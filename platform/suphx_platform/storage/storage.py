@@ -47,6 +47,8 @@ class Storage(StoredVersions):
         self._lease = WriterLease(self._store, config.address)
         self._unanswered: dict[str, set[str]] = {}
         """By name: writers of versions whose manifest was sent without an answer, so that it may still arrive."""
+        self._may_not_remove = False
+        """Whether a warning has told that old versions stay."""
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
@@ -81,7 +83,11 @@ class Storage(StoredVersions):
         try:
             self._prune(name, version.path)
         except OSError as error:
-            _logger.warning("%s/%s is stored, but old versions are not removed: %s", self.config.address, path, error)
+            is_known = isinstance(error, PermissionError) and self._may_not_remove
+            self._may_not_remove |= isinstance(error, PermissionError)
+            level = logging.DEBUG if is_known else logging.WARNING
+            address = self.config.address
+            _logger.log(level, "%s/%s is stored, but old versions are not removed: %s", address, path, error)
         return version
 
     def load(

@@ -53,6 +53,8 @@ class StoredVersions:
         self.config = config
         self._store = _open(config)
         self._probe = f"{_PROBE}{uuid.uuid4().hex}"
+        self._manifests: dict[str, CheckpointVersion] = {}
+        """By path: of versions that this process keeps or has looked through to remove others."""
 
     def reach(self) -> None:
         """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
@@ -77,10 +79,27 @@ class StoredVersions:
         paths = (key.rpartition("/") for key in keys)
         return sorted({name for name, _, version in paths if _VERSION.fullmatch(version)})
 
+    def has(self, path: str) -> bool:
+        """Tell whether there is a finished version at ``path``."""
+        return bool(self._store.keys(f"{path}/{MANIFEST}"))
+
     def versions(self, name: str) -> list[CheckpointVersion]:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
         found = (self._version(path) for path in self._finished_paths(f"{name}/"))
         return [version for version in found if version is not None]
+
+    def _versions_of_writer(self, name: str) -> list[CheckpointVersion]:
+        """Return what ``versions`` does; each manifest is fetched once, as only this process works on the name."""
+        found = []
+        for path in self._finished_paths(f"{name}/"):
+            version = self._manifests.get(path) or self._version(path)
+            if version is not None:
+                self._manifests[path] = version
+                found.append(version)
+        known = {version.path for version in found}
+        for path in [path for path in self._manifests if path.rpartition("/")[0] == name and path not in known]:
+            del self._manifests[path]
+        return found
 
     def newest_path(self, prefix: str) -> str | None:
         """Return the path of the newest version below ``prefix``: of work under way before what is finished.
@@ -110,7 +129,7 @@ class StoredVersions:
         """
         with suppress(FileExistsError):  # it is pinned already
             self._store.put_new(_pin_key(path, reason), reason.encode())
-        if not self._store.keys(f"{path}/{MANIFEST}"):  # asked last: no save that begins now removes it
+        if not self.has(path):  # asked last: no save that begins now removes it
             self._store.delete([_pin_key(path, reason)])
             raise FileNotFoundError(f"{self.config.address}/{path} has been removed: newer versions have replaced it")
 
@@ -138,6 +157,8 @@ class StoredVersions:
 
         Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
         """
+        for path in [path for path in self._manifests if path.rpartition("/")[0] == name]:
+            del self._manifests[path]
         for marks in (_PINNED, _OUTLIVED):
             self._store.delete(self._store.keys(f"{name}/{marks}/"))
         keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
@@ -197,7 +218,7 @@ class StoredVersions:
         The one at the path ``saved`` stays, also beside damaged ones with higher numbers. Versions that cannot be read
         stay: they may be those of a later version of this program.
         """
-        versions = self.versions(name)
+        versions = self._versions_of_writer(name)
         if not versions:  # another process has removed them all
             return
         kept_paths = {saved, *(version.path for version in kept_versions(versions, self.config))}

@@ -155,7 +155,7 @@ class UploadQueue:
             job.then(version)
 
     def _stored(self, job: _Job) -> CheckpointVersion | None:
-        """Store a save, however often it must be tried; None if newer ones wait meanwhile."""
+        """Store a save, however often it must be tried; None if too many wait meanwhile that are more important."""
         while True:
             try:
                 version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
@@ -168,9 +168,13 @@ class UploadQueue:
                 self._outage.end()
                 return version
             with self._lock:
-                if sum(other.name == job.name for other in self._waiting) >= self._max_waiting:
-                    self._say_given_up(job)
-                    return None
+                others = [other for other in self._waiting if other.name == job.name]
+                if len(others) >= self._max_waiting:
+                    least = min([job, *others], key=_importance)
+                    if least is job:
+                        self._say_given_up(job)
+                        return None
+                    self._give_up(least)
 
     def _raise_errors(self, futures: list[Future[None]]) -> None:
         """Wait for the futures, forget them, and raise the first error among them; others become log lines."""

@@ -210,7 +210,7 @@ class _Training:
         stops = self.watch.is_stopping() and not self._is_complete
         if stops:
             self._drop_evaluation()
-        if stops or self.is_finished or (self._is_save_due and self.pending is None):
+        if stops or self.is_finished or self._is_save_due:
             self._save()
         if stops:
             raise StoppedError(self.progress.step)
@@ -222,8 +222,6 @@ class _Training:
             self._end_evaluation(waits=True)
             if self.pending is not None:  # the training is to stop
                 return
-            if self._is_save_due:  # matches that take longer than the rounds between them leave no other moment
-                self._save()
         progress = self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
         entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / max(1, progress.loss_samples)}
@@ -258,6 +256,8 @@ class _Training:
     def _await_match(self) -> bool:
         """Wait for the end of the match; return whether it has ended, else the training is to stop."""
         assert self.pending is not None
+        if self._is_save_due or self.is_finished:  # it may take hours until a node has room for it
+            self._save()
         figures = self.pending[1].figures
         said_at = time.monotonic()
         while not self.watch.is_stopping():
@@ -281,14 +281,20 @@ class _Training:
 
     def _drop_evaluation(self) -> None:
         """Forget a match that has not ended: the training that resumes owes it."""
+        self.progress, self.pending = self._owing_progress(), None
+
+    def _owing_progress(self) -> TrainingProgress:
+        """Return the progress as if no match were under way."""
         if self.pending is None:
-            return
+            return self.progress
         loss_sum, loss_samples, staleness_sum, staleness_rounds = self.pending_sums
-        progress = self.progress
-        progress.loss_sum, progress.loss_samples = progress.loss_sum + loss_sum, progress.loss_samples + loss_samples
-        progress.staleness_sum += staleness_sum
-        progress.staleness_rounds += staleness_rounds
-        self.pending = None
+        return replace(
+            self.progress,
+            loss_sum=self.progress.loss_sum + loss_sum,
+            loss_samples=self.progress.loss_samples + loss_samples,
+            staleness_sum=self.progress.staleness_sum + staleness_sum,
+            staleness_rounds=self.progress.staleness_rounds + staleness_rounds,
+        )
 
     def _keep_best(self, entry: dict[str, Any], evaluation: Evaluation) -> None:
         """Keep the weights if they lose fewer games than those of all evaluations before."""
@@ -306,7 +312,7 @@ class _Training:
         self.progress.dealt = self.backend.dealt
         path, learner = self.folder / STATE_FILE, self.learner
         seconds = self.progress.seconds + time.monotonic() - self.ticked_at  # an evaluation may have followed the round
-        progress = replace(self.progress, seconds=seconds)
+        progress = replace(self._owing_progress(), seconds=seconds)
         save_training_state(path, learner.nets, dict(self.best), learner.optimizer, progress, self._identity())
         self.saved_at, self.saved_step = time.monotonic(), self.progress.step
         self.keep(self.progress.step)

@@ -110,6 +110,41 @@ def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> N
     assert (folder / "state").read_text() == "further than what was stored"
 
 
+@pytest.mark.parametrize("change", ["another storage", "emptied"])
+def test_a_result_is_stored_again_if_the_storage_does_not_have_it(change: str, tmp_path: Path) -> None:
+    folder = stage_folder(tmp_path / "stage", "one")
+    place = tmp_path / "first"
+    for _ in range(2):
+        storage = Storage(StorageConfig(address=str(place)))
+        stages = StageStorage(storage, "run-1", Console())
+        with stages.uploads():
+            stages.keep("a", folder, FINISHED)
+        assert len(storage.versions("run-1/a")) == 1
+    if change == "emptied":
+        shutil.rmtree(place)
+    else:
+        place = tmp_path / "second"
+    storage = Storage(StorageConfig(address=str(place)))
+    stages = StageStorage(storage, "run-1", Console())
+    with stages.uploads():
+        stages.keep("a", folder, FINISHED)
+    assert [version.number for version in storage.versions("run-1/a")] == [FINISHED]
+
+
+def test_what_was_made_from_a_result_that_the_storage_has_no_more_is_made_again(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small_runner(runs, storage=tmp_path / "storage").run()
+    fresh_machine(runs)
+    (powers,) = (tmp_path / "storage").glob("small-*/powers")
+    shutil.rmtree(powers)
+    capsys.readouterr()
+    result = small_runner(runs, storage=tmp_path / "storage").run()
+    statuses = {name: stage.status for name, stage in result.stages.items()}
+    assert statuses == {"numbers": "kept", "powers": "finished", "total": "finished"}
+    assert "  total: run again (its input is missing)\n" in capsys.readouterr().err
+
+
 def stage_folder(path: Path, text: str) -> Path:
     path.mkdir()
     (path / "state").write_text(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -94,6 +95,21 @@ def test_a_training_on_workers_moves_the_bar(runs: Path, monkeypatch: pytest.Mon
     with pytest.raises(EndedError):
         train(stage_context(runs, **{"data_parallel.on_ray": "true"}), "pong")
     assert shares == [0.25]
+
+
+@pytest.mark.parametrize("on_ray", ["true", "false"])
+def test_checkpoints_of_workers_in_another_place_are_not_passed_over(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_ray: str
+) -> None:
+    changes = {"data_parallel.on_ray": on_ray, "storage.address": str(tmp_path / "storage")}
+    context = stage_context(runs, **changes)
+    mark = context.folder / "workers.json"
+    mark.write_text(json.dumps({"num_workers": 1, "storage_address": ""}))
+    (context.folder / UNDER_WAY / "checkpoint_1").mkdir(parents=True)
+    monkeypatch.setattr(supervised, "_job", lambda *_: None)
+    with pytest.raises(ValueError, match=r"would begin again: .* as storage.address was '' and is .*storage' now"):
+        train(context, "pong")
+    assert json.loads(mark.read_text())["storage_address"] == ""
 
 
 def command(runs: Path, storage: Path, *, on_ray: bool) -> list[str]:

@@ -85,6 +85,13 @@ def test_a_run_that_ends_between_two_reports_reports_its_end(tmp_path: Path) -> 
     assert [point["updates"] for point in points][:2] == [3, 4]
 
 
+def test_the_curves_of_a_long_run_become_coarser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx_platform.selfplay.controller._MAX_POINTS", 4)
+    config = replace(CONFIG, max_updates=8, report_every=1, evaluate_every=0, evaluation_weak=False)
+    metrics = new_controller(tmp_path, config).run()
+    assert [point["updates"] for point in metrics["history"]] == [1, 5, 7, 8]
+
+
 def test_updates_that_take_the_place_of_lost_ones_are_not_counted_again(unbroken: Run, tmp_path: Path) -> None:
     """A learner that lost its machine answers numbers that were counted before."""
 

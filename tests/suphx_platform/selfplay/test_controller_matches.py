@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -113,6 +114,35 @@ def test_in_lockstep_no_match_is_left_out(tmp_path: Path) -> None:
     metrics = Controller(config, new_play(), tmp_path, new_backend=SlowMatches).run()
     played = [match["updates"] for match in metrics["matches"] if not match["is_final"]]
     assert played == [1, 1, 2, 2, 3, 3]
+
+
+def test_waiting_for_matches_at_the_end_takes_none_of_the_time_of_a_run(tmp_path: Path) -> None:
+    class Late(LocalBackend):
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+            future: Future[MatchOutcome] = Future()
+            threading.Timer(1.0, lambda: future.set_result(order.play())).start()
+            return future
+
+    controller = Controller(replace(CONFIG, max_updates=1, evaluate_every=0), new_play(), tmp_path, new_backend=Late)
+    started = time.monotonic()
+    metrics = controller.run()
+    assert metrics["seconds"] < time.monotonic() - started - 1
+
+
+def test_a_match_that_a_stop_ends_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    class Endless(LocalBackend):
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+            return Future()
+
+        def advance(self) -> list[Event]:
+            if self._learner.num_updates == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return super().advance()
+
+    config = replace(OFTEN, evaluate_every=2, evaluation_weak=False)
+    with pytest.raises(KeyboardInterrupt, match="update 3"):
+        Controller(config, new_play(), tmp_path, new_backend=Endless).run()
+    assert "the match after 2 updates is left out: it was still played when the run was stopped" in caplog.messages
 
 
 def test_the_copy_of_the_nets_of_a_lost_match_is_removed(tmp_path: Path) -> None:

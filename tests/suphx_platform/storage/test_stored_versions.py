@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage.manifest import MANIFEST
+from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
 from suphx_platform.storage.objects.object_store import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED
+from suphx_platform.storage.stored_versions import FINISHED, StoredVersions
 
 NAME = "run-1/reinforcement"
 THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
@@ -206,6 +206,30 @@ def test_a_storage_that_refuses_to_write_is_told_at_once(usual: Storage) -> None
     usual.reach()
     with pytest.raises(PermissionError, match="AccessDenied"):
         usual.reach_to_write()
+
+
+def test_that_old_versions_stay_is_told_once(usual: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    usual._store = Refusing(usual._store, "delete")  # type: ignore[assignment]
+    save(usual, tmp_path, *range(1, 8))
+    assert numbers(usual) == list(range(1, 8))
+    assert caplog.text.count("but old versions are not removed: the server says AccessDenied") == 1
+
+
+def test_a_save_reads_each_manifest_once(usual: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    version = StoredVersions._version
+
+    def noted(self: StoredVersions, path: str) -> CheckpointVersion | None:
+        read.append(path)
+        return version(self, path)
+
+    monkeypatch.setattr(StoredVersions, "_version", noted)
+    paths = save(usual, tmp_path, *range(1, 6))
+    assert read == paths
+    usual.delete(NAME)
+    (again,) = save(usual, tmp_path, 5)
+    assert read == [*paths, again]
+    assert again == paths[-1]
 
 
 def test_a_storage_that_refuses_to_remove_is_a_warning(usual: Storage, caplog: pytest.LogCaptureFixture) -> None:

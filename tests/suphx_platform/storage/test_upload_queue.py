@@ -150,6 +150,17 @@ def test_a_storage_that_is_away_is_asked_again_until_it_is_back(
     assert "takes what is saved again" in caplog.text
 
 
+def test_during_an_outage_the_best_of_all_that_wait_stays(away: AwayStorage, folder: Path) -> None:
+    with UploadQueue(away, max_waiting=2) as uploads:
+        save(uploads, folder, 1, 0.9)
+        away.wait_until_asked(2)
+        for number, score in ((2, 0.1), (3, 0.2)):
+            save(uploads, folder, number, score)
+        away.wait_until_asked(away.asked + 2)
+        away.is_away.clear()
+    assert [(version.number, version.score) for version in away.versions(NAME)] == [(1, 0.9), (3, 0.2)]
+
+
 def test_during_an_outage_newer_saves_replace_those_that_wait(away: AwayStorage, folder: Path) -> None:
     with UploadQueue(away, max_waiting=2) as uploads:
         for number in range(1, 40):

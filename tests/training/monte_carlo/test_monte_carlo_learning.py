@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import time
 from concurrent.futures import Future
 from dataclasses import replace
@@ -145,12 +146,20 @@ class LongMatches(LocalRounds):
         return replace(found, figures=figures)
 
 
-def test_a_state_is_saved_also_if_there_is_always_a_match(tmp_path: Path) -> None:
+def test_states_are_saved_also_while_there_is_always_a_match(tmp_path: Path) -> None:
     steps: list[int] = []
-    config = replace(CONFIG, max_rounds=6, save_seconds=0)
+
+    def keep(step: int) -> None:
+        steps.append(step)
+        shutil.copytree(tmp_path / "run", tmp_path / f"{len(steps)}")
+
+    config = replace(CONFIG, max_rounds=4, save_seconds=0)
     new_backend = partial(LongMatches, config, GAME, Rules())
-    learn_values(config, GAME, Rules(), tmp_path, keep=steps.append, new_backend=new_backend)
-    assert steps == [4, 6, 8, 10, 12, 12], "between a match and the next, and at the end"
+    _, whole = learn_values(config, GAME, Rules(), tmp_path / "run", keep=keep, new_backend=new_backend)
+    assert steps == [2, 4, 4, 6, 6, 8, 8, 8], "after each round, before a match is waited for, and at the end"
+    _, resumed = learn_values(config, GAME, Rules(), tmp_path / "3")  # a kill while the match after step 4 is played
+    assert [entry["step"] for entry in resumed.history] == [2, 4, 6, 8]
+    assert [entry["loss"] for entry in resumed.history] == [entry["loss"] for entry in whole.history]
 
 
 class EndlessMatches(LocalRounds):

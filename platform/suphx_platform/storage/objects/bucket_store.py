@@ -50,7 +50,10 @@ _UNDER_WAY = {"409", "ConditionalRequestConflict"}
 _CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
 _REFUSED = {"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
+_EXPIRED = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired"}
+"""The keys are temporary ones, and no longer hold."""
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
+_EXPIRED_KEYS = "get new temporary keys, and set AWS_SESSION_TOKEN with them"
 _REMEDIES = {
     "NoSuchBucket": "make the bucket first, or mend its name in storage.address",
     "QuotaExceeded": "free space in the bucket, or raise its quota",
@@ -256,4 +259,6 @@ def _error(address: str, code: str) -> Exception:
         return DamagedObjectError(f"{address} is shorter than its manifest says")
     if code in _REFUSED:
         return PermissionError(f"{address}: the server says {code}: {_WRONG_KEYS}")
+    if code in _EXPIRED:
+        return PermissionError(f"{address}: the server says {code}: {_EXPIRED_KEYS}")
     return OSError(f"{address}: the server says {code}: {_REMEDIES.get(code, 'look into its log')}")

@@ -55,6 +55,15 @@ def test_a_request_that_waits_for_ever_is_no_object_of_another_writer(
         server.assert_no_pending_responses()
 
 
+def test_who_reaches_the_bucket_is_told_its_address_and_that_temporary_keys_have_expired(store: BucketStore) -> None:
+    with Stubber(store._client) as server:
+        server.add_response("list_objects_v2", {}, {"Bucket": "suphx", "Prefix": "", "MaxKeys": 1})
+        store.reach()
+        server.add_client_error("list_objects_v2", "ExpiredToken")
+        with pytest.raises(PermissionError, match=r"^s3://suphx/: the server says ExpiredToken: .*AWS_SESSION_TOKEN"):
+            store.reach()
+
+
 def test_an_answer_that_was_cut_off_can_be_asked_for_again(store: BucketStore) -> None:
     with Stubber(store._client) as server:
         server.add_response("get_object", {})
