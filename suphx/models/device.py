@@ -1,16 +1,17 @@
-"""Where and how nets are computed: device, threads, bfloat16, whether they are compiled."""
+"""Where and how nets are computed: device, threads, bfloat16, whether they are compiled, memory that is given back."""
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import shutil
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 
@@ -65,6 +66,21 @@ def compared_algorithms() -> AbstractContextManager[None]:
     return cudnn.flags(
         enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic, allow_tf32=cudnn.allow_tf32
     )
+
+
+def give_back_memory() -> None:
+    """Give the system what glibc keeps of freed memory: of blocks of ever other sizes, as of batches, it keeps much."""
+    if (trim := _trim()) is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    """Return malloc_trim; None with another C library."""
+    try:
+        return cast(Callable[[int], int], ctypes.CDLL(None).malloc_trim)
+    except (AttributeError, OSError):
+        return None
 
 
 @contextmanager

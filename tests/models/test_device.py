@@ -5,8 +5,17 @@ from pathlib import Path
 
 import pytest
 import torch
+from psutil import Process
 
-from suphx.models.device import _has_compiler, find_device, resolve_compilation, torch_threads, uses_bf16
+from suphx.models.device import (
+    _has_compiler,
+    _trim,
+    find_device,
+    give_back_memory,
+    resolve_compilation,
+    torch_threads,
+    uses_bf16,
+)
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 
@@ -31,6 +40,20 @@ def test_cuda_without_a_gpu_is_refused() -> None:
     assert find_device("auto") == CPU
     with pytest.raises(ValueError, match="no usable GPU: use auto or cpu"):
         find_device("cuda")
+
+
+def test_freed_memory_is_given_back_with_any_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [bytearray(60_000) for _ in range(3000)]  # 180 MB of blocks that are no mappings of their own
+    kept = blocks[::100]
+    before = Process().memory_info().rss
+    blocks.clear()
+    give_back_memory()
+    assert Process().memory_info().rss < before - 100e6
+    assert len(kept) == 30
+    monkeypatch.setattr("ctypes.CDLL", lambda name: object())
+    _trim.cache_clear()
+    give_back_memory()
+    _trim.cache_clear()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import get_context
@@ -17,6 +17,7 @@ import numpy as np
 
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
 from suphx.kernel.record import I64, Records
+from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads
 from suphx.models.nets.critic import CriticNet
@@ -24,6 +25,8 @@ from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_start import MAX_SEED, draw_starts
+from suphx.training.adaptation import adaptation_trial
+from suphx.training.adaptation.adaptation import check_trained_blocks
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
 from suphx.training.adaptation.adapter import Adapter
@@ -35,6 +38,8 @@ from suphx.worker_interrupt import become_worker, starting_workers, worker_death
 from suphx_platform.agents.adaptation_results import KeptResults
 from suphx_platform.agents.agent_loading import load_net_agent
 
+_Task = tuple[Records, I64, I64]
+"""A few hands: the starts of their deals, the seats that hold them, and their seeds."""
 _KEY_DIGITS = 16
 _HANDS_AT_A_TIME = 2
 _EXCHANGE_RATE = GlobalRewardConfig().exchange_rate
@@ -152,12 +157,15 @@ def run_experiment(
     file of another experiment.
     """
     agent = load_net_agent(experiment.agent)
-    kept = KeptResults(file, _identity(experiment)) if file else None
+    check_trained_blocks(agent.discard_net, experiment.config.trained_blocks)
+    kept = KeptResults(file, _identity(experiment), _code()) if file else None
     parts = [kept.results.first(experiment.num_hands)] if kept and kept.num_hands else []
     done = sum(len(part.base_points) for part in parts)
     resume(done)
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
-    for part in _try_all(experiment, agent, starts[done:], seats[done:], seeds[done:]):
+    tasks = _tasks(starts[done:], seats[done:], seeds[done:])
+    critic = _critic(experiment, agent, lambda share: progress(0, f"critic: {share:.0%}")) if tasks else None
+    for part in _try_all(experiment, agent, critic, tasks):
         parts.append(part)
         if kept:
             kept.add(part)
@@ -174,6 +182,11 @@ def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
     files += [Path(experiment.reward_predictor)] if experiment.reward_predictor else []
     digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     return values | {"sha256": digests}
+
+
+def _code() -> str:
+    """Return a digest of the sources that play hands and adapt nets."""
+    return closure_digest(Path(adaptation_trial.__file__).resolve(), [PROJECT_ROOT])[:_KEY_DIGITS]
 
 
 def experiment_key(experiment: AdaptationExperiment) -> str:
@@ -228,17 +241,18 @@ def _outcomes(results: TrialResults) -> tuple[np.ndarray, np.ndarray]:
     return (1 + np.sign(points)) / 2, points
 
 
-def _try_all(
-    experiment: AdaptationExperiment, agent: NetAgent, starts: Records, seats: I64, seeds: I64
-) -> Iterator[TrialResults]:
-    """Yield the results of a few hands at a time, in order."""
-    if not len(starts):
-        return
-    critic = _critic(experiment, agent)
+def _tasks(starts: Records, seats: I64, seeds: I64) -> list[_Task]:
+    """Return a few hands for each task."""
     firsts = range(0, len(starts), _HANDS_AT_A_TIME)
     parts = [slice(first, first + _HANDS_AT_A_TIME) for first in firsts]
-    tasks = [(starts[part], seats[part], seeds[part]) for part in parts]
-    if experiment.workers == 1 or len(tasks) == 1:
+    return [(starts[part], seats[part], seeds[part]) for part in parts]
+
+
+def _try_all(
+    experiment: AdaptationExperiment, agent: NetAgent, critic: CriticNet | None, tasks: Sequence[_Task]
+) -> Iterator[TrialResults]:
+    """Yield the results of each task, in order."""
+    if experiment.workers == 1 or len(tasks) <= 1:
         with torch_threads(1):
             adapter = _adapter(experiment, agent, critic)
             for task in tasks:
@@ -256,13 +270,13 @@ def _try_all(
         yield from results
 
 
-def _critic(experiment: AdaptationExperiment, agent: NetAgent) -> CriticNet | None:
+def _critic(experiment: AdaptationExperiment, agent: NetAgent, progress: Callable[[float], None]) -> CriticNet | None:
     """Return the critic of the experiment, which has learned, if its baseline is one."""
     if experiment.config.baseline != "critic":
         return None
     with torch_threads(1):
         return train_rollout_critic(
-            agent, experiment.config, seed=experiment.seed % MAX_SEED, reward=_reward(experiment)
+            agent, experiment.config, seed=experiment.seed % MAX_SEED, reward=_reward(experiment), progress=progress
         )
 
 
@@ -294,6 +308,6 @@ def _start_worker(experiment: AdaptationExperiment, critic: CriticNet | None) ->
     _of_worker[:] = [(_adapter(experiment, load_net_agent(experiment.agent), critic), experiment.num_tests)]
 
 
-def _try_in_worker(task: tuple[Records, I64, I64]) -> TrialResults:
+def _try_in_worker(task: _Task) -> TrialResults:
     adapter, num_tests = _of_worker[0]
     return try_hands(adapter, *task, num_tests=num_tests)

@@ -1,11 +1,13 @@
 """The results of finished hands in a file, so that a long experiment can be stopped and continued.
 
-The first line says which experiment it is, each other line the number of its first hand and the results of a few hands.
+The first line says which experiment it is and by what code the first hands were played, each other line the number of
+its first hand and the results of a few hands.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -15,18 +17,21 @@ import numpy as np
 
 from suphx.training.adaptation.adaptation_trial import TrialResults
 
+_logger = logging.getLogger(__name__)
+
 
 class KeptResults:
     """Consumes: results of hands. Produces: lines of a file. Waits for: the disk."""
 
-    def __init__(self, path: Path, experiment: Mapping[str, object]) -> None:
+    def __init__(self, path: Path, experiment: Mapping[str, object], code: str) -> None:
         """Read the results that ``path`` has, or begin a new file; a last line that was cut off by a kill is dropped.
 
-        ValueError if the file is damaged or of another ``experiment`` (JSON values).
+        ``code``: digest of what plays the hands; a warning says if the file has hands of other code. ValueError if the
+        file is damaged or of another ``experiment`` (JSON values).
         """
         self._path = path
         self._parts: list[TrialResults] = []
-        head = {"experiment": json.loads(json.dumps(experiment))}
+        head = {"experiment": json.loads(json.dumps(experiment)), _CODE: code}
         text = path.read_text("utf-8", errors="replace") if path.is_file() else ""  # no text is no first line of ours
         whole = text[: text.rfind("\n") + 1]
         if (json.dumps(head) + "\n").startswith(text):  # nothing yet, or a first line that was cut off
@@ -70,9 +75,14 @@ class KeptResults:
             found = None
         if not isinstance(found, dict) or "experiment" not in found:
             raise ValueError(f"{self._path} is not a file of `suphx adapt --results`: use another name")
-        if found != head and not is_empty:
+        if is_empty:
+            return
+        if found["experiment"] != head["experiment"]:
             differs = _differences(found["experiment"], head["experiment"])
             raise ValueError(f"{self._path} has results of another experiment ({differs}): use another file")
+        if found.get(_CODE, head[_CODE]) != head[_CODE]:  # earlier versions did not write it
+            text = "%s has hands that were played by other code: if it plays differently now, use another file"
+            _logger.warning(text, self._path)
 
     def _parsed(self, line: str, number: int) -> TrialResults:
         try:
@@ -94,7 +104,7 @@ class KeptResults:
         return part
 
 
-_FIRST_HAND = "first_hand"
+_FIRST_HAND, _CODE = "first_hand", "code"
 
 
 def _differences(found: object, wanted: object, name: str = "") -> str:

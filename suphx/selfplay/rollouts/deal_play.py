@@ -54,8 +54,12 @@ class SeatDecisions:
         return len(self.actions)
 
     def of_deals(self, first: int, last: int) -> SeatDecisions:
-        """Return the decisions of the deals ``first`` … ``last`` - 1, which are numbered from 0 on in the result."""
-        own = self.take(np.flatnonzero((self.deals >= first) & (self.deals < last)))
+        """Return the decisions of the deals ``first`` … ``last`` - 1, which are numbered from 0 on in the result.
+
+        They are in the order of their deals, those of a deal in the order of asking.
+        """
+        lines = np.flatnonzero((self.deals >= first) & (self.deals < last))
+        own = self.take(lines[np.argsort(self.deals[lines], kind="stable")])
         return replace(own, deals=own.deals - first)
 
     def take(self, lines: I64) -> SeatDecisions:

@@ -72,6 +72,13 @@ def trajectory_loss(
     return loss * len(actions) / num_trajectories
 
 
+def check_trained_blocks(net: PolicyNet, trained_blocks: int) -> None:
+    """Raise ValueError if ``net`` has fewer blocks."""
+    count = len(net.trunk.blocks)
+    if trained_blocks > count:
+        raise ValueError(f"trained_blocks is {trained_blocks}, but the net has {count} blocks: use fewer, or -1")
+
+
 def copy_for_adaptation(net: PolicyNet, trained_blocks: int = ALL_BLOCKS) -> PolicyNet:
     """Return a copy of ``net`` in which what is to be adapted has gradients; the rest is shared with ``net``.
 
@@ -80,9 +87,8 @@ def copy_for_adaptation(net: PolicyNet, trained_blocks: int = ALL_BLOCKS) -> Pol
     """
     if net.config.normalization != "none":
         raise ValueError("the net to adapt has BatchNorm: fold it first (fold_batch_norm)")
+    check_trained_blocks(net, trained_blocks)
     blocks = net.trunk.blocks
-    if trained_blocks > len(blocks):
-        raise ValueError(f"trained_blocks is {trained_blocks}, but the net has {len(blocks)} blocks: use fewer, or -1")
     adapted = {id(parameter) for parameter in net.output.parameters()}
     parts = [net.trunk] if trained_blocks == ALL_BLOCKS else list(blocks)[len(blocks) - trained_blocks :]
     adapted |= {id(parameter) for part in parts for parameter in part.parameters()}
@@ -106,7 +112,8 @@ def adapt_net(
     of one deal side by side. Batches are whole trajectories, the same ones in every epoch. ``critic``: needed for the
     baseline "critic". ValueError without it, DivergedError if a weight is no longer a finite number.
     """
-    ordered = decisions.take(np.argsort(decisions.deals, kind="stable"))
+    is_ordered = not (np.diff(decisions.deals) < 0).any()
+    ordered = decisions if is_ordered else decisions.take(np.argsort(decisions.deals, kind="stable"))
     advantages = _advantages(ordered, rewards, config, critic)
     adapted = copy_for_adaptation(net, config.trained_blocks)
     batches = _batches(ordered, advantages, len(rewards), config.batch_rollouts, next(net.parameters()).device)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi import MAX_SEED, determinise
 from suphx.kernel.record import I64, Records
+from suphx.models.device import give_back_memory
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
@@ -62,6 +63,7 @@ def try_hands(adapter: Adapter, starts: Records, seats: I64, seeds: I64, *, num_
     firsts = range(0, num_tests, size)
     parts = [_play_tests(adapter, starts, seats, adapted.nets, test_seeds[:, first : first + size]) for first in firsts]
     base, played, base_won, played_won, changed = np.concatenate(parts, axis=2)
+    give_back_memory()
     return TrialResults(
         base_points=base.mean(axis=1),
         adapted_points=played.mean(axis=1),

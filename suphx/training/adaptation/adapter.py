@@ -11,11 +11,12 @@ import numpy as np
 from suphx.experience.observation import F32
 from suphx.games.riichi import MAX_SEED, determinise
 from suphx.kernel.record import I64, Records
+from suphx.models.device import give_back_memory
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
-from suphx.training.adaptation.adaptation import adapt_net
+from suphx.training.adaptation.adaptation import adapt_net, check_trained_blocks
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.reward.deal_reward import DealReward, points_won
 
@@ -61,10 +62,11 @@ class Adapter:
     ) -> None:
         """``critic``: for the baseline "critic"; ``num_tables``: rollouts that are under way at a time.
 
-        ValueError if the baseline is "critic" and there is none.
+        ValueError if the baseline is "critic" and there is none, and if more blocks are to be adapted than there are.
         """
         if config.baseline == "critic" and critic is None:
             raise ValueError("the baseline is 'critic', but there is no critic: train one (train_rollout_critic)")
+        check_trained_blocks(agent.discard_net, config.trained_blocks)
         self.agent = agent
         self.config = config
         self.critic = critic
@@ -100,7 +102,10 @@ class Adapter:
         rollouts = self.roll_out(tables, seats, seeds, nets)
         rolled = time.perf_counter()
         adapted = self.update(rollouts, nets)
-        return Adapted(adapted, len(rollouts.decisions), rolled - started, time.perf_counter() - rolled)
+        result = Adapted(adapted, len(rollouts.decisions), rolled - started, time.perf_counter() - rolled)
+        del rollouts
+        give_back_memory()
+        return result
 
     def roll_out(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Rollouts:
         """Play ``num_rollouts`` trajectories of each position; arguments as in ``adapt``."""

@@ -15,7 +15,7 @@ from torch.optim import AdamW
 
 from suphx.experience.observation import F32
 from suphx.games.riichi import DISCARD_HEAD, MAX_SEED
-from suphx.kernel.record import U8
+from suphx.kernel.record import I64, U8
 from suphx.models.first_weights import first_weights
 from suphx.models.nets.critic import CriticNet
 from suphx.selfplay.agents.agent import NetAgent
@@ -59,7 +59,7 @@ def train_rollout_critic(
     with first_weights(seed % MAX_SEED):
         critic = CriticNet(DISCARD_HEAD, agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config)
     order = draw.permutation(len(decisions))
-    _learn(critic, decisions.planes[order], rewards[decisions.deals[order]] / np.float32(REWARD_UNIT))
+    _learn(critic, decisions.planes, rewards[decisions.deals] / np.float32(REWARD_UNIT), order)
     progress(1.0)
     return critic.eval().requires_grad_(False)
 
@@ -81,12 +81,12 @@ def critic_advantages(critic: CriticNet, decisions: SeatDecisions, rewards: F32,
     return np.asarray(advantages.numpy(), np.float32)
 
 
-def _learn(critic: CriticNet, rows: U8, targets: F32) -> None:
-    """Fit ``critic`` to ``targets`` [n] of ``rows`` [n, bytes], in their order; the learning rate falls to 0."""
+def _learn(critic: CriticNet, rows: U8, targets: F32, order: I64) -> None:
+    """Fit ``critic`` to ``targets`` [n] of ``rows`` [n, bytes], in this ``order`` [n]; the learning rate falls to 0."""
     optimizer = AdamW(critic.parameters(), lr=_LEARNING_RATE)
     for first in range(0, len(targets), _BATCH):
         optimizer.param_groups[0]["lr"] = _LEARNING_RATE * (1 - first / len(targets))
-        part = slice(first, first + _BATCH)
+        part = order[first : first + _BATCH]
         errors = critic(torch.from_numpy(rows[part])) - torch.from_numpy(targets[part])
         optimizer.zero_grad()
         torch.autograd.backward(errors.square().mean())

@@ -20,6 +20,7 @@ from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_cli import cli
+from suphx_platform.agents import adaptation_experiment
 from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.tracking.client.mlflow_call import TrackingError
@@ -271,6 +272,24 @@ def test_what_cannot_be_adapted_is_refused(
 ) -> None:
     assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == code
     assert message in capsys.readouterr().err
+
+
+def test_more_blocks_than_there_are_are_refused_before_any_hand_is_drawn(
+    agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(adaptation_experiment, "draw_hands", None)
+    file = tmp_path / "results.jsonl"
+    assert cli.main(["adapt", "--agent", str(agent), "--trained-blocks", "9", "--results", str(file)]) == 1
+    assert "trained_blocks is 9, but the net has" in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_who_waits_for_the_critic_is_told_how_far_it_is(agent: Path) -> None:
+    config = AdaptationConfig(num_rollouts=16, learning_rate=0.01, baseline="critic", critic_deals=64)
+    experiment = AdaptationExperiment(agent=str(agent), num_hands=1, num_tests=4, config=config)
+    notes: list[str] = []
+    adaptation_experiment.run_experiment(experiment, progress=lambda count, note: notes.append(note))
+    assert notes[:3] == ["critic: 30%", "critic: 60%", "critic: 100%"]
 
 
 def test_the_benchmark_compares_with_the_parts_alone(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
