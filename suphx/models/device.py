@@ -51,7 +51,7 @@ def resolve_compilation(compilation: Compilation, device: torch.device) -> Liter
 def _has_compiler() -> bool:
     """Tell whether there is what Triton builds with, found as it finds it: a C compiler and the headers of Python."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    if compiler and (Path(sysconfig.get_path("include")) / "Python.h").is_file():
+    if compiler and (Path(sysconfig.get_config_var("INCLUDEPY")) / "Python.h").is_file():
         return True
     _logger.warning(
         "nets are not compiled, which makes them slower on this GPU: torch.compile needs a C compiler and the headers "

@@ -62,7 +62,7 @@ def headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "Python.h").touch()
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr("shutil.which", lambda name: None)
-    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_config_var", lambda name: str(tmp_path))
     _has_compiler.cache_clear()
     yield tmp_path
     _has_compiler.cache_clear()

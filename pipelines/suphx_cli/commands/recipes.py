@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
-_MINUTES_PER_HOUR, _MINUTES_PER_DAY = 60, 24 * 60
+_MINUTES_PER_HOUR = 60
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -45,9 +45,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
 
 def duration(minutes: int) -> str:
-    """Return "5 min", "3 h", "3 days", or "not measured" for 0."""
+    """Return "5 min", "3 h", or "not measured" for 0."""
     if not minutes:
         return "not measured"
-    if minutes >= 2 * _MINUTES_PER_DAY:
-        return f"{round(minutes / _MINUTES_PER_DAY, 1):g} days"
     return f"{minutes} min" if minutes < 2 * _MINUTES_PER_HOUR else f"{round(minutes / _MINUTES_PER_HOUR, 1):g} h"

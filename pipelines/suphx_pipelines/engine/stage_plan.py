@@ -7,7 +7,7 @@ this program, other versions of its libraries. It is never replaced unless the u
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from suphx_platform.storage.manifest import CheckpointVersion
 
 CodeChange = Literal["stop", "keep", "redo"]
 """What to do with results of other code: stop before anything is changed, keep them, or replace them."""
+_MISSING_INPUT = "its input is missing"
 _SHOWN = 3
 
 
@@ -46,7 +47,7 @@ class PlannedStage:
     elsewhere: Path | None = None
     """Folder of a result with the same settings that was made by other code in another run."""
     is_outdated: bool = False
-    """Whether its work is dropped because a stage that it needs is finished anew: that result was deleted."""
+    """Whether its work in the run's folder is dropped: a stage that it needs has no result any more."""
 
     @property
     def versions(self) -> Sequence[CheckpointVersion]:
@@ -71,18 +72,18 @@ class PlannedStage:
     @property
     def is_finished(self) -> bool:
         """Tell whether there is a result that is used."""
-        return self.work is not None and self.work.done is not None and not self.is_outdated
+        return self.work is not None and self.work.done is not None
 
     @property
     def reason(self) -> str:
         """Why it is run again, in parentheses; empty if it is not."""
-        change = self.change or ("its input is missing" if self.is_outdated else "")
+        change = self.change or (_MISSING_INPUT if self.is_outdated else "")
         return f" ({change})" if change else ""
 
     @property
     def action(self) -> str:
         """Return what is done, in a few words."""
-        if self.work and not self.is_outdated:
+        if self.work:
             return "use the result" if self.work.done else "continue"
         return "run again" if self.replaced or self.is_outdated else "run"
 
@@ -116,11 +117,7 @@ class StagePlanner:
         """Return stage name -> what is done with it. Writes nothing. Raises ValueError for a damaged folder."""
         plan: dict[str, PlannedStage] = {}
         for stage in stages:
-            upstream = {name: plan[name] for name in stage.needs}
-            planned = self._plan_stage(stage, upstream)
-            if planned.work and not all(each.is_finished for each in upstream.values()):
-                planned = replace(planned, is_outdated=True)
-            plan[stage.name] = planned
+            plan[stage.name] = self._plan_stage(stage, {name: plan[name] for name in stage.needs})
         return plan
 
     def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, PlannedStage]) -> PlannedStage:
@@ -128,7 +125,8 @@ class StagePlanner:
 
         Work of the same inputs (code included) goes on. Of work by other code a summary is always made again; another
         stage is only if ``on_code_change`` says so: otherwise its result is kept, and unfinished work goes on under
-        a digest that names the inputs that it began with.
+        a digest that names the inputs that it began with. If a stage that it needs has no result any more, work in the
+        run's folder is dropped; work that only the storage has is treated as that by other code.
         """
         code = stage_code(stage.run, stage.modules)
         digests = {name: planned.digest for name, planned in upstream.items()}
@@ -142,10 +140,14 @@ class StagePlanner:
         if work is None:
             location = self._find_elsewhere(stage, settings, digest, upstream)
             return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=location)
-        if work.is_of(stage.name, digest):
+        keeps = self._on_code_change == "keep"
+        is_outdated = not all(planned.is_finished for planned in upstream.values())
+        if is_outdated and not work.versions and (keeps or work.is_of(stage.name, digest)):
+            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, is_outdated=True)
+        if work.is_of(stage.name, digest) and (keeps or not is_outdated):
             return PlannedStage(inputs=work.inputs, digest=work.digest, sources=code.sources, work=work)
-        change = _change_text(work, inputs, code)
-        if stage.is_summary or self._on_code_change != "keep":
+        change = _MISSING_INPUT if work.is_of(stage.name, digest) else _change_text(work, inputs, code)
+        if stage.is_summary or not keeps:
             return PlannedStage(
                 inputs=inputs,
                 digest=digest,

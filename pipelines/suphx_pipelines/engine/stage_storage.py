@@ -125,16 +125,17 @@ class StageStorage:
         score: float | None = None,
         then: Callable[[], None] | None = None,
     ) -> None:
-        """Have ``folder``, as it is now, stored as version ``number``, unless the storage has it as finished.
+        """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
 
-        ``then`` is called when it is stored, in the thread of the uploads; without a storage at once. Returns at once;
-        raises OSError if nothing could be stored for ``storage.max_outage_hours``.
+        ``then`` is called when it is stored, in the thread of the uploads; without a storage at once. Returns at once,
+        but for a result of an earlier sitting: the storage is asked whether it has anything of this stage, as it may
+        be another one now. Raises OSError if nothing could be stored for ``storage.max_outage_hours``.
         """
         if number == FINISHED:
             shutil.rmtree(_aside(folder), ignore_errors=True)
         else:
             write_json(folder / _REACHED, {"number": number})  # also without a storage: one may be set later
-        if self._uploads is None or (number == FINISHED and self._is_stored(folder)):
+        if self._uploads is None or (number == FINISHED and self._is_stored(stage_name, folder)):
             if then is not None:
                 then()
             return
@@ -160,14 +161,13 @@ class StageStorage:
         """Have the next ``keep`` of a finished folder store it again: its files have changed."""
         (folder / _MARK).unlink(missing_ok=True)
 
-    def _is_stored(self, folder: Path) -> bool:
-        """Tell whether the storage has the finished version that was stored or fetched: it may be another one now."""
-        path = self._stored_path(folder)
-        if self._storage is None or f"/{FINISHED}." not in path:
+    def _is_stored(self, stage_name: str, folder: Path) -> bool:
+        """Tell whether the result was stored or fetched, unless the storage has nothing of the stage."""
+        if self._storage is None or f"/{FINISHED}." not in self._stored_path(folder):
             return False
         try:
-            return self._storage.has(path)
-        except OSError:  # it is away: nothing says that it lost this version
+            return self._storage.has_any(self.name(stage_name))
+        except OSError:  # it is away: nothing says that it lost anything
             return True
 
     def _end(self, stage_name: str, folder: Path, version: CheckpointVersion) -> None:

@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -154,7 +154,7 @@ class Runner(Generic[R]):
         self._storage = StageStorage(storage, self.run_id, console)
         self._on_code_change = on_code_change
         self._max_wait_hours = max_wait_hours
-        self._plan: dict[str, PlannedStage] = {}
+        self._plan: Mapping[str, PlannedStage] = {}
 
     def run(self) -> RunResult:
         """Finish every stage in order.
@@ -364,11 +364,10 @@ class Runner(Generic[R]):
             if names.isdisjoint(later.needs):
                 continue
             names.add(later.name)
-            folder, planned = self.folder / later.name, self._plan[later.name]
-            if planned.work or read_started(folder) is not None or (folder / DONE).is_file():
+            folder = self.folder / later.name
+            if read_started(folder) is not None or (folder / DONE).is_file():
                 self._storage.remove(later.name)
                 empty(folder)
-                self._plan[later.name] = replace(planned, work=None)
 
     def _check_outside(self, stage: Stage[R]) -> None:
         """Raise ValueError if files outside of the run are no longer those that its plan was made with."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from suphx.growing_pause import GrowingPause
 from suphx_platform.console.console import Console
+from suphx_platform.storage.objects.object_store import ExpiredKeysError
 
 T = TypeVar("T")
 
@@ -18,13 +19,13 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 def wait_for_services(reach: Callable[[], T], max_hours: float, console: Console) -> T:
     """Call ``reach`` until it raises no OSError, and return what it returns; raise the last one after ``max_hours``.
 
-    A PermissionError (wrong keys or password) is raised at once: waiting does not help.
+    A PermissionError (wrong keys or password) and an ExpiredKeysError are raised at once: waiting does not help.
     """
     began, pause, has_failed = time.monotonic(), GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE), False
     while True:
         try:
             found = reach()
-        except PermissionError:
+        except (PermissionError, ExpiredKeysError):
             raise
         except OSError as error:
             waited = time.monotonic() - began

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
@@ -30,6 +31,7 @@ from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.summary.learning_check import training_end, training_seconds, training_warnings
 from suphx_platform.console.stop_request import StopRequest
+from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import UNDER_WAY
 from suphx_platform.supervised.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 
@@ -191,7 +193,7 @@ def _train_on_workers(
     recipe, mark = context.recipe, context.folder / _WORKERS_MARK
     location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
     _check_location(context, location)
-    write_json(mark, {"num_workers": recipe.data_parallel.num_workers, _ADDRESS: recipe.storage.address})
+    write_json(mark, {"num_workers": recipe.data_parallel.num_workers, _ADDRESS: _address(recipe.storage)})
     # tells another machine, which finds the workers' checkpoints, what they were begun with
     context.keep(steps_so_far(context.folder))
     metrics = train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
@@ -202,8 +204,10 @@ def _train_on_workers(
 def _check_location(context: StageContext[Recipe], location: CheckpointLocation) -> None:
     """Raise ValueError if the checkpoints of workers are where another ``storage.address`` was: nobody reads them."""
     mark, storage = context.folder / _WORKERS_MARK, context.recipe.storage
-    before = read_json(mark).get(_ADDRESS) if mark.is_file() else None
-    if not isinstance(before, str) or before == storage.address or location.has_checkpoints():
+    before, now = read_json(mark).get(_ADDRESS) if mark.is_file() else None, _address(storage)
+    if (context.folder / METRICS_FILE).is_file() or not isinstance(before, str) or before == now:
+        return
+    if location.has_checkpoints():
         return
     then = checkpoint_location(replace(storage, address=before), context.storage_name, context.folder)
     try:
@@ -213,9 +217,15 @@ def _check_location(context: StageContext[Recipe], location: CheckpointLocation)
     if is_left:
         raise ValueError(
             f"the {context.folder.name} net would begin again: the checkpoints of its workers are in {then.path}, as "
-            f"storage.address was {before!r} and is {storage.address!r} now. Continue with the address of before, copy "
+            f"storage.address was {before!r} and is {now!r} now. Continue with the address of before, copy "
             f"{then.path}/{UNDER_WAY} to {location.path}/{UNDER_WAY}, or delete {mark} to begin again"
         )
+
+
+def _address(storage: StorageConfig) -> str:
+    """Return the address of the storage, from whatever folder the command is started."""
+    is_folder = storage.address and not storage.is_bucket
+    return str(Path(storage.address).resolve()) if is_folder else storage.address
 
 
 def _check_for_workers(context: StageContext[Recipe], name: str) -> None:

@@ -37,7 +37,7 @@ from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
-from suphx_platform.selfplay.curve_point import COUNTS, new_point
+from suphx_platform.selfplay.curve_point import COUNTS, new_point, thin_out
 from suphx_platform.selfplay.measured_nets import KeepBest, MeasuredNets
 from suphx_platform.selfplay.run_backend import NewBackend
 from suphx_platform.selfplay.run_folder import RunFolder
@@ -52,7 +52,7 @@ Keep = Callable[[int, Callable[[], None] | None], None]
 _logger = logging.getLogger(__name__)
 
 _MAX_POINTS = 5000
-"""Of the curves, in each saved state: of more, every second one is removed. MLflow has all."""
+"""Of the curves, in each saved state; of longer runs, points at equal distances are kept. MLflow has all."""
 _STALE_SHARE = 0.05
 """Of all decisions: if more were dropped as stale, a warning tells it."""
 
@@ -192,8 +192,9 @@ class Controller:
             self._metrics.note_stopping()
         self._process_events_of(self._backend.settle)
         _logger.info("stopping: saving the state after %s", count_text(self._progress.updates, "update"))
+        self._add_matches()
         self._save()
-        for updates in self._matches.open_updates:
+        for updates in sorted(set(self._matches.open_updates)):
             if updates != self._progress.updates:  # else the run that resumes begins with it
                 text = "the match after %s is left out: it was still played when the run was stopped"
                 _logger.warning(text, count_text(updates, "update"))
@@ -299,7 +300,7 @@ class Controller:
         progress.since_report = []
         progress.history.append(point)
         if len(progress.history) > _MAX_POINTS:
-            del progress.history[-2::-2]
+            thin_out(progress.history)
         self._show(point)
 
     def _show_note(self, note: str) -> None:

@@ -38,6 +38,16 @@ def new_point(progress: Progress, config: ReinforcementConfig, backend: Backend)
     return point
 
 
+def thin_out(history: list[dict[str, Any]]) -> None:
+    """Remove one of at least three points: where the others are closest, so that the distances stay about equal.
+
+    The first and the last one stay.
+    """
+    updates = [point["updates"] for point in history]
+    gaps = [after - before for before, after in zip(updates, updates[2:], strict=False)]
+    del history[1 + gaps.index(min(gaps))]
+
+
 def _of_updates(name: str, values: list[float]) -> float:
     """Return the value of a figure in several updates: their mean, or the maximum of a maximum."""
     return max(values) if name.endswith("_max") else sum(values) / len(values)

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -79,9 +79,9 @@ class StoredVersions:
         paths = (key.rpartition("/") for key in keys)
         return sorted({name for name, _, version in paths if _VERSION.fullmatch(version)})
 
-    def has(self, path: str) -> bool:
-        """Tell whether there is a finished version at ``path``."""
-        return bool(self._store.keys(f"{path}/{MANIFEST}"))
+    def has_any(self, name: str) -> bool:
+        """Tell whether there is any object of ``name``: a version, a part of one, or the mark of a writer."""
+        return bool(self._store.keys(f"{name}/"))
 
     def versions(self, name: str) -> list[CheckpointVersion]:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
@@ -97,9 +97,14 @@ class StoredVersions:
                 self._manifests[path] = version
                 found.append(version)
         known = {version.path for version in found}
-        for path in [path for path in self._manifests if path.rpartition("/")[0] == name and path not in known]:
-            del self._manifests[path]
+        self._forget(name, known)
         return found
+
+    def _forget(self, name: str, known: Collection[str] = ()) -> None:
+        """Forget the manifests of ``name`` but those of the paths ``known``; another thread may note some meanwhile."""
+        for path in list(self._manifests):
+            if path.rpartition("/")[0] == name and path not in known:
+                self._manifests.pop(path, None)
 
     def newest_path(self, prefix: str) -> str | None:
         """Return the path of the newest version below ``prefix``: of work under way before what is finished.
@@ -129,7 +134,7 @@ class StoredVersions:
         """
         with suppress(FileExistsError):  # it is pinned already
             self._store.put_new(_pin_key(path, reason), reason.encode())
-        if not self.has(path):  # asked last: no save that begins now removes it
+        if not self._store.keys(f"{path}/{MANIFEST}"):  # asked last: no save that begins now removes it
             self._store.delete([_pin_key(path, reason)])
             raise FileNotFoundError(f"{self.config.address}/{path} has been removed: newer versions have replaced it")
 
@@ -157,8 +162,7 @@ class StoredVersions:
 
         Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
         """
-        for path in [path for path in self._manifests if path.rpartition("/")[0] == name]:
-            del self._manifests[path]
+        self._forget(name)
         for marks in (_PINNED, _OUTLIVED):
             self._store.delete(self._store.keys(f"{name}/{marks}/"))
         keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
@@ -237,6 +241,8 @@ class StoredVersions:
 
         starts = tuple(start for version in dropped for start in _starts(version))
         old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
+        for version in dropped:
+            self._manifests.pop(version.path, None)
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
         self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])

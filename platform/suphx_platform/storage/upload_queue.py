@@ -83,11 +83,12 @@ class UploadQueue:
         self._raise_errors([future for future in self._futures if future.done()])
         order = next(self._order)
         snapshot = self._new_snapshot(folder, order)
+        job = _Job(order, name, snapshot, number, score, then)
         with self._lock:
-            others = [job for job in self._waiting if job.name == name]
-            self._waiting.append(_Job(order, name, snapshot, number, score, then))
+            others = [other for other in self._waiting if other.name == name]
+            self._waiting.append(job)
             if len(others) >= self._max_waiting:
-                self._give_up(min(others, key=_importance))
+                self._give_up(min(others if score is None else [*others, job], key=_importance))
         self._futures.append(self._thread.submit(self._save_next))
 
     def flush(self) -> None:
@@ -139,7 +140,7 @@ class UploadQueue:
 
     def _say_given_up(self, job: _Job) -> None:
         _logger.warning(
-            "version %d of %s is not stored: newer ones are waiting, uploads are slow", job.number, job.name
+            "version %d of %s is not stored: newer or stronger ones are waiting, uploads are slow", job.number, job.name
         )
 
     def _save_next(self) -> None:

@@ -222,6 +222,8 @@ class _Training:
             self._end_evaluation(waits=True)
             if self.pending is not None:  # the training is to stop
                 return
+        if self._is_save_due:  # in lockstep, what follows may wait for a node
+            self._save()
         progress = self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.samples}
         entry |= {"games": self.round * self.config.games, "loss": progress.loss_sum / max(1, progress.loss_samples)}

@@ -11,6 +11,7 @@ from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import STARTED
+from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.console.console import Console
@@ -131,18 +132,46 @@ def test_a_result_is_stored_again_if_the_storage_does_not_have_it(change: str, t
     assert [version.number for version in storage.versions("run-1/a")] == [FINISHED]
 
 
-def test_what_was_made_from_a_result_that_the_storage_has_no_more_is_made_again(
+def run_without_powers(runs: Path, storage: Path, on_code_change: CodeChange) -> dict[str, str]:
+    """Repeat a run on another machine after its stage ``powers`` was deleted; return what becomes of the stages."""
+    small_runner(runs, storage=storage).run()
+    fresh_machine(runs)
+    (powers,) = storage.glob("small-*/powers")
+    shutil.rmtree(powers)
+    runner = small_runner(runs, storage=storage)
+    runner._on_code_change = on_code_change
+    return {name: stage.status for name, stage in runner.run().stages.items()}
+
+
+def test_stored_results_without_their_input_are_not_replaced_before_the_user_says_so(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small_runner(runs, storage=tmp_path / "storage").run()
-    fresh_machine(runs)
-    (powers,) = (tmp_path / "storage").glob("small-*/powers")
-    shutil.rmtree(powers)
-    capsys.readouterr()
-    result = small_runner(runs, storage=tmp_path / "storage").run()
-    statuses = {name: stage.status for name, stage in result.stages.items()}
-    assert statuses == {"numbers": "kept", "powers": "finished", "total": "finished"}
-    assert "  total: run again (its input is missing)\n" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"have changed since these stages were run: total. Nothing was changed"):
+        run_without_powers(runs, tmp_path / "storage", "stop")
+    assert "(its input is missing)\n" in capsys.readouterr().err
+    assert len(list((tmp_path / "storage").glob("small-*/total/*/manifest.json"))) == 1
+
+
+@pytest.mark.parametrize(("on_code_change", "total"), [("keep", "kept"), ("redo", "finished")])
+def test_stored_results_without_their_input_are_kept_or_made_again(
+    runs: Path, tmp_path: Path, on_code_change: CodeChange, total: str
+) -> None:
+    statuses = run_without_powers(runs, tmp_path / "storage", on_code_change)
+    assert statuses == {"numbers": "kept", "powers": "finished", "total": total}
+
+
+def test_a_stage_that_another_machine_has_begun_again_is_not_stored_from_here(tmp_path: Path) -> None:
+    folder = stage_folder(tmp_path / "stage", "one")
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    stages = StageStorage(storage, "run-1", Console())
+    with stages.uploads():
+        stages.keep("a", folder, FINISHED)
+    storage.delete("run-1/a")
+    Storage(storage.config).save("run-1/a", stage_folder(tmp_path / "other", "two"), number=5)
+    stages = StageStorage(storage, "run-1", Console())
+    with stages.uploads():
+        stages.keep("a", folder, FINISHED)
+    assert [version.number for version in storage.versions("run-1/a")] == [5]
 
 
 def stage_folder(path: Path, text: str) -> Path:

@@ -7,6 +7,7 @@ import pytest
 from suphx_pipelines.runs import start_wait
 from suphx_pipelines.runs.start_wait import wait_for_services
 from suphx_platform.console.console import Console
+from suphx_platform.storage.objects.object_store import ExpiredKeysError
 
 
 class Clock:
@@ -56,7 +57,9 @@ def test_the_wait_ends_at_its_limit_with_the_last_error(clock: Clock) -> None:
     assert clock.pauses == [1, 2, 2]
 
 
-@pytest.mark.parametrize(("error", "hours"), [(OSError("away"), 0.0), (PermissionError("wrong keys"), 6.0)])
+@pytest.mark.parametrize(
+    ("error", "hours"), [(OSError("away"), 0.0), (PermissionError("wrong"), 6.0), (ExpiredKeysError("old"), 6.0)]
+)
 def test_without_a_limit_or_with_wrong_keys_nothing_waits(clock: Clock, error: OSError, hours: float) -> None:
     with pytest.raises(OSError, match=str(error)):
         wait_for_services(answers(error), hours, Console())

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.supervised.supervised import HeadProgress
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import read_started
@@ -26,6 +27,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import UNDER_WAY
+from suphx_platform.supervised.data_parallel import checkpoint_location
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.training.played_games import played_store
@@ -110,6 +112,8 @@ def test_checkpoints_of_workers_in_another_place_are_not_passed_over(
     with pytest.raises(ValueError, match=r"would begin again: .* as storage.address was '' and is .*storage' now"):
         train(context, "pong")
     assert json.loads(mark.read_text())["storage_address"] == ""
+    (context.folder / METRICS_FILE).write_text("{}")  # of a net that is finished
+    supervised._check_location(context, checkpoint_location(context.recipe.storage, "pong", context.folder))
 
 
 def command(runs: Path, storage: Path, *, on_ray: bool) -> list[str]:

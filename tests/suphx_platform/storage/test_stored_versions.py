@@ -232,6 +232,19 @@ def test_a_save_reads_each_manifest_once(usual: Storage, tmp_path: Path, monkeyp
     assert again == paths[-1]
 
 
+def test_a_version_that_is_stored_again_counts_with_its_new_score(tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=2, keep_best=1))
+    folder = tmp_path / "nets"
+    folder.mkdir()
+    for number, score in ((100, 0.1), (110, 0.5), (120, 0.6), (100, 0.9), (130, 0.2)):
+        storage.save(NAME, folder, number=number, score=score)
+    assert [(version.number, version.score) for version in storage.versions(NAME)] == [
+        (100, 0.9),
+        (120, 0.6),
+        (130, 0.2),
+    ]
+
+
 def test_a_storage_that_refuses_to_remove_is_a_warning(usual: Storage, caplog: pytest.LogCaptureFixture) -> None:
     usual._store = Refusing(usual._store, "delete")  # type: ignore[assignment]
     usual.reach_to_write()

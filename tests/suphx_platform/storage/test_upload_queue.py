@@ -111,7 +111,17 @@ def test_too_many_never_wait_and_the_best_and_newest_stay(
         storage.gate.set()
     # 3 and 6 gave way without a score, 2 and 5 with the lowest.
     assert [version.number for version in storage.versions(NAME)] == [1, 4, 7]
-    assert caplog.text.count("newer ones are waiting") == 4
+    assert caplog.text.count("newer or stronger ones are waiting") == 4
+
+
+def test_the_strongest_stays_although_it_is_the_oldest(storage: SlowStorage, folder: Path) -> None:
+    with UploadQueue(storage, max_waiting=1) as uploads:
+        save(uploads, folder, 1)
+        assert storage.has_begun.wait(60)
+        for number, score in ((2, 0.9), (3, 0.1), (4, 0.2)):
+            save(uploads, folder, number, score)
+        storage.gate.set()
+    assert [version.number for version in storage.versions(NAME)] == [1, 2]
 
 
 @pytest.mark.parametrize("score", [None, 0.5])

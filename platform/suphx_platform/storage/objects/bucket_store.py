@@ -29,6 +29,7 @@ from suphx_platform.storage.objects.object_store import (
     PART_BYTES,
     SMALL_BYTES,
     DamagedObjectError,
+    ExpiredKeysError,
     Part,
     check_parts,
     check_small,
@@ -260,5 +261,5 @@ def _error(address: str, code: str) -> Exception:
     if code in _REFUSED:
         return PermissionError(f"{address}: the server says {code}: {_WRONG_KEYS}")
     if code in _EXPIRED:
-        return PermissionError(f"{address}: the server says {code}: {_EXPIRED_KEYS}")
+        return ExpiredKeysError(f"{address}: the server says {code}: {_EXPIRED_KEYS}")
     return OSError(f"{address}: the server says {code}: {_REMEDIES.get(code, 'look into its log')}")

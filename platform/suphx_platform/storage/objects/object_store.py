@@ -24,6 +24,10 @@ Part = tuple[int, str]
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+class ExpiredKeysError(OSError):
+    """The server no longer accepts temporary keys; new ones of the machine's role may come."""
+
+
 class DamagedObjectError(Exception):
     """An object is not what was written."""
 

@@ -14,6 +14,7 @@ from botocore.stub import Stubber
 
 from suphx_platform.storage.objects import bucket_store
 from suphx_platform.storage.objects.bucket_store import BucketStore, ConflictError
+from suphx_platform.storage.objects.object_store import ExpiredKeysError
 from suphx_platform.storage.objects.s3_connection import S3Connection
 
 
@@ -60,7 +61,7 @@ def test_who_reaches_the_bucket_is_told_its_address_and_that_temporary_keys_have
         server.add_response("list_objects_v2", {}, {"Bucket": "suphx", "Prefix": "", "MaxKeys": 1})
         store.reach()
         server.add_client_error("list_objects_v2", "ExpiredToken")
-        with pytest.raises(PermissionError, match=r"^s3://suphx/: the server says ExpiredToken: .*AWS_SESSION_TOKEN"):
+        with pytest.raises(ExpiredKeysError, match=r"^s3://suphx/: the server says ExpiredToken: .*AWS_SESSION_TOKEN"):
             store.reach()
 
 
