@@ -53,7 +53,8 @@ FILES: Mapping[str, str] = {
     "metrics.json": (
         "`heads`, `updates`, `version`, `hanchans`, `kyokus`, `decisions`, `rejected`, `seconds`, `playing_seconds`, "
         "`waiting_seconds`, `learning_seconds`, `history` [{updates, version, staleness, <head>_entropy, "
-        '<head>_alpha, <head>_kl_to_start, …}, at most 5,000], `matches` [{updates, opponent ("start", "weak" or a scripted agent), '
+        "<head>_alpha, <head>_kl_to_start, …}, at most 5,000], "
+        '`matches` [{updates, opponent ("start", "weak" or a scripted agent), '
         'policy ("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], '
         "placements (a digit for each game, wall by wall), optionally records (folder of its games, as seen from "
         "this one), change {since, difference, interval [2]} and deals {number, changed_share, difference, interval "
