@@ -24,8 +24,8 @@ spec:
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
   {{- /* KubeRay replaces a pod that has ended; Ray then restarts its actors in the new one. */}}
   restartPolicy: Never
-  {{- /* A head saves first, and what it runs for that has its own time to end. */}}
-  terminationGracePeriodSeconds: {{ ternary (add 30 (int64 $root.Values.run.saveSeconds)) 30 $isHead }}
+  {{- /* A head saves first, and what it runs for that has its own time to end. Ray itself waits 30 s for a node to drain. */}}
+  terminationGracePeriodSeconds: {{ ternary (add 30 (int64 $root.Values.run.saveSeconds)) 45 $isHead }}
   {{- with include "suphx.placement" (dict "root" $root "role" .role "gpus" $gpus) | trim }}
   {{- . | nindent 2 }}
   {{- end }}

@@ -115,7 +115,9 @@ metadata:
     app.kubernetes.io/component: submitter
     suphx/role: submitter
     suphx/run: {{ .run | quote }}
-  {{- with include "suphx.annotations" (dict "root" .root "role" "head" "own" dict) }}
+  {{- /* A lost submitter uses up one of its few retries. */}}
+  {{- $stays := dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false" }}
+  {{- with include "suphx.annotations" (dict "root" .root "role" "head" "own" $stays) }}
   annotations:
     {{- . | nindent 4 }}
   {{- end }}

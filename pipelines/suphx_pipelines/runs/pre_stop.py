@@ -1,7 +1,7 @@
 """What a head pod does before it ends, whoever ends it: its driver saves, and the pod's status tells how that went.
 
-``python -m suphx_pipelines.runs.pre_stop RUNS SECONDS`` is the ``preStop`` hook of the chart's heads. The pod's first
-process is a shell, which passes no signal on: without the hook, all training since the last save would be lost.
+``python -m suphx_pipelines.runs.pre_stop RUNS SECONDS`` is the ``preStop`` hook of the chart's heads. Nothing passes
+the signal that ends a pod on to its driver: without the hook, all training since the last save would be lost.
 """
 
 from __future__ import annotations

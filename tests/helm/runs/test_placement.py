@@ -9,6 +9,8 @@ import pytest
 from tests.helm.everything import EVERYTHING, ROLES, Render, pods
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+LASTING = ("head", "learner", "submitter", "nightly")
+"""Roles whose pods the cluster autoscaler does not evict."""
 
 
 def affinity(role: str) -> dict[str, Any]:
@@ -82,7 +84,7 @@ def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -
         assert environment["HTTPS_PROXY"] == f"http://proxy-of-{role}:3128", where
         annotations = pod["metadata"].get("annotations", {})
         stays = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict")
-        is_lasting = pod["metadata"]["labels"].get("suphx/role") in ("head", "learner", "nightly")
+        is_lasting = pod["metadata"]["labels"].get("suphx/role") in LASTING
         assert stays == ("false" if is_lasting else None), where
         assert annotations["example.org/role"] == role, where
         assert ("helm.sh/hook" in annotations) == where.startswith("Pod "), where
@@ -95,7 +97,7 @@ def test_annotations_of_the_chart_take_precedence(render: Render) -> None:
         annotations = pod["metadata"].get("annotations", {})
         if role_of(pod) == "mlflow":
             assert annotations["suphx/basic-auth"].startswith("[mlflow]")
-        elif pod["metadata"]["labels"].get("suphx/role") in ("head", "learner", "nightly"):
+        elif pod["metadata"]["labels"].get("suphx/role") in LASTING:
             assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
 
 

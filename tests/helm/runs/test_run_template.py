@@ -78,7 +78,7 @@ def test_a_head_saves_before_it_ends_and_has_the_time_for_it(render: Render) -> 
             own = ["python", "-m", "suphx_pipelines.runs.pre_stop", "/runs", "1500000"]
             assert hook == (own if name == "head" else None)
             seconds = group["template"]["spec"]["terminationGracePeriodSeconds"]
-            assert seconds == (1_500_030 if name == "head" else 30), "the hook is killed after the grace period"
+            assert seconds == (1_500_030 if name == "head" else 45), "the hook is killed after the grace period"
             variables = {one["name"]: one.get("value") for one in container["env"]}
             assert variables.get("RAY_JOB_STOP_WAIT_TIME_S") == ("1500000" if name == "head" else None)
     long_lived = find(render(EVERYTHING), "RayCluster", "suphx")

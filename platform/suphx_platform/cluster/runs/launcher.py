@@ -261,9 +261,12 @@ class Launcher:
     def question(self, run: str) -> str:
         """Return what a person is asked before ``delete``; ClusterError if there is no such run."""
         job, recipe = self._store.job(run), self._store.recipe(run)
+        pods = self._store.pods(run)
         if job is None and recipe is None:
-            raise ClusterError(self._no_run(run))
-        state = state_of(job, self._store.pods(run))
+            if not any(map(is_active, pods)):
+                raise ClusterError(self._no_run(run))
+            return f"{run} is deleted, but some of its pods are still terminating. Wait for them?"
+        state = state_of(job, pods)
         has_ended = is_ended(state) and not self._may_compute(run, job)
         loss = "" if has_ended else " What it has learned since its last checkpoint is lost."
         kept = "; ".join(_kept(run, job, recipe))
@@ -275,7 +278,7 @@ class Launcher:
         ``forces``: remove the RayJob's finalizer, when no operator is there to do it. Raises ClusterError.
         """
         job, recipe, wait = self._store.job(run), self._store.recipe(run), RunWait(self._api, run, seconds=seconds)
-        if job is None and recipe is None:
+        if job is None and recipe is None and not any(map(is_active, self._store.pods(run))):
             raise ClusterError(self._no_run(run))
         removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
         if job is not None:

@@ -18,6 +18,7 @@ import yaml
 
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job, check_name
+from suphx_platform.cluster.runs.run_status import STOP_NOTE
 
 Object = dict[str, Any]
 
@@ -26,6 +27,8 @@ RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
 RELEASE_LABEL = "app.kubernetes.io/instance"
 DIGEST_NOTE = "suphx/recipe-digest"
+LAUNCH_NOTE = "suphx/launch"
+"""Annotation of a RayJob that names the command that created it."""
 RESULTS_NOTE = "suphx/results"
 """The annotation with the id of the results in the storage and in MLflow, if it is not the name of the RayJob."""
 PLACEHOLDER = "RUN_ID"
@@ -190,9 +193,15 @@ def has_job(recipe_map: Object) -> bool:
     return bool((recipe_map.get("data") or {}).get(JOB_KEY))
 
 
+_OWN_NOTES = (LAUNCH_NOTE, STOP_NOTE)
+"""They are about one RayJob, not about the next one of the same run."""
+
+
 def job_text(job: Object) -> str:
     """Return the YAML by which a RayJob can be created again: without what the cluster and the commands add."""
-    metadata = {key: job["metadata"][key] for key in ("name", "labels", "annotations") if job["metadata"].get(key)}
+    notes = {key: value for key, value in (job["metadata"].get("annotations") or {}).items() if key not in _OWN_NOTES}
+    found = {**job["metadata"], "annotations": notes}
+    metadata = {key: found[key] for key in ("name", "labels", "annotations") if found.get(key)}
     spec = {key: value for key, value in job["spec"].items() if key != "suspend"}
     return yaml.safe_dump(
         {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": metadata, "spec": spec}, sort_keys=False

@@ -13,6 +13,7 @@ from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
 from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
+    LAUNCH_NOTE,
     RUN_LABEL,
     has_job,
     job_text,
@@ -23,8 +24,6 @@ from suphx_platform.cluster.runs.run_status import STOP_NOTE, is_stop_requested
 
 STOPPED_NOTE = "suphx/stopped"
 """Annotation of a recipe whose run was stopped by deleting its RayJob; the run can be resumed."""
-_LAUNCH_NOTE = "suphx/launch"
-"""Annotation of a RayJob that names the command that created it."""
 
 
 class RunStore:
@@ -54,13 +53,13 @@ class RunStore:
         Raises ClusterError; then neither of them is left, or the message names what is.
         """
         note = secrets.token_hex(8)
-        annotations = {**(job["metadata"].get("annotations") or {}), _LAUNCH_NOTE: note}
+        annotations = {**(job["metadata"].get("annotations") or {}), LAUNCH_NOTE: note}
         name = job["metadata"]["name"]
         try:
             made = self._api.create("rayjobs", {**job, "metadata": {**job["metadata"], "annotations": annotations}})
         except ExistsError:  # by another command, or by this one before the connection broke
             made = self.job(name) or {}
-            if (made.get("metadata", {}).get("annotations") or {}).get(_LAUNCH_NOTE) != note:
+            if (made.get("metadata", {}).get("annotations") or {}).get(LAUNCH_NOTE) != note:
                 return False
         try:
             self.put_recipe(recipe, made)

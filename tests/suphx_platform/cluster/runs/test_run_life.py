@@ -240,6 +240,21 @@ def test_delete_removes_the_run_and_says_what_stays(
     assert "no run" in suphx("delete", run_id, "--yes")[2]
 
 
+def test_a_deletion_whose_time_was_over_waits_for_the_pods_when_it_is_repeated(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.keeps_pods = True
+    code, _, err = suphx("delete", run_id, "--yes", "--wait", "0.1")
+    assert code == 1
+    assert "are still terminating" in err
+    assert cluster.names("rayjobs") == []
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=3))
+    code, result, _ = suphx("delete", run_id, "--yes")
+    assert (code, result["removed"]) == (0, [])
+    assert cluster.names("pods") == []
+    assert "no run" in suphx("delete", run_id, "--yes")[2]
+
+
 @pytest.mark.parametrize(("answer", "is_deleted"), [("y\n", True), ("n\n", False), ("", False)])
 def test_delete_asks_first(
     cluster: Cluster, suphx: Command, run_id: str, monkeypatch: pytest.MonkeyPatch, answer: str,
