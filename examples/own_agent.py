@@ -1,5 +1,7 @@
 """Write an agent of your own and let it play: it wins when it can, never calls, and discards what it draws.
 
+It is so simple that it loses even to `random`.
+
 python examples/own_agent.py
 """
 

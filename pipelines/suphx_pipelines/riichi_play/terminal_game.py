@@ -84,7 +84,7 @@ class TerminalGame:
                 continue  # a riichi that was taken back
             if typed == "d" and any(move["move"] == "discard" for move in view["moves"]):
                 self._line("terminal_no_drawn")
-            else:
+            elif typed:
                 self._line("terminal_unknown", typed=typed)
 
     def _find(

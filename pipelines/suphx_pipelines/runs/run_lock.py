@@ -31,7 +31,9 @@ def locked(folder: Path) -> Iterator[None]:
                 ) from error
             file.seek(0)
             owner = file.read().strip() or "unknown"
-            raise ValueError(f"{folder} is being run by process {owner}: wait for it, or stop it") from error
+            raise ValueError(
+                f"{folder} is being run by process {owner}: wait for it, or stop it with suphx runs stop {folder.name}"
+            ) from error
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

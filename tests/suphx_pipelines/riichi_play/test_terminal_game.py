@@ -131,7 +131,7 @@ def lines_after(folder: Path, typed: list[str], seed: int = 1) -> list[str]:
 
 
 def test_what_is_not_offered_is_refused_and_changes_nothing(tmp_path: Path) -> None:
-    shown = lines_after(tmp_path, ["9x", "ron", "1"])
+    shown = lines_after(tmp_path, ["9x", "", "ron", "1"])
     assert [line for line in shown if "is not one of your moves" in line] == [
         f"  {typed} is not one of your moves: type ? for help" for typed in ("9x", "ron", "1")
     ]

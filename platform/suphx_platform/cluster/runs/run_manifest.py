@@ -98,7 +98,7 @@ def run_objects(
     if job is None:
         presets = sorted(match[1] for key in template.get("data") or {} if (match := _TEMPLATE_KEY.fullmatch(key)))
         name = template["metadata"]["name"]
-        raise ClusterError(f"ConfigMap {name} has no preset {preset!r}: use one of {', '.join(presets)}")
+        raise ClusterError(f"the chart ({name}) has no preset {preset!r}: use one of {', '.join(presets)}")
     needs = needs or RunNeeds()
     spec = job.setdefault("spec", {})
     spec["entrypoint"] = _with_own_keys(str(spec.get("entrypoint", "")), needs)
