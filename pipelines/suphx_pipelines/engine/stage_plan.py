@@ -76,7 +76,7 @@ class PlannedStage:
 
     @property
     def reason(self) -> str:
-        """Why it is run again, in parentheses; empty if it is not."""
+        """What has changed, or is missing, in parentheses; empty if nothing is."""
         change = self.change or (_MISSING_INPUT if self.is_outdated else "")
         return f" ({change})" if change else ""
 
