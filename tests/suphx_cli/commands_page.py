@@ -57,7 +57,8 @@ _RECIPES = """\
 your own; the recipes `nightly` and `doudizhu_tournament` are for `suphx tournament`. With `--records DIR`
 (`make train RECORDS=DIR`) a run learns from your own [game records](records.md). Without it, the agent
 `records.player` plays the games to learn from; recipes that are meant for records print a warning then. The
-[glossary](glossary.md#nets-and-learning) explains the paper's agents (SL, RL-basic, …). The times are for two idle cores.
+[glossary](glossary.md#nets-and-learning) explains the paper's agents (SL, RL-basic, …). The times are
+for two idle cores.
 
 | recipe | for records | time | what it does |
 |---|---|---|---|

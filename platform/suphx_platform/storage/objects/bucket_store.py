@@ -52,7 +52,7 @@ _CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
 _REFUSED = {"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
 _EXPIRED = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired"}
-"""The keys are temporary ones, and no longer hold."""
+"""Codes of servers for temporary keys that are no longer valid."""
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
 _EXPIRED_KEYS = "get new temporary keys, and set AWS_SESSION_TOKEN with them"
 _REMEDIES = {
