@@ -79,6 +79,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: submitter)")
     logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines until the run ends")
     logs.add_argument("--tail", type=positive, metavar="N", help="print only the last N lines of each pod")
+    _add_wait(logs, "with --follow: maximum time to wait for an API server that does not answer")
     stop = _add(commands, parents, "stop", execute_stop)
     stop.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
     _add_wait(stop)
@@ -124,6 +125,11 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
     launch.add_argument(
         "--rm", action="store_true", help="with --follow: delete the run from the cluster after it has succeeded"
     )
+    _add_wait(
+        launch,
+        "maximum time to wait for other nights to end (--replace), for a quota that Kubernetes has not counted yet, "
+        "and, with --follow, for an API server that does not answer",
+    )
     launch.set_defaults(execute=execute_launch)
 
 
@@ -155,8 +161,8 @@ def _add(
     return parser
 
 
-def _add_wait(parser: argparse.ArgumentParser) -> None:
-    text = f"maximum time to wait for the cluster (default: {_WAIT_SECONDS:.0f})"
+def _add_wait(parser: argparse.ArgumentParser, text: str = "maximum time to wait for the cluster") -> None:
+    text = f"{text} (default: {_WAIT_SECONDS:.0f})"
     parser.add_argument("--wait", type=seconds, default=_WAIT_SECONDS, metavar="SECONDS", help=text)
 
 
@@ -177,10 +183,10 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
         return _render(args, console)
     _check_recipe(args)
     check_configured(args.context)
-    launcher = _connect(args, console)
+    launcher = _connect(args)
     objects = _objects(args, launcher.template(args.release), console)
     if args.replace:
-        launcher.delete_other_nights(objects, seconds=_WAIT_SECONDS)
+        launcher.delete_other_nights(objects, seconds=args.wait)
     status = launcher.launch(objects, is_dry=args.dry_run is not None)
     if args.follow:
         return _followed(objects.run_id, args, launcher, console)
@@ -196,7 +202,7 @@ def _followed(run: str, args: argparse.Namespace, launcher: Launcher, console: C
     if status.state != "succeeded":
         raise ClusterError(f"{run} is {status.state}: see suphx status {run}. {' '.join(status.problems)}".rstrip())
     if args.rm:
-        launcher.delete(run, seconds=_WAIT_SECONDS)
+        launcher.delete(run, seconds=args.wait)
     return _shown(status, console)
 
 
@@ -290,7 +296,7 @@ def _with_own_storage(address: str, overrides: Sequence[tuple[str, str]]) -> Seq
 
 def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return all runs of the namespace."""
-    runs = _connect(args, console).runs()
+    runs = _connect(args).runs()
     if console.is_json:
         return {"runs": [status.to_json() for status in runs]}
     return {"runs": {status.run_id: _line(status) for status in runs} or "none: suphx launch RECIPE starts one"}
@@ -300,13 +306,13 @@ def execute_status(args: argparse.Namespace, console: Console) -> dict[str, obje
     """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
     from suphx_platform.cluster.runs.run_progress import with_progress
 
-    launcher = _connect(args, console)
+    launcher = _connect(args)
     return _shown(with_progress(launcher.status(args.run), launcher.source(args.run)), console)
 
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print the lines; with ``--json`` return the status."""
-    launcher = _connect(args, console)
+    launcher = _connect(args)
     launcher.status(args.run)  # an error if there is no such run
     for line in launcher.log(args.run, args.role).lines(follow=args.follow, tail=args.tail):
         console.line(line)
@@ -315,24 +321,24 @@ def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Save and stop a run."""
-    return _shown(_connect(args, console).stop(args.run, saves=not args.now, seconds=args.wait), console)
+    return _shown(_connect(args).stop(args.run, saves=not args.now, seconds=args.wait), console)
 
 
 def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Continue a run."""
-    return _shown(_connect(args, console).resume(args.run, seconds=args.wait), console)
+    return _shown(_connect(args).resume(args.run, seconds=args.wait), console)
 
 
 def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Change the number of simulator pods."""
-    return _shown(_connect(args, console).scale(args.run, simulators=args.simulators), console)
+    return _shown(_connect(args).scale(args.run, simulators=args.simulators), console)
 
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Delete a run from the cluster after a question, and return what was removed and what is kept."""
     from suphx_platform.cluster.runs.run_progress import last_checkpoint
 
-    launcher = _connect(args, console)
+    launcher = _connect(args)
     if not args.yes:
         _confirm(launcher.question(args.run), console)
     source = launcher.source(args.run)
@@ -362,9 +368,16 @@ def _line(status: RunStatus) -> str:
     return f"{status.state}, {status.preset}, {status.to_text().get('pods', 'no pods')}{problems}"
 
 
-def _connect(args: argparse.Namespace, console: Console) -> Launcher:
+def _connect(args: argparse.Namespace) -> Launcher:
+    """Return the launcher of a command, which waits for an API server that is away as long as ``--wait`` says.
+
+    A command that only looks, or that creates a run and does not follow it, waits for seconds.
+    """
     check_configured(args.context)  # before the imports, which take a second
     from suphx_platform.cluster.cluster_api import ClusterApi
     from suphx_platform.cluster.runs.launcher import Launcher
 
-    return Launcher(ClusterApi(context=args.context, namespace=args.namespace))
+    wait: float = getattr(args, "wait", 0.0)
+    outage = wait if getattr(args, "follow", True) else 0.0
+    place = {"context": args.context, "namespace": args.namespace}
+    return Launcher(ClusterApi(**place, outage_seconds=outage, quota_seconds=wait))

@@ -6,16 +6,19 @@ kubernetes.
 >>> for job in api.changes("rayjobs", "laptop-1f2e", seconds=60):
 ...     print(job)
 
-Requests are retried when the server is overloaded or a connection breaks. That is safe for writes too: names are
-unique, and patches carry the resourceVersion that they were made from. A server that does not answer the first request
-is an error within seconds: its address is probably wrong, or the cluster is not running.
+Requests are retried when the server is overloaded or a connection breaks: six times, or for ``outage_seconds`` if that
+is longer. That is safe for writes too: names are unique, and patches carry the resourceVersion that they were made
+from. A server that does not answer the first request is an error within seconds: its address is probably wrong, or the
+cluster is not running. What is created waits for a quota whose objects Kubernetes has not counted yet.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
@@ -28,7 +31,14 @@ from kubernetes.config import kube_config
 from kubernetes.dynamic import DynamicClient, Resource
 
 from suphx.growing_pause import GrowingPause
-from suphx_platform.cluster.cluster_error import ClusterError, ConflictError, refused, unreachable
+from suphx_platform.cluster.cluster_error import (
+    ClusterError,
+    ConflictError,
+    UncountedQuotaError,
+    cause_of,
+    refused,
+    unreachable,
+)
 from suphx_platform.cluster.kubeconfig import POD_FOLDER, check_configured, kubeconfig_files
 
 Object = dict[str, Any]
@@ -44,10 +54,16 @@ _KINDS = {
 }
 """API group and title of each kind; all have version v1. Known here, so that no request is needed to find them."""
 _TEMPORARY = (429, 500, 502, 503, 504)
+_AWAY = (429, 502, 503, 504)
+"""Answers of a server that starts, or of a proxy in front of one that is away. 500 may be an error that lasts."""
+_DENIED = (401, 403)
+"""Answers that a server may also give in its first seconds, before it has read the roles."""
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
 """Attempts to reach a server that has not answered yet."""
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 60.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
+_SILENT_SECONDS = 2.0
+"""A shorter outage is not shown."""
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
 _FIRST_TIMEOUT_SECONDS = (3, 10)
 """The same for a server that has not answered yet."""
@@ -64,8 +80,19 @@ _logger = logging.getLogger(__name__)
 class ClusterApi:
     """One namespace of one cluster, configured by the user's kubeconfig or by the pod's service account."""
 
-    def __init__(self, *, context: str | None = None, namespace: str | None = None) -> None:
-        """Configure the client without a request; ClusterError if no cluster is configured."""
+    def __init__(
+        self,
+        *,
+        context: str | None = None,
+        namespace: str | None = None,
+        outage_seconds: float = 0.0,
+        quota_seconds: float = 600.0,
+    ) -> None:
+        """Configure the client without a request; ClusterError if no cluster is configured.
+
+        ``outage_seconds``: how long a server that has answered before may be away; 0: for six attempts.
+        ``quota_seconds``: how long a creation waits for a quota that has not been counted yet.
+        """
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
         configuration.retries = 0  # _call retries, with readable errors
@@ -73,7 +100,8 @@ class ClusterApi:
         self.address = str(configuration.host)
         client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
         self._resources = {kind: _resource(kind, client) for kind in _KINDS}
-        self._has_answered = False
+        self._outage = _Outage(self.address, outage_seconds)
+        self._quota_seconds = quota_seconds
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
@@ -144,14 +172,14 @@ class ClusterApi:
             time.sleep(_FIRST_PAUSE_SECONDS)
 
     def log(
-        self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: int | None = None
+        self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: str | None = None
     ) -> Iterator[str]:
         """Yield the lines of a container's log; ``follow``: wait for more until it ends or the connection breaks.
 
-        ``since``: only lines of the last seconds.
+        ``since``: only lines from this time on, by the clock of the node, as the lines have it.
         """
         resource = self._resources["pods"].subresources["log"]
-        options = {"container": container, "timestamps": "true", "tailLines": tail, "sinceSeconds": since}
+        options = {"container": container, "timestamps": "true", "tailLines": tail, "sinceTime": since}
         options |= {"follow": "true"} if follow else {}
         query = [(name, str(value)) for name, value in options.items() if value is not None]
         limit = (_TIMEOUT_SECONDS[0], _FOLLOW_SECONDS if follow else _TIMEOUT_SECONDS[1])
@@ -197,7 +225,7 @@ class ClusterApi:
         method = getattr(self._resources[kind], verb)
 
         def act() -> Any:
-            limit = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
+            limit = _TIMEOUT_SECONDS if self._outage.has_answered else _FIRST_TIMEOUT_SECONDS
             query = [_STRICT] if is_strict else []  # the client appends to the list
             response = method(
                 namespace=self.namespace, serialize=False, _request_timeout=limit, query_params=query, **options
@@ -213,25 +241,85 @@ class ClusterApi:
         """
         what = f"{_title(kind)} {name}".strip()
         pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-        for attempt in range(1, _ATTEMPTS + 1):
+        begun, num_denied, is_told = time.monotonic(), 0, False
+        for attempt in itertools.count(1):
             try:
                 result = act()
-                self._has_answered = True
+                self._outage.end()
                 return result
             except ApiException as error:
-                self._has_answered = True
                 if absent and error.status == 404 and name in str(error.body):
+                    self._outage.end()
                     return None
-                if error.status not in _TEMPORARY or attempt == _ATTEMPTS:
-                    raise refused(what, self.namespace, error.status, error.body) from error
+                refusal = refused(what, self.namespace, error.status, error.body)
+                num_denied += error.status in _DENIED
+                if isinstance(refusal, UncountedQuotaError):
+                    self._outage.end()
+                    if time.monotonic() - begun >= self._quota_seconds:
+                        raise refusal from error
+                    if not is_told:
+                        _logger.info("%s. Waiting up to %.0f s (--wait)", refusal, self._quota_seconds)
+                        is_told = True
+                elif error.status in _AWAY:
+                    self._outage.go_on(f"HTTP {error.status}", refusal, attempt, begun)
+                elif error.status in _DENIED and self._outage.is_on and num_denied < _ATTEMPTS:
+                    pass  # it has just started
+                elif error.status not in _TEMPORARY or attempt >= _ATTEMPTS:
+                    self._outage.end()
+                    raise refusal from error
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
-                is_unreachable = not self._has_answered and isinstance(_cause(error), _NO_ANSWER)
-                if attempt >= (_FIRST_ATTEMPTS if is_unreachable else _ATTEMPTS):
-                    raise unreachable(self.address, _cause(error)) from error
-                if is_unreachable:
+                cause = _cause(error)
+                failure = unreachable(self.address, cause)
+                if not self._outage.has_answered and isinstance(cause, _NO_ANSWER):
+                    if attempt >= _FIRST_ATTEMPTS:
+                        raise failure from error
                     _logger.info("the API server %s does not answer, trying again", self.address)
+                else:
+                    self._outage.go_on(cause_of(cause), failure, attempt, begun)
             time.sleep(pause.next())
         raise AssertionError("the last attempt returns or raises")
+
+
+class _Outage:
+    """Whether the server is away, as the requests of all threads find it: its begin and its end are shown once.
+
+    Usage: ``go_on`` after each failure, which raises when it has lasted too long; ``end`` after each answer.
+    """
+
+    def __init__(self, address: str, limit: float) -> None:
+        self._address, self._limit = address, limit
+        self._begun: float | None = None
+        self._is_shown = False
+        self._lock = threading.Lock()
+        self.has_answered = False
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the last request of any thread failed."""
+        return self._begun is not None
+
+    def go_on(self, cause: str, error: ClusterError, attempt: int, begun: float) -> None:
+        """Return if a request that failed for the ``attempt``-th time since ``begun`` is to be repeated, else raise."""
+        with self._lock:
+            if self._begun is None:
+                self._begun = begun
+            seconds = time.monotonic() - self._begun
+            is_waited_for = self.has_answered and seconds < self._limit
+            if attempt >= _ATTEMPTS and not is_waited_for:
+                raise error
+            if is_waited_for and not self._is_shown and seconds >= _SILENT_SECONDS:
+                self._is_shown = True
+                text = "the API server %s does not answer (%s): waiting up to %.0f s (--wait)"
+                _logger.warning(text, self._address, cause, self._limit)
+
+    def end(self) -> None:
+        """Note that the server has answered."""
+        with self._lock:
+            self.has_answered = True
+            self._begun = None
+            if self._is_shown:
+                self._is_shown = False
+                _logger.info("the API server %s answers again", self._address)
 
 
 def _cause(error: Exception) -> Exception:

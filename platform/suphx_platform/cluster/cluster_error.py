@@ -5,7 +5,8 @@
     ClusterError
     ├── AbsentError          the object does not exist
     ├── ConflictError        somebody else changed the object since it was read
-    └── ExistsError          the object exists already
+    ├── ExistsError          the object exists already
+    └── UncountedQuotaError  Kubernetes has not counted the objects of a quota yet; it does within minutes
 """
 
 from __future__ import annotations
@@ -31,24 +32,43 @@ class ExistsError(ClusterError):
     """An object that was to be created exists already."""
 
 
+class UncountedQuotaError(ClusterError):
+    """The quota controller of Kubernetes has not counted yet what a quota limits, as after a new CRD."""
+
+
 def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     """Return the error of an answer with an HTTP ``status``; ``what``: the object, such as ``RayJob a1``."""
     reason, message = _parsed(body)
     text = f"{what}: {message or f'HTTP {status}'}"
     if status == 409:
         return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
+    if status == 403 and _UNCOUNTED in message:
+        return UncountedQuotaError(f"{text}. {_UNCOUNTED_STEP}")
     kind = AbsentError if status == 404 else ClusterError
     return kind(f"{text}. {_next_step(status, what, namespace, message)}")
 
 
 def unreachable(address: str, error: Exception) -> ClusterError:
     """Return the error of a server that does not answer."""
-    cause = "timeout" if isinstance(error, TimeoutError) else re.sub(r"^.*: |\[Errno \d+\] ", "", str(error))
     return ClusterError(
-        f"the API server {address} does not answer ({cause}). Check that the cluster is running, that this machine can "
-        "reach it (VPN, firewall, proxy), and that your kubeconfig's context is the right one "
+        f"the API server {address} does not answer ({cause_of(error)}). Check that the cluster is running, that this "
+        "machine can reach it (VPN, firewall, proxy), and that your kubeconfig's context is the right one "
         "(`kubectl config current-context`; choose another with --context)"
     )
+
+
+def cause_of(error: Exception) -> str:
+    """Return in a few words why a connection failed."""
+    if isinstance(error, TimeoutError):
+        return "timeout"
+    return re.sub(r"^.*: |\[Errno \d+\] ", "", str(error.args[-1] if error.args else error))
+
+
+_UNCOUNTED = "status unknown for quota"
+_UNCOUNTED_STEP = (
+    "Kubernetes has not counted these objects for the quota yet. It does so within five minutes after their CRD or the "
+    "quota was created: see kubectl describe resourcequota"
+)
 
 
 def _parsed(body: Any) -> tuple[str, str]:

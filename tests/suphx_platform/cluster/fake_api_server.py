@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import json
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -35,16 +36,20 @@ __all__ = ["NAMESPACE", "TOKEN", "Cluster", "Fault", "api_server", "kubeconfig"]
 
 
 @contextmanager
-def api_server(folder: Path) -> Iterator[tuple[Cluster, Path]]:
+def api_server(
+    folder: Path, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[Cluster, Path]]:
     """Run a server; yields what it holds, and the kubeconfig by which it is reached."""
     cluster = Cluster()
     handler = type("Handler", (_Handler,), {"cluster": cluster})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = ThreadingHTTPServer((host, 0), handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     path = folder / "kubeconfig"
-    path.write_text(json.dumps(kubeconfig(f"http://127.0.0.1:{server.server_address[1]}")))
+    path.write_text(json.dumps(kubeconfig(f"http{'s' if tls else ''}://{host}:{server.server_address[1]}")))
     try:
         yield cluster, path
     finally:
@@ -217,6 +222,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _log(self, name: str) -> None:
         self.cluster.found("pods", name)
         lines = list(self.cluster.logs.get(name, []))
+        if self._query("sinceTime"):  # by whole seconds, as the kubelet does
+            lines = [line for line in lines if line[:19] >= self._query("sinceTime")[:19]]
         if self._query("tailLines"):
             lines = lines[-int(self._query("tailLines")) :]
         self._begin_stream("text/plain")

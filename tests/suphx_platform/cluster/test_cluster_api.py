@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+from functools import partial
 from typing import Any
 
 import pytest
 
+from suphx_cli import cli
 from suphx_platform.cluster.cluster_api import ClusterApi
-from suphx_platform.cluster.cluster_error import ClusterError
-from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault
+from suphx_platform.cluster.cluster_error import ClusterError, UncountedQuotaError
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Reaction
+from tests.suphx_platform.cluster.runs.fake_operator import Operator
+from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status
 
 
 @pytest.fixture
@@ -73,3 +79,165 @@ def test_a_404_that_does_not_name_the_object_is_an_error(cluster: Cluster, api: 
     with pytest.raises(ClusterError, match=r"ConfigMap run-1: .*Check that it is in namespace suphx"):
         api.get("configmaps", "run-1")
     assert api.get("rayjobs", "run-1") is not None
+
+
+@pytest.fixture
+def quick_outages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses of hundredths of a second, and lines about outages however short."""
+    for name, seconds in (("_FIRST_PAUSE_SECONDS", 0.01), ("_LONGEST_PAUSE_SECONDS", 0.02), ("_SILENT_SECONDS", 0.0)):
+        monkeypatch.setattr(f"suphx_platform.cluster.cluster_api.{name}", seconds)
+
+
+AWAY = 40
+"""Requests that fail one after another: many more than the attempts of a command that does not wait."""
+
+
+def go_away(cluster: Cluster, status: int = 0) -> None:
+    cluster.faults.append(Fault("GET", "", status, times=AWAY))
+
+
+def lines_of_outages(err: str) -> list[str]:
+    said = " ".join(err.split())
+    return [word for word in said.replace("answers again", "AGAIN").replace("does not answer", "AWAY").split()
+            if word in ("AWAY", "AGAIN")]  # fmt: skip
+
+
+@pytest.mark.usefixtures("quick_outages")
+@pytest.mark.parametrize("status", [0, 503])
+@pytest.mark.parametrize("command", ["logs", "launch"])
+def test_a_log_that_is_followed_goes_on_after_an_outage(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str,
+    status: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_log._PAUSE_SECONDS", 0.05)
+    set_status(cluster, run_id, "Running", "RUNNING")
+    pod = put_pod(cluster, run_id, "submitter")
+    lines = [f"2026-11-21T10:00:{n:02}.000000001Z line {n}" for n in range(60)]
+    cluster.logs[pod] = [*lines[:3], "CONNECTION BREAKS"]
+
+    def write_and_go_away() -> None:
+        cluster.logs[pod] += lines[3:]  # long before the server is back
+        go_away(cluster, status)
+
+    def end_when_it_is_back() -> None:
+        cluster.wait_for(lambda: bool(cluster.faults) and cluster.faults[0].times == 0, 30)
+        put_pod(cluster, run_id, "submitter", phase="Succeeded")
+        set_status(cluster, run_id, "Complete", "SUCCEEDED")
+
+    cluster.reactions.append(Reaction("GET", f"pods/{pod}", write_and_go_away, after=1))
+    ender = threading.Thread(target=end_when_it_is_back)
+    ender.start()
+    arguments = [run_id, "--wait", "60"] if command == "logs" else [str(RECIPE), "--preset", "small"]
+    assert cli.main([command, *arguments, "--follow"]) == 0
+    ender.join()
+    out, err = capsys.readouterr()
+    assert [line for line in out.splitlines() if line.startswith("line")] == [f"line {n}" for n in range(60)]
+    assert lines_of_outages(err) == ["AWAY", "AGAIN"], err
+
+
+@pytest.mark.usefixtures("quick_outages")
+@pytest.mark.parametrize("command", ["stop", "resume", "delete"])
+def test_a_command_that_waits_goes_on_after_an_outage(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, command: str
+) -> None:
+    if command == "resume":
+        assert suphx("stop", run_id, "--now")[0] == 0
+    cluster.reactions.append(Reaction("GET", "pods?", partial(go_away, cluster)))
+    cluster.pre_stop = lambda pod: f'{{"stopped": {{"{run_id}": "saved"}}}}'
+    options = ["--yes"] if command == "delete" else []
+    code, result, err = suphx(command, run_id, *options)
+    assert (code, result.get("state")) == (0, {"stop": "stopped", "resume": "running", "delete": "deleted"}[command]), (
+        err
+    )
+    assert lines_of_outages(err) == ["AWAY", "AGAIN"], err
+
+
+@pytest.mark.usefixtures("quick_outages")
+@pytest.mark.parametrize(
+    "arguments", [["jobs"], ["status", "RUN"], ["logs", "RUN"], ["logs", "RUN", "-f", "--wait", "0"]]
+)
+def test_a_command_that_only_looks_or_is_not_to_wait_gives_up_soon(
+    cluster: Cluster, suphx: Command, run_id: str, arguments: list[str]
+) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    put_pod(cluster, run_id, "submitter")
+    cluster.reactions.append(Reaction("GET", "pods", partial(go_away, cluster)))
+    code, _, err = suphx(*(run_id if one == "RUN" else one for one in arguments))
+    assert (code, lines_of_outages(err)) == (1, ["AWAY"]), err
+    assert cluster.faults[0].times > 0
+
+
+@pytest.mark.usefixtures("quick_outages")
+def test_an_outage_that_lasts_longer_than_the_wait_is_an_error(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    cluster.reactions.append(Reaction("GET", "rayjobs", lambda: cluster.faults.append(Fault("GET", "", 0, 10**6)), 1))
+    code, _, err = suphx("logs", run_id, "-f", "--wait", "0.3")
+    assert (code, lines_of_outages(err)) == (1, ["AWAY", "AWAY"]), err
+
+
+@pytest.mark.usefixtures("quick_outages")
+def test_a_server_that_has_just_started_may_not_know_its_roles_yet(cluster: Cluster) -> None:
+    api = ClusterApi(outage_seconds=60)
+    assert api.list("pods") == []
+    cluster.faults += [Fault("GET", "", 0, times=AWAY), Fault("GET", "", 403, times=3)]
+    assert api.list("pods") == []
+    cluster.faults.append(Fault("GET", "", 403, times=2))
+    with pytest.raises(ClusterError, match="launcher"):  # without an outage it is the answer
+        api.list("pods")
+    assert cluster.faults[-1].times == 1
+
+
+@pytest.mark.usefixtures("quick_outages")
+@pytest.mark.parametrize("kind", ["rayjobs", "configmaps"])
+@pytest.mark.parametrize("option", [(), ("--dry-run",), ("--follow",)])
+def test_a_launch_waits_for_a_quota_that_has_not_been_counted_yet(
+    cluster: Cluster, suphx: Command, operator: Operator, kind: str, option: tuple[str, ...]
+) -> None:
+    cluster.uncounted[kind] = 20
+    if option == ("--follow",):
+        cluster.reactions.append(
+            Reaction("GET", "/log", lambda: operator.report(cluster.names("rayjobs")[0], "SUCCEEDED"))
+        )
+    code, result, err = suphx("launch", str(RECIPE), *option)
+    assert (code, cluster.uncounted[kind]) == (0, 0), err
+    assert err.count("status unknown for quota") == 1
+    assert "suphx delete" not in err
+    assert cluster.names("rayjobs") == ([] if option == ("--dry-run",) else [result["run_id"]])
+
+
+@pytest.mark.usefixtures("quick_outages")
+@pytest.mark.parametrize("kind", ["rayjobs", "configmaps"])
+def test_a_quota_that_is_never_counted_ends_the_launch_and_leaves_nothing(
+    cluster: Cluster, suphx: Command, kind: str
+) -> None:
+    before = cluster.names("configmaps")
+    cluster.uncounted[kind] = 10**6
+    code, _, err = suphx("launch", str(RECIPE), "--wait", "0.2")
+    assert (code, cluster.names("rayjobs"), cluster.names("configmaps")) == (1, [], before)
+    assert "resourcequota" in err
+    assert "suphx delete" not in err
+
+
+@pytest.mark.usefixtures("quick_outages")
+def test_a_launch_that_is_interrupted_while_it_waits_leaves_nothing(
+    cluster: Cluster, suphx: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    before = cluster.names("configmaps")
+    cluster.uncounted["configmaps"] = 10**6
+    with monkeypatch.context() as patch:
+        patch.setattr("suphx_platform.cluster.cluster_api.time.sleep", interrupt)
+        assert suphx("launch", str(RECIPE))[0] == 130
+    assert (cluster.names("rayjobs"), cluster.names("configmaps")) == ([], before)
+    cluster.uncounted.clear()
+    assert suphx("launch", str(RECIPE))[0] == 0
+
+
+def test_a_quota_that_is_used_up_is_not_waited_for(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    cluster.quota["configmaps"] = 0
+    with pytest.raises(ClusterError, match="exceeded quota") as caught:
+        ClusterApi().create("configmaps", {"metadata": {"name": "a"}})
+    assert not isinstance(caught.value, UncountedQuotaError)
+    assert caplog.messages == []

@@ -17,7 +17,6 @@ from suphx_platform.cluster.runs.run_status import ROLE_LABEL, is_ended, state_o
 SUBMITTER = "submitter"
 """The role whose log is that of the driver."""
 _PAUSE_SECONDS = 1.0
-_OVERLAP_SECONDS = 5
 _logger = logging.getLogger(__name__)
 
 
@@ -142,20 +141,22 @@ class _PodLog:
         self._name, self._container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
         self._last = ""
         """Time stamp of the newest line that was read."""
-        self._read_at = time.monotonic()
-        """When the last request began that was answered."""
 
     def new_lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
         """Yield the lines after those of earlier calls, of which ``tail`` limits the first; ClusterError."""
-        begun, known = time.monotonic(), self._last
-        since = int(begun - self._read_at) + _OVERLAP_SECONDS if known else None
-        limit = None if known else tail
+        known = self._last
+        since, limit = (_second(known), None) if known else (None, tail)
         for line in self._api.log(self._name, self._container, follow=follow, tail=limit, since=since):
             stamp, _, text = line.partition(" ")
             if stamp > known:  # older lines came before the connection broke
                 self._last = max(self._last, stamp)
                 yield text
-        self._read_at = begun
+
+
+def _second(stamp: str) -> str:
+    """Return the second in which a line was written, of a time stamp with parts of it and a time zone."""
+    whole, _, rest = stamp.partition(".")
+    return whole + rest.lstrip("0123456789")
 
 
 def _has_log(pod: Object) -> bool:

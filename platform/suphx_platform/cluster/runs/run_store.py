@@ -50,7 +50,7 @@ class RunStore:
     def create(self, job: Object, recipe: Object) -> bool:
         """Create both objects; return False if another command created the RayJob at the same time.
 
-        Raises ClusterError; then neither of them is left, or the message names what is.
+        Raises ClusterError; then neither of them is left, or the message names what is. The same after Ctrl-C.
         """
         note = secrets.token_hex(8)
         annotations = {**(job["metadata"].get("annotations") or {}), LAUNCH_NOTE: note}
@@ -63,7 +63,7 @@ class RunStore:
                 return False
         try:
             self.put_recipe(recipe, made)
-        except ClusterError as error:
+        except (ClusterError, KeyboardInterrupt) as error:
             self._undo(name, error)
             raise
         return True
@@ -84,11 +84,12 @@ class RunStore:
                     break
         self._api.change("configmaps", name, lambda _: {"metadata": changed, "data": data})
 
-    def _undo(self, name: str, error: ClusterError) -> None:
+    def _undo(self, name: str, error: BaseException) -> None:
         try:
             self._api.delete("rayjobs", name)
         except ClusterError as second:
-            raise ClusterError(f"{error}. RayJob {name} exists and cannot be deleted ({second})") from error
+            cause = f"{error}. " if str(error) else ""
+            raise ClusterError(f"{cause}RayJob {name} exists and cannot be deleted ({second})") from error
 
     def keep_recipe(self, run: str, job: Object | None) -> Object:
         """Let the recipe survive the deletion of the RayJob, with all that creates it again; return the recipe."""
