@@ -18,13 +18,14 @@ import torch
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, Learned
 from suphx_platform.on_ray.fetching_engine import with_weights
+from suphx_platform.on_ray.ray_actors import Taken
 from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.restored_learner import LearnerRules, RestoredLearner
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
+from suphx_platform.parts.replay_buffer import BufferCounts
 
 _AHEAD = 2
 """Batches that the learner has at a time, so that it never waits for the next one."""
@@ -143,13 +144,13 @@ class LearnerDriver:
         incarnation = shard.incarnation
         report, parts = shard.actor.take.remote(self.latest.number)
 
-        def on_result(answer: tuple[float | None, BufferStatus]) -> None:
-            staleness, status = answer
+        def on_result(taken: Taken) -> None:
             self._is_taking = False
             if shard.incarnation == incarnation:
-                self._simulators.note_status(shard, status, has_given=True)
-            if staleness is not None:
-                self._learner.learn(parts, staleness)
+                shard.state = taken.state
+                self._simulators.note_status(shard, taken.status, has_given=True)
+            if taken.staleness is not None:
+                self._learner.learn(parts if taken.parts is None else ray.put(taken.parts), taken.staleness)
 
         def on_error(error: Exception) -> None:
             self._is_taking = False

@@ -42,6 +42,21 @@ if TYPE_CHECKING:
 # What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
 
 Arrays = Mapping[str, np.ndarray]
+BufferState = tuple[Arrays, Mapping[str, Any]]
+"""All that a shard of the replay buffer needs to begin: arrays and JSON values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a shard says of a batch that it has given."""
+
+    staleness: float | None
+    """None: there was no batch."""
+    status: BufferStatus
+    state: BufferState | None = None
+    """In lockstep: the state without the batch."""
+    parts: Mapping[int, Decisions] | None = None
+    """In lockstep: the batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +82,7 @@ class SimulatorActor(RayActor):
         the engine that it asks.
         """
         self._config, self._context = config, context
+        self._is_lockstep = cluster.pace == "lockstep"
         self._own: FetchingEngine | None = None
         self._engine: EnginePort
         if isinstance(engines, OwnEngine):
@@ -77,28 +93,29 @@ class SimulatorActor(RayActor):
         self._simulator: SelfPlaySimulator | None = None
 
     @ray.method(max_task_retries=-1)
-    def begin(self, number: int, state: Arrays | None = None) -> None:
-        """Deal the games of simulator ``number``, or go on from a ``state``."""
+    def begin(self, number: int, state: Arrays | None = None) -> Arrays | None:
+        """Deal the games of simulator ``number``, or go on from a ``state``; return the state, in lockstep."""
         context = replace(self._context, index=number)
         self._simulator = SelfPlaySimulator(self._config, context, self._engine)
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
+        return self._simulator.state() if self._is_lockstep else None
 
     @ends_broken_process
     @ray.method(num_returns=2)
-    def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Decisions]]:
+    def play(self, num_steps: int, drains: bool, version: int) -> tuple[tuple[Played, Arrays | None], list[Decisions]]:
         """Play as ``SelfPlaySimulator.play``; return the report and, apart from it, the decisions.
 
-        ``version``: the newest one, from which the keep probability follows; an engine of its own fetches it first.
+        In lockstep the report has the decisions and the state: no node that is lost takes them along. ``version``: the
+        newest one, from which the keep probability follows; an engine of its own fetches it first.
         """
         if self._own is not None and self._own.engine.version < version:
             self._own.fetch()
-        played = self._begun().play(num_steps, version=version, drains=drains)
-        return replace(played, decisions=[]), played.decisions
-
-    def state(self) -> Arrays:
-        """Return all that ``begin`` needs."""
-        return self._begun().state()
+        simulator = self._begun()
+        played = simulator.play(num_steps, version=version, drains=drains)
+        if self._is_lockstep:
+            return (played, simulator.state()), []
+        return (replace(played, decisions=[]), None), played.decisions
 
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
@@ -143,41 +160,50 @@ class InferenceEngineActor(RayActor):
 class ReplayBufferActor(RayActor):
     """A shard of the replay buffer."""
 
-    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], max_batches: int | None = None) -> None:
-        self._config, self._heads, self._max_batches = config, heads, max_batches
+    def __init__(
+        self,
+        config: ReplayBufferConfig,
+        heads: Sequence[int],
+        max_batches: int | None = None,
+        is_lockstep: bool = False,
+    ) -> None:
+        self._config, self._heads, self._max_batches, self._is_lockstep = config, heads, max_batches, is_lockstep
         self._buffer: ReplayBuffer | None = None
         self._incarnation = -1
 
     @ray.method(max_task_retries=-1)
-    def begin(self, incarnation: int, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
-        """Start empty, or from a ``state``; nothing happens if a call of as late an incarnation was here before."""
+    def begin(self, incarnation: int, state: BufferState | None = None) -> tuple[BufferStatus, BufferState | None]:
+        """Start empty, or from a ``state``; nothing happens if a call of as late an incarnation was here before.
+
+        Return the status and, in lockstep, the state, as all other methods do.
+        """
         if self._buffer is not None and incarnation <= self._incarnation:
-            return self._buffer.status()
+            return self._report()
         self._incarnation = incarnation
         self._buffer = ReplayBuffer(self._config, self._heads, max_batches=self._max_batches)
         if state is not None:
             arrays, values = state
             self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
-        return self._buffer.status()
+        return self._report()
 
-    def add(self, parts: list[Decisions]) -> tuple[bool, BufferStatus]:
+    def add(self, parts: list[Decisions]) -> tuple[bool, BufferStatus, BufferState | None]:
         """Take decisions in if there is room; return whether there was."""
         buffer = self._begun()
         own = [part.copied() for part in parts]  # a copy, so that Ray can free the shared memory at once
-        return buffer.add(own), buffer.status()
+        return buffer.add(own), *self._report()
 
     @ray.method(num_returns=2)
-    def take(self, version: int) -> tuple[tuple[float | None, BufferStatus], dict[int, Decisions]]:
-        """Return the staleness of a batch (None: there is none), and, apart from it, the batch."""
-        buffer = self._begun()
-        batch = buffer.take(version)
-        if batch is None:
-            return (None, buffer.status()), {}
-        return (batch.staleness, buffer.status()), batch.parts
+    def take(self, version: int) -> tuple[Taken, dict[int, Decisions]]:
+        """Return a report and, apart from it, the batch; in lockstep the batch is in the report."""
+        batch = self._begun().take(version)
+        staleness, parts = (None, {}) if batch is None else (batch.staleness, batch.parts)
+        if self._is_lockstep:
+            return Taken(staleness, *self._report(), parts), {}
+        return Taken(staleness, *self._report()), parts
 
-    def state(self) -> tuple[Arrays, Mapping[str, Any]]:
-        """Return all that ``begin`` needs."""
-        return self._begun().state()
+    def _report(self) -> tuple[BufferStatus, BufferState | None]:
+        buffer = self._begun()
+        return buffer.status(), buffer.state() if self._is_lockstep else None
 
     def _begun(self) -> ReplayBuffer:
         if self._buffer is None:

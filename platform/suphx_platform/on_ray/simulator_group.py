@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import ray
 
 from suphx.experience.decisions import Decisions
 from suphx_platform.backend.backend import BackendState
-from suphx_platform.on_ray.supervision.actor_supervisor import CALL_ERRORS, ActorSupervisor, has_lost_answer, is_death
+from suphx_platform.on_ray.ray_actors import BufferState
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, is_death
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
@@ -36,6 +37,8 @@ class Shard:
     """Times that it was lost; answers of an earlier incarnation are ignored."""
     is_begun: bool = False
     """Its incarnation is here: nothing is asked of it before."""
+    state: BufferState | None = None
+    """In lockstep: after its last report. A shard that was lost begins with it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +50,10 @@ class _SimulatorHandle:
     shard: Shard
     incarnation: int = 0
     """Times that it was told to begin; answers of an earlier incarnation are ignored."""
+    number: int | None = None
+    """Of the simulator whose games it plays."""
+    state: Mapping[str, np.ndarray] | None = None
+    """In lockstep: after its last report. A simulator that was lost begins with it."""
     is_begun: bool = False
     num_playing: int = 0
     pending: deque[Any] = field(default_factory=deque)
@@ -57,7 +64,9 @@ class _SimulatorHandle:
 class SimulatorGroup:
     """Consumes: room in buffers. Produces: decisions in them. Waits for: a shard to have room again.
 
-    Starts the games of restarted simulators, and holds their decisions back while a shard is full.
+    Starts the games of restarted simulators, and holds their decisions back while a shard is full. At free pace, a
+    simulator or shard that dies loses its games or decisions. In lockstep, each report brings the state, and the next
+    incarnation begins with it and repeats what had not been reported: a death changes no number.
     """
 
     def __init__(self, config: ReinforcementConfig, topology: Topology, supervisor: ActorSupervisor) -> None:
@@ -114,69 +123,40 @@ class SimulatorGroup:
 
     def begin(self, state: BackendState | None) -> None:
         """Tell all simulators to begin; go on with the games and decisions of ``state`` if it has as many."""
-        simulators: list[Mapping[str, np.ndarray] | None] = [None] * len(self._handles)
-        buffers: list[Any] = [None] * len(self.shards)
         held: list[list[Decisions]] = [[] for _ in self._handles]
+        is_restored = False
         if state is not None:
             self.next_number, self._past = state.next_simulator, state.counts
             if (len(state.simulators), len(state.buffers)) == (len(self._handles), len(self.shards)):
-                simulators, buffers, held = list(state.simulators), list(state.buffers), state.held
-        for shard, part in zip(self.shards, buffers, strict=True):
-            self._begin_shard(shard, part)
-        if any(part is not None for part in buffers):
+                is_restored, held = True, state.held
+                for handle, games in zip(self._handles, state.simulators, strict=True):
+                    handle.state = games
+                for shard, content in zip(self.shards, state.buffers, strict=True):
+                    shard.state = content
+        for shard in self.shards:
+            self._begin_shard(shard)
+        if is_restored:
             for shard in self.shards:
                 self._wait_for(shard)
                 self._past = self._past.minus(shard.status.counts)  # leaves what went through dead shards
-        for handle, games, fragment in zip(self._handles, simulators, held, strict=True):
+        for handle, fragment in zip(self._handles, held, strict=True):
             if fragment:
                 handle.pending.append(ray.put(fragment))
                 handle.shard.is_full = True
-            self._begin(handle, games)
+            self._begin(handle)
 
     def add_state(self, state: BackendState) -> None:
         """Add the states of all simulators and shards, and the decisions on their way, to ``state``: between two tasks.
 
-        A part that died first is restarted, and its new state is added.
+        Only in lockstep. Waits for parts that have never begun; others may be away.
         """
-        state.simulators = [self._state_of_simulator(handle) for handle in self._handles]
-        state.buffers = [self._state_of_shard(shard) for shard in self.shards]
-        state.held = [self._held_of(handle) for handle in self._handles]
-
-    def _held_of(self, handle: _SimulatorHandle) -> list[Decisions]:
-        """Return the decisions that wait for room in the shard; in lockstep one fragment at most."""
-        held: list[Decisions] = []
-        for fragment in handle.pending:
-            try:
-                held += self._supervisor.answer(handle.part, fragment)
-            except ray.exceptions.ObjectLostError as error:
-                self._supervisor.fail(handle.part, error)
-        return held
-
-    def _state_of_simulator(self, handle: _SimulatorHandle) -> Mapping[str, np.ndarray]:
-        while True:
-            self._wait_for(handle)
-            incarnation = handle.incarnation
-            try:
-                state: Mapping[str, np.ndarray] = self._supervisor.answer(handle.part, handle.actor.state.remote())
-            except CALL_ERRORS as error:
-                self._handle_error(handle, incarnation, error)
-            else:
-                return state
-
-    def _state_of_shard(self, shard: Shard) -> tuple[Mapping[str, np.ndarray], Mapping[str, Any]]:
-        while True:
-            self._wait_for(shard)
-            incarnation = shard.incarnation
-            try:
-                state: tuple[Mapping[str, np.ndarray], Mapping[str, Any]] = self._supervisor.answer(
-                    shard.part, shard.actor.state.remote()
-                )
-            except CALL_ERRORS as error:
-                if not has_lost_answer(error):
-                    raise
-                self.replace_lost(shard, incarnation, error)
-            else:
-                return state
+        parts: list[Shard | _SimulatorHandle] = [*self._handles, *self.shards]
+        for part in parts:
+            if part.state is None:
+                self._wait_for(part)
+        state.simulators = [handle.state for handle in self._handles if handle.state is not None]
+        state.buffers = [shard.state for shard in self.shards if shard.state is not None]
+        state.held = [[part for kept in handle.pending for part in ray.get(kept)] for handle in self._handles]
 
     def work(self, *, may_play: bool) -> None:
         """Deliver waiting decisions, and give tasks to simulators that may play."""
@@ -212,25 +192,28 @@ class SimulatorGroup:
         self._supervisor.fail(shard.part, error)
         shard.incarnation += 1
         last = shard.status
-        if last.num_decisions or last.counts != BufferCounts():
+        if shard.state is not None:
+            shard.status = replace(last, is_ready=False)
+        else:
             self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_decisions))
-        shard.status = BufferStatus(False, 0, 0, BufferCounts())
-        shard.is_full = False
+            shard.status = BufferStatus(False, 0, 0, BufferCounts())
+            shard.is_full = False
         self._begin_shard(shard)
 
-    def _begin_shard(self, shard: Shard, state: Any = None) -> None:
-        """Have a shard begin, perhaps with a ``state``. Ray repeats the call until a node has room for the shard."""
+    def _begin_shard(self, shard: Shard) -> None:
+        """Have a shard begin, with its state if it has one. Ray repeats the call until a node has room for it."""
         shard.is_begun = False
         incarnation = shard.incarnation
 
-        def on_result(status: BufferStatus) -> None:
-            shard.is_begun, shard.status = True, status
+        def on_result(report: tuple[BufferStatus, BufferState | None]) -> None:
+            shard.is_begun = True
+            shard.status, shard.state = report
             self._look_at(shard)
 
         def on_error(error: Exception) -> None:
             self.replace_lost(shard, incarnation, error)
 
-        self._supervisor.call(shard.part, shard.actor.begin.remote(incarnation, state), on_result, on_error)
+        self._supervisor.call(shard.part, shard.actor.begin.remote(incarnation, shard.state), on_result, on_error)
 
     def _wait_for(self, part: Shard | _SimulatorHandle) -> None:
         """Handle answers until a part has begun; PartAwayError if the run is to stop meanwhile and the part is away."""
@@ -238,18 +221,19 @@ class SimulatorGroup:
             self._supervisor.check_stop(part.part)
             self._supervisor.wait()
 
-    def _begin(self, handle: _SimulatorHandle, games: Mapping[str, np.ndarray] | None = None) -> None:
+    def _begin(self, handle: _SimulatorHandle) -> None:
         handle.incarnation += 1
         handle.is_begun, handle.num_playing = False, 0
-        number, self.next_number = self.next_number, self.next_number + 1
+        if self._is_free or handle.number is None:  # the games of a dead simulator are not played again at free pace
+            handle.number, self.next_number = self.next_number, self.next_number + 1
         incarnation = handle.incarnation
 
-        def on_result(_: None) -> None:
+        def on_result(state: Mapping[str, np.ndarray] | None) -> None:
             if handle.incarnation == incarnation:
-                handle.is_begun = True
+                handle.is_begun, handle.state = True, state
                 self._to_do.add(handle)
 
-        self._call(handle, handle.actor.begin.remote(number, games), on_result, incarnation)
+        self._call(handle, handle.actor.begin.remote(handle.number, handle.state), on_result, incarnation)
 
     def _play(self, handle: _SimulatorHandle) -> None:
         handle.num_playing += 1
@@ -258,13 +242,14 @@ class SimulatorGroup:
             self._config.rollout_fragment_length, not self._is_free, self.version
         )
 
-        def on_result(played: Played) -> None:
+        def on_result(answer: tuple[Played, Mapping[str, np.ndarray] | None]) -> None:
             if handle.incarnation != incarnation:
                 return
+            played, handle.state = answer
             handle.num_playing -= 1
-            handle.pending.append(decisions)
+            handle.pending.append(decisions if self._is_free else ray.put(played.decisions))
             self._supervisor.succeed(handle.part)
-            self._supervisor.emit(played)
+            self._supervisor.emit(replace(played, decisions=[]))
             self._hand_over(handle)
             self._to_do.add(handle)
 
@@ -291,13 +276,14 @@ class SimulatorGroup:
         handle.is_adding = True
         decisions = handle.pending[0]
 
-        def on_result(answer: tuple[bool, BufferStatus]) -> None:
-            is_taken, status = answer
+        def on_result(answer: tuple[bool, BufferStatus, BufferState | None]) -> None:
+            is_taken, status, state = answer
             handle.is_adding = False
-            if is_taken:
+            is_current = shard.incarnation == incarnation
+            if is_taken and (is_current or self._is_free):
                 handle.pending.popleft()
-            if shard.incarnation == incarnation:
-                shard.is_full = not is_taken
+            if is_current:
+                shard.is_full, shard.state = not is_taken, state
                 self.note_status(shard, status, has_given=False)
             self._to_do.add(handle)
 

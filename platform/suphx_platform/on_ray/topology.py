@@ -55,12 +55,13 @@ class Topology:
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
         engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
         simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": PLACE}}
+        is_lockstep = cluster.pace == "lockstep"
         heads, num_older = config.head_numbers, config.simulator.opponents.num_older_that_play
         server = self._name("server")
         engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
         self.server = self._new("server", ParameterServerActor, beside, config.server, num_older, fetch=_FETCH_THREADS)
         self.buffers = [
-            self._new(f"buffer {number}", ReplayBufferActor, beside, config.buffer, heads, max_batches)
+            self._new(f"buffer {number}", ReplayBufferActor, beside, config.buffer, heads, max_batches, is_lockstep)
             for number in range(cluster.num_buffers)
         ]
         self.learner = self._new("learner", LearnerActor, _learner_options(config), config, server, self._room)

@@ -41,7 +41,7 @@ class Actor:
         def remote(*arguments: Any) -> Any:
             call = Call(method, arguments, Reference())
             self.calls.append(call)
-            return (call.reference, f"batch {len(self.calls)}") if method == "take" else call.reference
+            return (call.reference, f"batch {len(self.calls)}") if method in ("take", "play") else call.reference
 
         return SimpleNamespace(remote=remote)
 

@@ -15,6 +15,7 @@ from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Fault, Learned
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.learner_driver import LearnerDriver
+from suphx_platform.on_ray.ray_actors import Taken
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology
@@ -61,7 +62,7 @@ class Case:
     def take(self) -> None:
         """Give the learner one more batch."""
         self.driver.work(may_learn=True)
-        self.answer(self.buffer, "take", (0.0, READY))
+        self.answer(self.buffer, "take", Taken(0.0, READY))
 
     def learn(self, number: int) -> None:
         self.answer(self.learner, "learn", Learned(number, {}, 0.0))

@@ -14,9 +14,10 @@ from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.parameter_server import PolicyVersion
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.parts.ray_layout_config import Pace, RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
+from suphx_platform.parts.self_play_simulator import Played
 from tests.suphx_platform.on_ray.kept_calls import Actor, Reference, stop_when_told
 
 EMPTY = BufferStatus(False, 0, 0, BufferCounts())
@@ -27,40 +28,12 @@ class RestoredShard(Actor):
 
     def __init__(self, counts: BufferCounts) -> None:
         super().__init__()
-        self._status = BufferStatus(False, 0, 0, counts)
-        self.begin = SimpleNamespace(remote=self._begin)
-
-    def _begin(self, *_: Any) -> Reference:
-        return answered(self._status)
+        report = (BufferStatus(False, 0, 0, counts), ({}, {}))
+        self.begin = SimpleNamespace(remote=lambda *_: answered(report))
 
 
-class DyingShard(RestoredShard):
-    """Dies the first time that it is asked for its state."""
-
-    def __init__(self, counts: BufferCounts) -> None:
-        super().__init__(counts)
-        self.num_begun = 0
-        self.state = SimpleNamespace(remote=self._state)
-
-    def _begin(self, *arguments: Any) -> Reference:
-        self.num_begun += 1
-        return super()._begin(*arguments)
-
-    def _state(self) -> Reference:
-        return answered(ActorUnavailableError("gone", None) if self.num_begun == 1 else "its state")
-
-
-class RestartingSimulator(Actor):
-    """Fails at once whatever Ray does not repeat until it has started."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        lost = answered(ActorUnavailableError("it is restarting", None))
-        self.state = SimpleNamespace(remote=lambda: lost)
-
-
-def new_group(shard: Actor, simulator: Actor) -> tuple[SimulatorGroup, ActorSupervisor]:
-    config = ReinforcementConfig(cluster=RayLayoutConfig(on_ray=True))
+def new_group(shard: Actor, simulator: Actor, pace: Pace = "free") -> tuple[SimulatorGroup, ActorSupervisor]:
+    config = ReinforcementConfig(cluster=RayLayoutConfig(on_ray=True, pace=pace))
     topology: Any = SimpleNamespace(buffers=[shard], simulators=[simulator])
     supervisor = ActorSupervisor(config.cluster, {"buffer 0": shard, "simulator 0": simulator})
     return SimulatorGroup(config, cast(Topology, topology), supervisor), supervisor
@@ -94,19 +67,49 @@ def test_who_waits_for_a_shard_without_a_node_is_told_so_and_may_stop(monkeypatc
     assert told[0].startswith("waiting for buffer 0, simulator 0: ")
 
 
-def test_a_simulator_whose_state_is_lost_is_told_once_to_begin_and_a_stop_does_not_wait_for_it(
+def test_a_simulator_that_has_never_begun_is_waited_for_before_a_save_in_lockstep(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    simulator = RestartingSimulator()
-    group, supervisor = new_group(Actor(), simulator)
+    group, supervisor = new_group(RestoredShard(BufferCounts()), Actor(), "lockstep")
     group.begin(None)
-    simulator.calls.pop().reference.answer.set_result(None)
-    supervisor.calls.wait(1)
     told = stop_when_told(monkeypatch, supervisor)
     with pytest.raises(PartAwayError, match="simulator 0 is away"):
         group.add_state(new_state(BufferCounts()))
     assert told
-    assert simulator.methods.count("begin") == 1
+
+
+def test_a_part_that_dies_in_lockstep_begins_with_its_last_state_and_repeats_its_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A state and what it leaves behind come in one report: what was not reported has not happened."""
+    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", lambda value: value)
+    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.get", lambda value: value)
+    shard, simulator = Actor(), Actor()
+    group, supervisor = new_group(shard, simulator, "lockstep")
+    group.begin(None)
+    gone = ActorUnavailableError("its node is gone", None)
+    answer(group, supervisor, simulator, "begin", "games 0", may_play=True)
+    answer(group, supervisor, shard, "begin", (EMPTY, "buffer 0"))
+    first = simulator.calls[0].arguments
+    answer(group, supervisor, simulator, "play", gone)
+    assert simulator.calls[0].arguments == (0, "games 0")
+    answer(group, supervisor, simulator, "begin", "games 0", may_play=True)
+    assert simulator.calls[0].arguments == first
+    answer(group, supervisor, simulator, "play", (played("decisions"), "games 1"))
+    answer(group, supervisor, shard, "add", gone)
+    assert shard.calls[0].arguments == (1, "buffer 0")
+    assert group.num_pending == 1
+    answer(group, supervisor, shard, "begin", (EMPTY, "buffer 0"))
+    assert shard.calls[0].arguments == (["decisions"],)
+    saved = new_state(BufferCounts())
+    group.add_state(saved)
+    assert (saved.simulators, saved.buffers, saved.held) == (["games 1"], ["buffer 0"], [["decisions"]])
+    answer(group, supervisor, shard, "add", (True, EMPTY, "buffer 1"))
+    group.add_state(saved)
+    assert (saved.buffers, saved.held) == (["buffer 1"], [[]])
+    assert group.next_number == 1
+    assert group.counts == BufferCounts()
+    assert fault_names(supervisor) == ["simulator_died", "buffer_died"]
 
 
 def test_a_shard_without_a_node_is_told_to_begin_once_and_gets_decisions_when_it_has_begun() -> None:
@@ -117,14 +120,16 @@ def test_a_shard_without_a_node_is_told_to_begin_once_and_gets_decisions_when_it
     group.begin(None)
     group.work(may_play=False)
     assert shard.methods == ["begin"]
-    answer(group, supervisor, shard, "begin", BufferStatus(True, 60, 1000, BufferCounts(added=300, learned=240)))
+    answer(
+        group, supervisor, shard, "begin", (BufferStatus(True, 60, 1000, BufferCounts(added=300, learned=240)), None)
+    )
     assert shard.methods == ["add"]
     answer(group, supervisor, shard, "add", ActorUnavailableError("its node is gone", None))
     for _ in range(3):
         group.work(may_play=False)
     assert shard.methods == ["begin"]
     assert group.counts == BufferCounts(added=300, learned=240, lost=60)
-    answer(group, supervisor, shard, "begin", EMPTY)
+    answer(group, supervisor, shard, "begin", (EMPTY, None))
     assert shard.methods == ["add"]
     assert fault_names(supervisor) == ["buffer_died"]
 
@@ -135,7 +140,7 @@ def test_decisions_that_are_lost_with_their_node_are_dropped_and_the_shard_stays
     (handle,) = group._handles
     handle.pending.append("decisions")
     group.begin(None)
-    answer(group, supervisor, shard, "begin", EMPTY)
+    answer(group, supervisor, shard, "begin", (EMPTY, None))
     answer(group, supervisor, shard, "add", ObjectReconstructionFailedError("4f64a7"))
     assert group.num_pending == 0
     assert shard.methods == []
@@ -145,20 +150,20 @@ def test_decisions_that_are_lost_with_their_node_are_dropped_and_the_shard_stays
 def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offered_after_a_resume(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", answered)
+    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.put", lambda value: value)
+    monkeypatch.setattr("suphx_platform.on_ray.simulator_group.ray.get", lambda value: value)
     shard: Any = RestoredShard(BufferCounts())
     simulator: Any = Actor()
-    group, supervisor = new_group(shard, simulator)
+    group, supervisor = new_group(shard, simulator, "lockstep")
     held: Any = ["decisions"]
     state = new_state(BufferCounts())
     state.held = [held]
     group.begin(state)
-    simulator.calls.pop().reference.answer.set_result(None)
+    simulator.calls.pop().reference.answer.set_result({})
     supervisor.calls.wait(1)
     group.work(may_play=False)
     assert group.num_pending == 1
     assert "add" not in shard.methods, "the shard was full"
-    simulator.state = shard.state = SimpleNamespace(remote=lambda: answered({}))
     saved = new_state(BufferCounts())
     group.add_state(saved)
     assert saved.held == [held]
@@ -167,27 +172,23 @@ def test_decisions_that_a_full_shard_did_not_take_are_in_the_state_and_are_offer
     assert "add" in shard.methods
 
 
-def test_a_shard_that_dies_while_it_is_saved_is_asked_again_when_it_has_begun() -> None:
-    shard = DyingShard(BufferCounts())
-    simulator: Any = Actor()
-    group, supervisor = new_group(shard, simulator)
-    group.begin(None)
-    simulator.calls.pop().reference.answer.set_result(None)
-    supervisor.calls.wait(1)
-    simulator.state = SimpleNamespace(remote=lambda: answered({}))
-    state = new_state(BufferCounts())
-    group.add_state(state)
-    buffers: list[Any] = state.buffers
-    assert buffers == ["its state"]
-    assert shard.num_begun == 2
-    assert fault_names(supervisor) == ["buffer_died"]
+def played(*decisions: Any) -> Played:
+    return Played(list(decisions), 0, 0, 0, 0.0, 0.0)
 
 
-def answer(group: SimulatorGroup, supervisor: ActorSupervisor, shard: Actor, method: str, result: Any) -> None:
+def answer(
+    group: SimulatorGroup,
+    supervisor: ActorSupervisor,
+    actor: Actor,
+    method: str,
+    result: Any,
+    *,
+    may_play: bool = False,
+) -> None:
     """Answer the oldest call of ``method``, and let the group work."""
-    give(shard.calls.pop(shard.methods.index(method)).reference, result)
+    give(actor.calls.pop(actor.methods.index(method)).reference, result)
     supervisor.calls.wait(1)
-    group.work(may_play=False)
+    group.work(may_play=may_play)
 
 
 def answered(result: Any) -> Reference:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import ray
+
 from suphx_platform.on_ray.monte_carlo.round_actors import PlayedRound, WeightVersion
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
@@ -56,7 +58,8 @@ class RoundGroup:
         self._supervisor, self._buffer = supervisor, buffer
         self._handles = deque(_SimulatorHandle(part, actor) for part, actor in simulators.items())
         self._again: deque[int] = deque()
-        self._ahead = 1 if layout.pace == "lockstep" else _AHEAD
+        self._is_lockstep = layout.pace == "lockstep"
+        self._ahead = 1 if self._is_lockstep else _AHEAD
         for handle in self._handles:
             self._begin(handle)
 
@@ -113,7 +116,12 @@ class RoundGroup:
         report, samples = handle.actor.play.remote(number, version)
 
         def on_result(played: PlayedRound) -> None:
-            self._buffer.put(BufferedRound(played, samples))
+            try:  # in lockstep no node that is lost takes samples along: the learner may have to repeat the round
+                kept = ray.put(ray.get(samples)) if self._is_lockstep else samples
+            except ray.exceptions.ObjectLostError as error:
+                on_error(error)
+                return
+            self._buffer.put(BufferedRound(played, kept))
             self.playing_seconds += played.seconds
             self._supervisor.succeed(handle.part)
             if handle.incarnation == incarnation:

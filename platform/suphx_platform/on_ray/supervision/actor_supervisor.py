@@ -174,7 +174,7 @@ class ActorSupervisor:
         self.health.pop(part, None)
         self.engine_rates.forget(part)
         cause = cause_of(error)
-        if isinstance(error, ray.exceptions.ActorDiedError):  # Ray will not start it again
+        if is_final(error):
             self.emit(Fault(part, "died", first_line(error)))
             raise cause
         if isinstance(cause, NotBegunError):
@@ -236,7 +236,7 @@ class ActorSupervisor:
 
     def fail_unless_dead(self, part: str, error: Exception) -> None:
         """Emit the fault of a part that did not do something small, unless it is known to be dead already."""
-        if part in self.health or isinstance(error, ray.exceptions.ActorDiedError):
+        if part in self.health or is_final(error):
             self.fail(part, error)
 
     def _handle_no_health(self, part: str, error: Exception) -> None:
@@ -265,6 +265,15 @@ class ActorSupervisor:
             return
         message = f"no answer for {seconds:.0f} s: it is started again"
         self._count(Fault(part, "hung", message), TimeoutError(f"{part}: {message}"))
+
+
+def is_final(error: Exception) -> bool:
+    """Tell whether Ray will not start a part again: its first steps failed.
+
+    A part whose node was drained (``kubectl delete pod``, ``kubectl drain``, a reclaimed spot node) has the same class
+    of error, but Ray starts it on another node.
+    """
+    return isinstance(error, ray.exceptions.ActorDiedError) and not error.preempted
 
 
 def is_death(error: Exception) -> bool:

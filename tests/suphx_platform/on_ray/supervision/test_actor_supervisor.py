@@ -6,7 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ray.exceptions import ActorUnavailableError, RayTaskError
+from ray.core.generated.common_pb2 import ActorDiedErrorContext, NodeDeathInfo
+from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError, RayTaskError
 
 from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Fault
@@ -56,9 +57,15 @@ def ask(
     return reference
 
 
-def die(supervisor: ActorSupervisor, reference: Reference) -> None:
-    reference.answer.set_exception(ActorUnavailableError("gone", None))
+def die(supervisor: ActorSupervisor, reference: Reference, error: RayActorError | None = None) -> None:
+    reference.answer.set_exception(error or ActorUnavailableError("gone", None))
     supervisor.calls.wait(1)
+
+
+def drained() -> ActorDiedError:
+    """What Ray raises for a call of an actor whose node was drained, although it starts the actor elsewhere."""
+    death = NodeDeathInfo(reason=NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED)
+    return ActorDiedError(ActorDiedErrorContext(node_death_info=death, actor_id=bytes(16)))
 
 
 def be_heard(supervisor: ActorSupervisor, life: str) -> None:
@@ -99,6 +106,24 @@ def test_all_calls_that_a_death_ends_are_one_fault() -> None:
     assert isinstance(fault, Fault)
     assert (fault.part, fault.name) == ("buffer 0", "buffer_died")
     assert fault.message.startswith("The actor None is unavailable: gone")
+
+
+def test_a_part_whose_node_is_drained_has_died_once_and_goes_on_elsewhere() -> None:
+    supervisor = new_supervisor()
+    be_heard(supervisor, "first")
+    calls = call(supervisor), call(supervisor)
+    unheard = ask(supervisor, lambda _: None, lambda error: supervisor.fail_unless_dead("buffer 0", error))
+    for reference in (*calls, unheard):
+        die(supervisor, reference, drained())
+    be_heard(supervisor, "second")
+    assert faults(supervisor) == ["buffer_died"]
+
+
+def test_a_part_whose_first_steps_fail_ends_the_run_with_their_error() -> None:
+    supervisor = new_supervisor()
+    error = ActorDiedError(RayTaskError("__init__", "", ValueError("no such device")))
+    with pytest.raises(ValueError, match="no such device"):
+        die(supervisor, call(supervisor), error)
 
 
 def test_a_second_death_is_a_second_fault_and_too_many_end_the_run() -> None:
