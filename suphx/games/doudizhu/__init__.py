@@ -1,8 +1,7 @@
 """DouDizhu: rules, the 27,472 moves, features, scripted agents and groups of tables.
 
-Imports suphx.kernel, suphx.experience, candidate_game.py and atomic_file; pyproject.toml lists the order of its
-folders. The layers above import the names in __init__.pyi from here, and nothing else of it. Start in
-engine/simulator.py, and docs/doudizhu.md for the rules.
+The layers above import the names in __init__.pyi from here, and nothing else of it. Start in engine.py, and
+docs/doudizhu.md for the rules.
 """
 
 import lazy_loader

@@ -19,19 +19,15 @@ from suphx.games.candidate_game import (
     RecordedDecisions,
     SideResults,
 )
-from suphx.games.doudizhu.bots.scripted_play import AGENTS
-from suphx.games.doudizhu.engine.auction import Auction
-from suphx.games.doudizhu.engine.rules import Rules
-from suphx.games.doudizhu.engine.simulator import Simulator
-from suphx.games.doudizhu.engine.table import LANDLORD, NUM_SEATS, SEAT_NAMES
-from suphx.games.doudizhu.features.columns import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
-from suphx.games.doudizhu.moves.move_table import move_text
-from suphx.games.doudizhu.records.game_record import GameRecord, parse_line, record_of
+from suphx.games.doudizhu.bots import AGENTS
+from suphx.games.doudizhu.engine import Auction, Simulator
+from suphx.games.doudizhu.features import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
+from suphx.games.doudizhu.moves import move_text
+from suphx.games.doudizhu.records.game_record import GameRecord, find_records, parse_line, record_of
 from suphx.games.doudizhu.records.game_text import DouDizhuText
-from suphx.games.doudizhu.records.record_files import find_records
 from suphx.games.doudizhu.records.viewer_game import viewer_game
-from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks, play_games
-from suphx.games.doudizhu.selfplay.recorded_decisions import next_decision, recorded_decisions
+from suphx.games.doudizhu.selfplay import ScriptedPlayer, next_decision, play_decks, play_games, recorded_decisions
+from suphx.games.doudizhu.table import LANDLORD, NUM_SEATS, SEAT_NAMES, Rules
 from suphx.kernel.record import U8
 
 

@@ -16,21 +16,80 @@ from __future__ import annotations
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.games.doudizhu.cards.card import DECK, cards_text, counts_of, parse_cards
-from suphx.games.doudizhu.engine.play import start, step
-from suphx.games.doudizhu.engine.rules import Rules
-from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NUM_SEATS, SEAT_NAMES, TABLE
-from suphx.games.doudizhu.moves.legal import list_legal
-from suphx.games.doudizhu.moves.move_table import find_move, move_text
-from suphx.games.doudizhu.records.bids import Bids, bids_of, check_bids, read_bids, set_bids
+from suphx.file_tree import files_below
+from suphx.games.doudizhu.cards import DECK, PASS_TEXT, cards_text, counts_of, parse_cards
+from suphx.games.doudizhu.engine import MAX_BID, start, step
+from suphx.games.doudizhu.moves import find_move, list_legal, move_text
+from suphx.games.doudizhu.table import (
+    GAME_END,
+    LANDLORD,
+    NO_BID,
+    NO_SEAT,
+    NUM_SEATS,
+    PASS_BID,
+    SEAT_NAMES,
+    TABLE,
+    Rules,
+)
 from suphx.kernel.record import Records
+
+Bids: TypeAlias = tuple[tuple[str, int], ...]
+"""Seats with their bids, the first bidder first; 0 is a pass."""
+
+
+def check_bids(bids: Bids, *, is_wanted: bool) -> None:
+    """Raise ValueError unless these are the bids of a whole auction that the landlord won, or none are wanted."""
+    if not bids and not is_wanted:
+        return
+    if not is_wanted:
+        raise ValueError("there are bids, but the rules have no bidding: set rules.bidding to true")
+    shown = ", ".join(f"{seat} {bid}" for seat, bid in bids) or "none"
+    first = SEAT_NAMES.index(bids[0][0]) if bids and bids[0][0] in SEAT_NAMES else LANDLORD
+    turns = [SEAT_NAMES[(first + turn) % NUM_SEATS] for turn in range(NUM_SEATS)]
+    highest, landlord = PASS_BID, None
+    for (seat, bid), turn in zip(bids, turns, strict=False):
+        is_right = seat == turn and highest < MAX_BID
+        if not is_right or (bid != PASS_BID and not highest < bid <= MAX_BID):
+            raise ValueError(f"the bids are {shown}: seats bid in turn, 0 (pass) or more than before, up to {MAX_BID}")
+        if bid:
+            highest, landlord = bid, seat
+    is_over = len(bids) == NUM_SEATS or (len(bids) < NUM_SEATS and highest == MAX_BID)
+    if not is_over or landlord != SEAT_NAMES[LANDLORD]:
+        raise ValueError(f"the bids are {shown}: each seat bids once unless one bids {MAX_BID}, and the landlord most")
+
+
+def read_bids(values: object) -> Bids:
+    """Return the bids of a JSON value; ValueError if it is no list of seats with whole numbers."""
+    pairs: list[Any] = values if isinstance(values, list) else [None]
+    if not all(isinstance(pair, list) and list(map(type, pair)) == [str, int] for pair in pairs):
+        raise ValueError(f"bids is {values!r:.80}: write a list of a seat and its bid each, such as [['landlord', 3]]")
+    return tuple((seat, bid) for seat, bid in pairs)
+
+
+def bids_of(table: np.void) -> Bids:
+    """Return the bids of a TABLE record."""
+    if table["first_bidder"] == NO_SEAT:
+        return ()
+    seats = [(int(table["first_bidder"]) + turn) % NUM_SEATS for turn in range(NUM_SEATS)]
+    return tuple((SEAT_NAMES[seat], int(table["bids"][seat])) for seat in seats if table["bids"][seat] != NO_BID)
+
+
+def set_bids(table: np.void, bids: Bids) -> None:
+    """Write ``bids`` to a table whose game has just begun."""
+    if not bids:
+        return
+    for seat, bid in bids:
+        table["bids"][SEAT_NAMES.index(seat)] = bid
+    table["first_bidder"] = SEAT_NAMES.index(bids[0][0])
+    table["stake"] = max(bid for _, bid in bids)
+
 
 GAME = "doudizhu"
 _HAND_SIZES = (20, 17, 17)
@@ -204,3 +263,75 @@ def _player(seat: str, name: object) -> str:
 
 def _sorted(text: str) -> str:
     return cards_text(parse_cards(text))
+
+
+_NAMES = (*SEAT_NAMES, "bottom")
+_BIDS = "bids"
+_MOVES = "moves:"
+
+
+def record_text(record: GameRecord) -> str:
+    """Return the text of a game; the rules are not part of it."""
+    lines = [f"{name}: {cards}" for name, cards in zip(_NAMES, (*record.hands, record.bottom), strict=True)]
+    if record.bids:
+        lines.append(f"{_BIDS}: {', '.join(f'{seat} {bid or PASS_TEXT}' for seat, bid in record.bids)}")
+    rounds = range(0, len(record.moves), NUM_SEATS)
+    return "\n".join([*lines, _MOVES, *(" ".join(record.moves[first : first + NUM_SEATS]) for first in rounds)]) + "\n"
+
+
+def parse_record(text: str, rules: Rules | None = None) -> GameRecord:
+    """Return the game of a text, played by ``rules`` (None: the defaults), with bidding if it has bids.
+
+    ValueError says what is wrong with it.
+    """
+    head, mark, moves = text.partition(_MOVES)
+    lines = (line.split(":", 1) for line in head.splitlines() if ":" in line)
+    cards = {name.strip().lower(): text for name, text in lines}
+    missing = [name for name in _NAMES if name not in cards]
+    if missing or not mark:
+        raise ValueError(f"this text has no line {(missing or [_MOVES])[0]!r}: docs/doudizhu.md shows a game as text")
+    hands = [cards_text(parse_cards(cards[name].strip())) for name in _NAMES]
+    bids = _parse_bids(cards[_BIDS]) if _BIDS in cards else ()
+    return GameRecord(
+        rules=replace(rules or Rules(), bidding=True) if bids else rules or Rules(),
+        hands=(hands[0], hands[1], hands[2]),
+        bottom=hands[3],
+        moves=tuple(cards_text(parse_cards(move)) for move in moves.split()),
+        bids=bids,
+    )
+
+
+def _parse_bids(text: str) -> Bids:
+    """Return the bids of a line; ValueError for anything else."""
+    found = [each.split() for each in text.split(",")]
+    if not all(len(each) == 2 and (each[1] == PASS_TEXT or each[1].isdecimal()) for each in found):
+        raise ValueError(f"the bids are {text.strip()!r}: write such as 'landlord_up {PASS_TEXT}, landlord 2'")
+    return tuple((seat, PASS_BID if bid == PASS_TEXT else int(bid)) for seat, bid in found)
+
+
+_SUFFIXES = (".jsonl", ".json", ".txt")
+"""Of the files in a folder that are read."""
+
+
+def find_records(path: Path) -> Iterator[GameRecord]:
+    """Yield the games of a file or a folder, file by file in order; ValueError names the file that is no record."""
+    if path.is_dir():
+        files = [file for file in files_below(path) if file.suffix in _SUFFIXES]
+        if not files:
+            raise ValueError(f"{path} has no records: they end in {', '.join(_SUFFIXES)}")
+    else:
+        files = [path]
+    for file in files:
+        yield from read_records(file) if _is_json(file) else [_read_text(file)]
+
+
+def _is_json(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(1024).removeprefix(BOM_UTF8).lstrip().startswith(b"{")
+
+
+def _read_text(file: Path) -> GameRecord:
+    try:
+        return parse_record(decoded(file.read_bytes().removeprefix(BOM_UTF8)))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error

@@ -12,15 +12,11 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 
-from suphx.games.doudizhu.cards.card import DECK, PASS_TEXT, cards_text, contains, count_cards, parse_cards
-from suphx.games.doudizhu.engine.auction import Auction
-from suphx.games.doudizhu.engine.rules import Rules
-from suphx.games.doudizhu.engine.score import scores_of
-from suphx.games.doudizhu.engine.simulator import Simulator
-from suphx.games.doudizhu.engine.table import LANDLORD, NO_MOVE, NO_SEAT, NUM_SEATS, PASS_BID, SEAT_NAMES
-from suphx.games.doudizhu.moves.move_kind import KIND_NAMES
-from suphx.games.doudizhu.moves.move_table import Moves, find_move, move_text
+from suphx.games.doudizhu.cards import DECK, PASS_TEXT, cards_text, contains, count_cards, parse_cards
+from suphx.games.doudizhu.engine import Auction, Simulator
+from suphx.games.doudizhu.moves import KIND_NAMES, Moves, find_move, move_text
 from suphx.games.doudizhu.records.game_record import record_of
+from suphx.games.doudizhu.table import LANDLORD, NO_MOVE, NO_SEAT, NUM_SEATS, PASS_BID, SEAT_NAMES, Rules, scores_of
 
 _PASSES = ("p", PASS_TEXT)
 _SEPARATORS = re.compile(r"[\s,;.+-]+")

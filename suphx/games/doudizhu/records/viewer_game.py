@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 
 from suphx.games.candidate_game import CandidateOpinion, Opinions
-from suphx.games.doudizhu.cards.card import NUM_RANKS
-from suphx.games.doudizhu.engine.score import scores_of
-from suphx.games.doudizhu.engine.table import GAME_END, LANDLORD, NO_SEAT, NUM_SEATS, SEAT_NAMES
-from suphx.games.doudizhu.moves.move_kind import KIND_NAMES
-from suphx.games.doudizhu.moves.move_table import Moves
+from suphx.games.doudizhu.cards import NUM_RANKS
+from suphx.games.doudizhu.moves import KIND_NAMES, Moves
 from suphx.games.doudizhu.records.game_record import GAME, GameRecord, positions
+from suphx.games.doudizhu.table import GAME_END, LANDLORD, NO_SEAT, NUM_SEATS, SEAT_NAMES, scores_of
 from suphx.kernel.record import Records
 
 SHOWN_CANDIDATES = 5

@@ -9,11 +9,10 @@ import pytest
 import torch
 from douzero.dmc.models import Model
 
-from suphx.games.doudizhu.engine.rules import Rules
-from suphx.games.doudizhu.engine.table import SEAT_NAMES
-from suphx.games.doudizhu.features.columns import move_columns
-from suphx.games.doudizhu.selfplay.table_group import TableGroup
-from tests.games.doudizhu.peers.douzero_nets import nets_of_douzero
+from suphx.games.doudizhu.features import move_columns
+from suphx.games.doudizhu.selfplay import TableGroup
+from suphx.games.doudizhu.table import SEAT_NAMES, Rules
+from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.games.doudizhu.peers.trainer_comparison import main
 
 RULES = Rules(douzero_kickers=True)

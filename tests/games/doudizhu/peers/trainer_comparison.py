@@ -26,20 +26,19 @@ import torch
 
 from suphx.evaluation.side_match import play_side_match
 from suphx.games.candidate_game import Player, candidate_game
-from suphx.games.doudizhu.engine.rules import Rules
-from suphx.games.doudizhu.engine.table import SEAT_NAMES
+from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from suphx.models.device import torch_threads
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import learn_values
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
-from tests.games.doudizhu.peers.douzero_nets import nets_of_douzero
+from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.repository import REPOSITORY
 
 GAME = candidate_game("doudizhu")
 RULES = Rules(douzero_kickers=True)
-_TRAINING = "tests.games.doudizhu.peers.douzero_training"
+_TRAINING = "tests.games.doudizhu.peers.douzero"
 _FIRST_DECK = 2**34
 
 

@@ -18,7 +18,7 @@ from suphx.games.doudizhu import (
     write_records,
 )
 from suphx.games.doudizhu import replay as replayed
-from suphx.games.doudizhu.records.record_files import find_records
+from suphx.games.doudizhu.records.game_record import find_records
 
 
 def played(num_games: int, *, max_moves: int = 200, rules: Rules | None = None) -> Simulator:

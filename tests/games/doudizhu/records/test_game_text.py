@@ -9,7 +9,7 @@ import pytest
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import GameRecord, Rules, cards_text, move_text, sample_hands
-from tests.games.doudizhu.builders.random_game import after_moves
+from tests.games.doudizhu.builders import after_moves
 
 TEXT = candidate_game("doudizhu").text
 RULES = Rules()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from suphx.games.doudizhu.moves import move_kind as kind
+from suphx.games.doudizhu import moves as kind
 
 Type = tuple[int, int, int]
 """Type, length, main rank."""

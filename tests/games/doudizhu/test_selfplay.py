@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.doudizhu.bots import play_scripted
+from suphx.games.doudizhu.engine import Simulator, check_invariants
+from suphx.games.doudizhu.moves import load_moves
+from suphx.games.doudizhu.selfplay import ScriptedPlayer, TableGroup, play_decks, play_games
+from suphx.games.doudizhu.table import GAME_END, Rules
+from suphx.kernel.record import I64
+
+
+def test_decks_played_twice_are_the_games_of_the_scripted_agents() -> None:
+    results = play_decks(40, Rules(), ScriptedPlayer("rule"), ScriptedPlayer("random"), first_seed=7)
+    as_landlord = play_scripted(40, Rules(), ("rule", "random"), seed=7)
+    as_peasants = play_scripted(40, Rules(), ("random", "rule"), seed=7)
+    assert (results.landlord_wins == (as_landlord.winners == 0)).all()
+    assert (results.peasant_wins == (as_peasants.winners != 0)).all()
+    assert (results.landlord_points == np.where(results.landlord_wins, 1, -1) * np.exp2(as_landlord.bombs)).all()
+    assert (results.peasant_points == np.where(results.peasant_wins, 1, -1) * np.exp2(as_peasants.bombs)).all()
+
+
+class IllegalPlayer:
+    def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
+        seen.moves[:] = simulator.moves.num_moves - 1  # a pass, which who leads cannot play
+        return seen.offsets[:-1]
+
+
+def test_an_illegal_move_is_refused() -> None:
+    with pytest.raises(ValueError, match="pass is not legal"):
+        play_decks(1, Rules(), IllegalPlayer(), ScriptedPlayer("random"))
+
+
+def test_no_decks_and_unknown_agents_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_decks is 0: play at least one deck"):
+        play_decks(0, Rules(), ScriptedPlayer("rule"), ScriptedPlayer("random"))
+    with pytest.raises(ValueError, match="'expert' is not a scripted agent: use one of random, rule"):
+        ScriptedPlayer("expert")
+
+
+@pytest.mark.parametrize(
+    ("seating", "message"),
+    [
+        ([[0, 0, 1]], "seating names player 1: use 0 to 0"),
+        ([[0, -1, 0]], "seating names player -1: use 0 to 0"),
+        ([[0, 0]], r"seating has the shape \(1, 2\) for 1 tables: give 3 players for each"),
+        ([[0, 0, 0]] * 2, r"seating has the shape \(2, 3\) for 1 tables"),
+    ],
+)
+def test_a_seating_that_does_not_fit_is_refused(seating: list[list[int]], message: str) -> None:
+    simulator = Simulator(1, Rules())
+    simulator.reset([1])
+    with pytest.raises(ValueError, match=message):
+        play_games(simulator, [ScriptedPlayer("random")], np.array(seating))
+
+
+NUM_TABLES = 30
+ONLY = np.zeros(1, np.int64)
+
+
+def middle(seen: SeatObservations) -> I64:
+    """Return the place of a move in the middle of each list."""
+    return (seen.offsets[:-1] + seen.offsets[1:]) // 2
+
+
+def test_every_table_asks_one_seat_and_its_state_is_that_of_the_seat() -> None:
+    group = TableGroup(NUM_TABLES, Rules(), first_seed=5)
+    for _ in range(20):
+        seats = group.observe()
+        assert sorted(np.concatenate([seen.tables for seen in seats]).tolist()) == list(range(NUM_TABLES))
+        for seen in seats:
+            number = len(seen.tables)
+            assert seen.states.shape == (number, 319 if seen.seat == 0 else 430)
+            assert seen.history.shape == (number, 5, 162)
+            assert (np.diff(seen.offsets) > 0).all()
+            assert seen.offsets[-1] == len(seen.moves)
+        group.step([middle(seen) for seen in seats])
+
+
+def test_games_that_end_are_whole_and_others_begin_in_their_places() -> None:
+    group = TableGroup(NUM_TABLES, Rules(), first_seed=100)
+    ended = []
+    for _ in range(300):
+        ended += list(group.step([middle(seen) for seen in group.observe()]))
+    seeds = [int(table["seed"]) for table in ended]
+    assert len(set(seeds)) == len(seeds) > NUM_TABLES
+    assert min(seeds) >= 100
+    assert max(seeds) < 100 + NUM_TABLES + len(ended)
+    moves = load_moves()
+    replay = Simulator(1, Rules())
+    for table in ended[:20]:
+        assert table["phase"] == GAME_END
+        check_invariants(table, moves)
+        replay.reset([int(table["seed"])])
+        for move in table["moves"][: table["num_moves"]]:
+            replay.advance(ONLY, np.array([move], np.int32))
+        assert replay.tables[0] == table
+
+
+def test_answers_that_belong_to_no_question_are_refused() -> None:
+    group = TableGroup(2, Rules(), first_seed=0)
+    with pytest.raises(ValueError, match="1 answers for 0 observations: call observe before each step"):
+        group.step([ONLY])
+    (seen,) = group.observe()
+    with pytest.raises(ValueError, match="seat 0: 1 answers for 2 tables: give one a table"):
+        group.step([ONLY])
+    with pytest.raises(ValueError, match=r"seat 0, table 1: 0 is not the index of one of its moves: use \d+ to \d+"):
+        group.step([np.zeros(2, np.int64)])
+    before = [seen.tables.tolist() for seen in group.observe()]
+    assert before == [seen.tables.tolist()], "nothing was played"
