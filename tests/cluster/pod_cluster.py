@@ -28,9 +28,10 @@ class PodCluster:
 
     def start(self, attempt: int) -> None:
         """Make all pods and submit the run, as the operator does for each attempt of a RayJob."""
-        self.pods = {plan.name: RayPod(plan, self.network, self.folder / f"attempt{attempt}") for plan in self.plans}
+        folder, runs = self.folder / f"attempt{attempt}", self.runs(attempt)
+        self.pods = {plan.name: RayPod(plan, self.network, folder, runs) for plan in self.plans}
         self.job = f"{self.run_id}-{attempt}"
-        wait("the head takes the job", lambda: self._submit(str(self.runs(attempt))), 240)
+        wait("the head takes the job", lambda: self._submit(str(runs)), 240)
 
     def runs(self, attempt: int) -> Path:
         """Return the folder of runs on the head's disk, which goes with the head."""

@@ -22,6 +22,9 @@ spec:
   {{- include "suphx.podDefaults" $root | nindent 2 }}
   serviceAccountName: {{ include "suphx.fullname" $root }}-{{ $account }}
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
+  {{- /* Process 1 of a namespace ignores a signal that it does not handle: without this, the autoscaler, and Ray while it starts,
+  would end only when the grace period is over. */}}
+  shareProcessNamespace: true
   {{- /* KubeRay replaces a pod that has ended; Ray then restarts its actors in the new one. */}}
   restartPolicy: Never
   {{- /* A head saves first, and what it runs for that has its own time to end. Ray itself waits 30 s for a node to drain. */}}
@@ -88,6 +91,8 @@ tolerations:
 {{- if eq .role "head" }}
 {{- /* Ray's job API, by which the operator stops a RayJob that is deleted, kills a driver after 3 s by default. */}}
 - {name: RAY_JOB_STOP_WAIT_TIME_S, value: {{ $root.Values.run.saveSeconds | int64 | quote }}}
+{{- /* Nothing moves from a head to another node: Ray need not wait 30 s for it to drain. */}}
+- {name: RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S, value: "0"}
 {{- if $root.Values.podMonitor.enabled }}
 {{- /* A run that was stopped must be scraped once more: else the alerts take it for lost. Ray exports every 10 s. */}}
 {{- $interval := $root.Values.podMonitor.interval }}

@@ -5,6 +5,7 @@ a cluster of ours is. "sizes": the head and groups of another size than a preset
 {{- define "suphx.rayCluster" -}}
 {{- $root := .root -}}
 {{- $preset := .sizes | default (index $root.Values.presets .preset) -}}
+{{- $recipe := .recipe -}}
 {{- $pod := dict "root" $root "run" .run "recipe" .recipe "isTournament" (hasKey . "sizes") -}}
 rayVersion: {{ $root.Values.rayVersion | quote }}
 authOptions: {mode: token}
@@ -28,7 +29,8 @@ workerGroupSpecs:
     replicas: {{ $size.replicas | int64 }}
     {{- /* Ray's autoscaler scales simulators only: the numbers of engines and learners are fixed. */}}
     minReplicas: {{ hasKey $size "minReplicas" | ternary $size.minReplicas $size.replicas | int64 }}
-    maxReplicas: {{ $size.maxReplicas | default $size.replicas | int64 }}
+    {{- /* A run has no work for more pods. More room would let the autoscaler replace a pod that ends while the operator does, too. */}}
+    maxReplicas: {{ ternary $size.replicas ($size.maxReplicas | default $size.replicas) (ne "" $recipe) | int64 }}
     resources:
       {{ $role }}: {{ include "suphx.slots" (dict "role" $role "size" $size) | quote }}
     rayStartParams:

@@ -125,6 +125,8 @@ spec:
   {{- include "suphx.podDefaults" .root | nindent 2 }}
   serviceAccountName: {{ include "suphx.fullname" .root }}-submitter
   automountServiceAccountToken: false
+  {{- /* The operator's script would ignore SIGTERM as process 1. */}}
+  shareProcessNamespace: true
   restartPolicy: Never
   {{- with include "suphx.placement" (dict "root" .root "role" "head" "gpus" 0) | trim }}
   {{- . | nindent 2 }}

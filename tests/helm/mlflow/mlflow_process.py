@@ -46,8 +46,8 @@ def server_pod(render: Render, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def options(container: dict[str, Any]) -> dict[str, str]:
-    assert container["command"][:2] == ["mlflow", "server"]
-    return dict(option.removeprefix("--").split("=", 1) for option in container["command"][2:])
+    assert container["args"][:2] == ["mlflow", "server"]
+    return dict(option.removeprefix("--").split("=", 1) for option in container["args"][2:])
 
 
 def environment(container: dict[str, Any], secrets: Mapping[str, Mapping[str, str]] = SECRETS) -> dict[str, str]:
