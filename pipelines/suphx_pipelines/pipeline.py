@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from suphx.evaluation.target_reward import TargetRewardConfig
+from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.engine.stage_plan import CodeChange

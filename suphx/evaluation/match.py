@@ -1,9 +1,9 @@
 """A match: one candidate against three copies of an opponent on shared (duplicate) walls (paper, section 4.2).
 
-Every wall is played four times, the candidate once at each seat; other seatings are in seating.py. What it did better
-than the opponent there is a paired difference, for which no game of four opponents is needed: at such a table the
-places add up to 10 whatever the wall, so that over the four seats of a wall an opponent would have come 2.5th. Walls
-are the clusters of the bootstrap, since the four games of a wall are not independent.
+Every wall is played four times, the candidate once at each seat; other seatings are in wall_difference.py. What it did
+better than the opponent there is a paired difference, for which no game of four opponents is needed: at such a table
+the places add up to 10 whatever the wall, so that over the four seats of a wall an opponent would have come 2.5th.
+Walls are the clusters of the bootstrap, since the four games of a wall are not independent.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from suphx.evaluation.match_config import (
 )
 from suphx.evaluation.match_setup import CANDIDATE, CANDIDATE_NAME, OPPONENT, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
-from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
+from suphx.evaluation.wall_difference import PLACEMENT, Measure, candidate_seats, points_measure, wall_unit
 from suphx.evaluation.workers.forfeits import Forfeit, ForfeitedSeats, Forfeits, counted_places
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play

@@ -9,7 +9,7 @@ from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 SEATS = 4
 Seating = Literal["1v3", "2v2", "3v1"]
-"""Candidates against opponents at a table (seating.py)."""
+"""Candidates against opponents at a table (wall_difference.py)."""
 SeatingChoice = Literal["1v3", "2v2", "3v1", "all"]
 """One seating, or all of them one after the other."""
 MeasureName = Literal["placement", "points"]

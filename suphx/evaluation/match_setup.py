@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from suphx.evaluation.workers.game_task import GamePlan, Play, Summarise, default_rules
-from suphx.evaluation.workers.wall_seeds import wall_seeds
+from suphx.evaluation.workers.play_plan import wall_seeds
 from suphx.games.riichi import Rules
 from suphx.selfplay.rollouts.rollout import play_stream
 

@@ -17,6 +17,19 @@ import torch
 
 from suphx.models.computation import Compilation, DeviceName, Precision
 
+
+@contextmanager
+def first_weights(seed: int) -> Iterator[None]:
+    """Let nets that the block makes on the CPU have the weights of ``seed``; torch's own random state stays as it was.
+
+    >>> with first_weights(1):
+    ...     net = PolicyNet(head, num_planes, config)
+    """
+    with torch.random.fork_rng(devices=[]):  # with them it warns on every machine with several GPUs
+        torch.default_generator.manual_seed(seed)
+        yield
+
+
 _logger = logging.getLogger(__name__)
 
 

@@ -9,7 +9,7 @@ from suphx.evaluation import deal_match
 from suphx.evaluation.deal_match import DealReport, play_deal_match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 
 

@@ -23,8 +23,8 @@ from suphx.games.riichi import (
     tenhou,
 )
 from suphx.games.riichi.table.rules import tonpuu
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.reward.game_history import game_histories

@@ -12,8 +12,8 @@ from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import Interval, paired_difference
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.evaluation.workers.wall_seeds import wall_seeds
+from suphx.evaluation.workers.match_records import KeptResults
+from suphx.evaluation.workers.play_plan import wall_seeds
 from suphx.games.riichi import places_of_scores
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tonpuu

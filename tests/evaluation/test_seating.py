@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match_config import Seating
-from suphx.evaluation.seating import NUM_CANDIDATES, candidate_seats
-from suphx.evaluation.wall_difference import PLACEMENT, points_measure, wall_unit
+from suphx.evaluation.wall_difference import NUM_CANDIDATES, PLACEMENT, candidate_seats, points_measure, wall_unit
 
 SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
 

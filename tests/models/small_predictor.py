@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.training.reward.global_reward import Prediction
 
 EXPERT_8_DAN: Points = (75.0, 30.0, 0.0, -150.0)

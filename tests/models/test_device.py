@@ -7,6 +7,7 @@ import pytest
 import torch
 from psutil import Process
 
+from suphx.models.computation import Calibration
 from suphx.models.device import (
     _has_compiler,
     _trim,
@@ -16,6 +17,13 @@ from suphx.models.device import (
     torch_threads,
     uses_bf16,
 )
+
+
+@pytest.mark.parametrize("field", ["temperature", "yes_threshold"])
+def test_a_calibration_that_makes_no_sense_is_refused(field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} is 0"):
+        Calibration(**{field: 0.0})
+
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import INITIAL
 
 if TYPE_CHECKING:

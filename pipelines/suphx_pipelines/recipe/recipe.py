@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MatchConfig
-from suphx.evaluation.target_reward import TargetRewardConfig
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy_heads import HEAD_NAMES, check_heads
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.evaluation.stable_rank import TargetRewardConfig
+from suphx.models.nets.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.data import stream_config
 from suphx.training.data.split import SplitConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
-from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
+from suphx.evaluation.sequential.sequential_config import SideTestConfig, check_decks
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx_pipelines.recipe.recipe_file import load_config

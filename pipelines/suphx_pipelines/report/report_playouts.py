@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.report import report_page

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import paired_difference
 from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.computation import Precision
 from suphx.models.device import find_device, torch_threads, uses_bf16
-from suphx.models.nets.policy_heads import HEAD_NAMES, head_index
+from suphx.models.nets.net_config import HEAD_NAMES, checkpoint_name, head_index
 from suphx.training.data.dataset import num_samples
 from suphx.training.data.game_store import open_store
 from suphx.training.data.head_data import HeadData, head_data

@@ -22,8 +22,8 @@ from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import Interval, PairedDifference, paired_difference
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.training.loop.metrics_file import METRICS_FILE

@@ -14,9 +14,8 @@ from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import few_games_note
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.engine.json_file import write_json

@@ -13,10 +13,9 @@ from suphx.evaluation.match import play_match
 from suphx.evaluation.match_config import few_games_note
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE

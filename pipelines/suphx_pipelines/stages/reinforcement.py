@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note
 from suphx.games.registry import DEFAULT_GAME, game_modules
-from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened

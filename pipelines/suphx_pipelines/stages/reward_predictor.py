@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE
 from suphx.models.nets.policy import num_weights
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.training.data.game_store import open_store

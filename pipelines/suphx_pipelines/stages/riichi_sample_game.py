@@ -15,7 +15,7 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.match import first_game
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.riichi import sample_game, viewer_game
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.training.loop.metrics_file import METRICS_FILE

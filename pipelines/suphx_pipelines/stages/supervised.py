@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.models.nets.policy_heads import head_index
+from suphx.models.nets.net_config import checkpoint_name, head_index
 from suphx.training.data.game_store import open_store
 from suphx.training.data.head_data import head_data
 from suphx.training.loop.metrics_file import METRICS_FILE

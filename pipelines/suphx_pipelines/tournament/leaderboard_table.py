@@ -13,9 +13,8 @@ import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.player_statistics import STATISTICS_COLUMNS, STATISTICS_RATIOS
-from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.rating.rating import Rating, rate_agents
+from suphx.evaluation.rating.rating import Rating, count_ahead, rate_agents
 from suphx.evaluation.rating.tournament import SEATS, PlayedWall, head_to_head, placements_of
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval

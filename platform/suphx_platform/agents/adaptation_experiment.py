@@ -18,13 +18,13 @@ import numpy as np
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
 from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
-from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
+from suphx.models.checkpoints.checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
-from suphx.selfplay.rollouts.deal_start import MAX_SEED, draw_starts
+from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
 from suphx.training.adaptation import adaptation_trial
 from suphx.training.adaptation.adaptation import check_trained_blocks
 from suphx.training.adaptation.adaptation_config import AdaptationConfig

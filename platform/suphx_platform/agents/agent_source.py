@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suphx.games.registry import GAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES, checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import (
     INITIAL,
     checkpoint_names,

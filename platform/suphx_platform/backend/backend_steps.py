@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from suphx.experience.decisions import Decisions
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.training.loop.loss_watch import DivergedError
 from suphx_platform.backend.backend import DivergedBatchError, Learned, SelfPlay
 from suphx_platform.parts.learner import Learner, UpdateReport

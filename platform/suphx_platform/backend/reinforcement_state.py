@@ -18,7 +18,7 @@ from torch import Tensor
 
 from suphx.experience.decisions import Decisions
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.training.loop.progress_types import check_types
 from suphx.training.reinforcement.update.step_state import tensors_below
 from suphx_platform.backend.backend import BackendState

@@ -23,10 +23,8 @@ from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
-from suphx.evaluation.workers.play_plan import Workers
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, Workers
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.console.table_text import count_text

@@ -14,9 +14,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.net_config import NetConfig, Size
+from suphx.models.nets.net_config import NetConfig, Size, checkpoint_name
 from suphx.models.nets.policy import num_weights
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx_platform.storage.storage import Storage

@@ -24,12 +24,12 @@ from torch import Tensor
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs, joined_observations
 from suphx.models.device import find_device
-from suphx.models.inference.inference import InferenceConfig, InferenceNet
+from suphx.models.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import actions_at
+from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.choice import ActionSelection
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.agents.yes_no_action import yes_no_actions
 from suphx_platform.parts.engine_counts import EngineCounts
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion

@@ -23,7 +23,7 @@ class InferenceEngineConfig:
     wait_seconds: float = 0.0
     """How long the first request of a batch waits for others; 0 = do not wait."""
     action_selection: ActionSelection = "probable"
-    """How two-output nets that do not learn decide between yes and no (selfplay/agents/yes_no_action.py)."""
+    """How two-output nets that do not learn decide between yes and no (selfplay/agents/agent.py)."""
     threads: int = 1
     """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"
@@ -31,7 +31,7 @@ class InferenceEngineConfig:
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
     batch_sizes: tuple[int, ...] = ()
-    """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference/inference.py)."""
+    """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference.py)."""
 
     def __post_init__(self) -> None:
         if self.max_batch_size < 1:

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from suphx.experience.decisions import Decisions
 from suphx.models.device import find_device, torch_threads
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.models.nets.policy import PolicyNet
-from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.training.reinforcement.update.actor_critic import new_actor_critic
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from suphx.evaluation.match_config import MIN_DEALS
-from suphx.models.nets.policy_heads import check_heads, head_index
+from suphx.models.nets.net_config import check_heads, head_index
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suphx.experience.decisions import BOOL, Decisions, concatenate
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 
 _LEAST_SHARE = 1 / 8

@@ -23,7 +23,7 @@ from types import MappingProxyType
 import ray
 from ray.util.metrics import Counter, Gauge
 
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.backend.backend import Event, Learned
 from suphx_platform.parts.self_play_simulator import Played

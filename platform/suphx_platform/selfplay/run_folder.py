@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from suphx.atomic_file import write_atomically
-from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.tensor_file import write_tensors
+from suphx.models.computation import Calibration
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.models.nets.policy import PolicyNet
-from suphx.models.nets.policy_heads import HEAD_NAMES
 from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE

@@ -1,25 +1,75 @@
 """Games for the ratings of agents in a game of two sides: pairs play the same decks twice, with the sides swapped.
 
 A pair plays a block of decks at a time, because nets answer many tables faster than one. Who plays is chosen round by
-round from all games so far (pair_choice.py), those of earlier nights included.
+round from all games so far (side_tournament.py), those of earlier nights included.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from suphx.evaluation.rating.pair_choice import Pair, choose_pairs
 from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.rating import Standing
 from suphx.evaluation.rating.tournament import ROUNDS, Player
-from suphx.evaluation.workers.deck_block import GAMES_PER_DECK, DeckBlock
+from suphx.evaluation.stable_rank import F64
+from suphx.evaluation.workers.play_plan import GAMES_PER_DECK, DeckBlock
 from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
 from suphx.games.candidate_game import candidate_game
+
+Pair = tuple[int, int]
+
+
+def choose_pairs(
+    games: Iterable[RatedGame],
+    agents: Sequence[str],
+    num_pairs: int,
+    *,
+    games_per_pair: int,
+    anchor: str,
+    num_before: int = 0,
+) -> list[Pair]:
+    """Return the next ``num_pairs`` pairs, each of two different indices into ``agents``, ascending.
+
+    ``agents`` are the digests of those who can play; others may be in ``games``. ``games_per_pair``: games of each pair
+    until the next one is chosen. ``num_before``: pairs that earlier calls have chosen for the same night: every second
+    one has the agent with the fewest games, the others the challenger. The same set of games gives the same pairs.
+    ValueError for fewer than two agents.
+    """
+    standing = Standing(games, agents, anchor=anchor, least=2)
+    there, counts, leader = standing.there, standing.counts, standing.leader
+    pairs: list[Pair] = []
+    for number in range(num_before, num_before + num_pairs):
+        covariance = standing.covariance()
+        upper = standing.upper_bounds(covariance)
+        challenger = max((agent for agent in there if agent != leader), key=lambda agent: (upper[agent], -agent))
+        rare = min(there, key=lambda agent: (counts[agent], agent))
+        chosen = rare if number % 2 == 0 or not counts[rare] else challenger
+        goal = challenger if chosen == leader else chosen
+        gains = {
+            other: _gain(covariance, standing.strengths, (chosen, other), (goal, leader), games_per_pair)
+            for other in there
+            if other != chosen
+        }
+        opponent = max(gains, key=lambda other: (gains[other], -other))
+        first, second = standing.count([chosen, opponent], games_per_pair)
+        pairs.append((first, second))
+    return pairs
+
+
+def _gain(covariance: F64, strengths: F64, pair: Pair, difference: Pair, num_games: int) -> float:
+    """Return by how much ``num_games`` games of ``pair`` reduce the variance of a difference of two strengths."""
+    (first, second), (high, low) = pair, difference
+    chance = 1 / (1 + np.exp(strengths[second] - strengths[first]))
+    information = num_games * chance * (1 - chance)
+    column = covariance[first] - covariance[second]
+    return float(information * (column[high] - column[low]) ** 2 / (1 + information * (column[first] - column[second])))
+
 
 BLOCK_DECKS = 20
 """Decks that a pair plays, one block after another; the last block of a night may have fewer."""

@@ -1,7 +1,7 @@
 """Games for the ratings of many agents: rounds of four different agents, on the walls of one seed.
 
 Each lineup plays its wall four times with rotated seats, so that the luck of seats and walls counts less. Who plays is
-chosen round by round from all games so far (lineup_choice.py), those of earlier nights included.
+chosen round by round from all games so far (tournament.py), those of earlier nights included.
 """
 
 from __future__ import annotations
@@ -13,18 +13,37 @@ from itertools import chain
 
 import numpy as np
 
-from suphx.evaluation.rating.lineup_choice import GAMES_PER_WALL, choose_lineups
 from suphx.evaluation.rating.rated_games import Four, RatedGame
+from suphx.evaluation.rating.rating import Standing
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, counted_places
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner, PlayedTask
 from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent, default_rules
-from suphx.evaluation.workers.play_plan import Summary
-from suphx.evaluation.workers.wall_seeds import wall_seeds
+from suphx.evaluation.workers.play_plan import Summary, wall_seeds
 from suphx.games.riichi import GameLog, Rules, game_row
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
+
+GAMES_PER_WALL = 4
+
+
+def choose_lineups(games: Iterable[RatedGame], agents: Sequence[str], num_walls: int, *, anchor: str) -> list[Four]:
+    """Return the lineup of each of the next ``num_walls`` walls: four different indices into ``agents``, ascending.
+
+    ``agents`` are the digests of those who can play; others may be in ``games``. The same set of games gives the same
+    lineups. ValueError for fewer than four agents.
+    """
+    standing = Standing(games, agents, anchor=anchor, least=4)
+    lineups: list[Four] = []
+    for _ in range(num_walls):
+        upper, counts = standing.upper_bounds(standing.covariance()), standing.counts
+        rare = min(standing.there, key=lambda agent: (counts[agent], -upper[agent], agent))
+        others = sorted((agent for agent in standing.there if agent != rare), key=lambda agent: (-upper[agent], agent))
+        first, second, third, fourth = standing.count([rare, *others[:3]], GAMES_PER_WALL)
+        lineups.append((first, second, third, fourth))
+    return lineups
+
 
 SEATS = 4
 ROUNDS = 4

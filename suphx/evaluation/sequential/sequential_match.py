@@ -19,7 +19,7 @@ from suphx.evaluation.sequential.sequential_config import SequentialConfig, chec
 from suphx.evaluation.sequential.sequential_test import LOOK_EVERY
 from suphx.evaluation.workers.forfeits import Forfeit, Forfeits
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 
 FRESH_FOLDER = "fresh"
 _MAX_TABLES = 64

@@ -1,6 +1,6 @@
 """A match in a game of two sides that stops as soon as the sequential test has decided.
 
-side_watch.py knows what the decks that are there decide. As in riichi (sequential_match.py), a candidate that has
+match_watch.py knows what the decks that are there decide. As in riichi (sequential_match.py), a candidate that has
 passed then plays on new decks, whose figures are those to publish.
 """
 
@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.sequential.match_watch import SideOutcome, SideWatch
+from suphx.evaluation.sequential.sequential_config import SideTestConfig, check_decks
 from suphx.evaluation.sequential.sequential_test import last_look_within
-from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
-from suphx.evaluation.sequential.side_watch import SideOutcome, SideWatch
 from suphx.evaluation.side_match import SideReport, side_report
-from suphx.evaluation.workers.deck_block import DeckBlock
-from suphx.evaluation.workers.play_plan import Summary
+from suphx.evaluation.workers.play_plan import DeckBlock, Summary
 from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
 from suphx.games.candidate_game import SideResults, candidate_game
 

@@ -14,8 +14,14 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, Decision, SequentialTest
-from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
+from suphx.evaluation.sequential.sequential_test import (
+    FIRST_LOOK,
+    LOOK_EVERY,
+    Decision,
+    SequentialTest,
+    WallScale,
+    WallSums,
+)
 from suphx.kernel.record import I64
 
 _LOOKS_AT_ONCE = 64

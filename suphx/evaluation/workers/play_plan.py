@@ -6,8 +6,46 @@ A plan and its tasks can be pickled: whoever gets both plays the same games on a
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+
+GAMES_PER_DECK = 2
+"""The second with the sides swapped."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeckBlock:
+    """Decks that a pair plays: one task of a process, whose result is kept as one."""
+
+    pair: tuple[int, int]
+    """The agents, as indices among the addresses of the plan."""
+    first_deal: int
+    num_deals: int
+    key: str
+    """Under which its result is kept: differs for every block of a match or a tournament."""
+    title: str
+    """Who plays what, for errors."""
+
+    @property
+    def num_games(self) -> int:
+        """How many games it has."""
+        return GAMES_PER_DECK * self.num_deals
+
+
+MAX_WALL_SEED = 1 << 20
+_WALL_SEED_BASE = 1 << 40
+"""Keeps the walls of matches apart from those of training games."""
+WALLS_PER_SEED = 1 << 40
+
+
+def wall_seeds(seed: int, num_walls: int) -> range:
+    """Return the seeds of ``num_walls`` walls; different ``seed`` (0 to 2**20 - 1) never share one. ValueError else."""
+    if not 0 <= seed < MAX_WALL_SEED:
+        raise ValueError(f"seed is {seed}: use 0 to {MAX_WALL_SEED - 1}")
+    first = _WALL_SEED_BASE + seed * WALLS_PER_SEED
+    return range(first, first + num_walls)
+
 
 Summary = dict[str, Any]
 """What is known of a task's games, as plain JSON values."""

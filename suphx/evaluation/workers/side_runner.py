@@ -14,10 +14,9 @@ from typing import Any
 
 import torch
 
-from suphx.evaluation.workers.deck_block import DeckBlock
 from suphx.evaluation.workers.game_runner import one_thread
-from suphx.evaluation.workers.kept_results import KeptResults, with_kept
-from suphx.evaluation.workers.play_plan import Summary, Workers
+from suphx.evaluation.workers.match_records import KeptResults, with_kept
+from suphx.evaluation.workers.play_plan import DeckBlock, Summary, Workers
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games import candidate_game as contract
 from suphx.games.candidate_game import candidate_game, net_file_names

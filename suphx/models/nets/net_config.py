@@ -5,6 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from suphx.games.riichi import HEAD_NAMES as HEAD_NAMES
+from suphx.games.riichi import check_heads as check_heads
+from suphx.games.riichi import head_index as head_index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardPredictorConfig:
+    """Sizes of the net."""
+
+    gru_units: int = 64
+    """Units of each of the two GRU layers."""
+    hidden_units: int = 64
+    """Units between the two fully connected layers."""
+
+    def __post_init__(self) -> None:
+        for name in ("gru_units", "hidden_units"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+
+
+def checkpoint_name(head: str, *, is_weak: bool = False) -> str:
+    """Return the file name of a head's checkpoint: of its best weights, or of the weak ones of an early step."""
+    return f"{head}-weak.safetensors" if is_weak else f"{head}.safetensors"
+
+
 Normalization = Literal["batch", "none"]
 
 Size = Literal["tiny", "small", "medium", "paper"]

@@ -20,10 +20,9 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.record import U8
 from suphx.models.computation import FASTEST, Convolution, check_convolution
-from suphx.models.nets.convolution import as_columns
 from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.resnet import ConvNorm, ResidualTrunk
-from suphx.models.packed.unpack import unpack_observations
+from suphx.models.nets.resnet import ConvNorm, ResidualTrunk, as_columns
+from suphx.models.packed import unpack_observations
 
 _STEM = "trunk.stem.conv.weight"
 

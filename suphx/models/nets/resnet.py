@@ -1,6 +1,6 @@
 """The residual trunk of the paper's Figures 4 and 5: a 3x1 convolution, then blocks of two 3x1 convolutions and a skip.
 
-A plane is 34x1, so a 3x1 convolution has three taps along the columns; convolution.py has the ways to compute it.
+A plane is 34x1, so a 3x1 convolution has three taps along the columns; resnet.py has the ways to compute it.
 The paper is silent on normalisation and activation: here BatchNorm (or none) and ReLU.
 """
 
@@ -11,12 +11,58 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
+from suphx.games.riichi import NUM_COLUMNS
 from suphx.models.computation import FASTEST, Convolution
-from suphx.models.nets.convolution import arrange, arrange_columns, convolve
 from suphx.models.nets.net_config import Normalization
-from suphx.models.packed.packed_stem import convolve_packed
+from suphx.models.packed import convolve_packed
+
+_ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multiple; 838 and 958 planes are none
+
+
+def arrange(planes: Tensor, convolution: Convolution) -> Tensor:
+    """Return ``planes`` [n, channels, 34] as the convolution wants them.
+
+    On a GPU, planes of zeros are added up to a multiple of 8; ``convolve`` expects them.
+    """
+    if planes.is_cuda and convolution != "conv1d":
+        planes = functional.pad(planes, (0, 0, 0, -planes.shape[1] % _ALIGNMENT))
+    if convolution == "channels_last":
+        return planes.unsqueeze(2).contiguous(memory_format=torch.channels_last)
+    return planes.transpose(1, 2).contiguous() if convolution == "matmul" else planes
+
+
+def arrange_columns(columns: Tensor, convolution: Convolution) -> Tensor:
+    """Return ``columns`` [n, 34, channels], contiguous, as the convolution wants them; copies for conv1d only."""
+    if convolution == "channels_last":
+        return columns.transpose(1, 2).unsqueeze(2)
+    return columns if convolution == "matmul" else columns.transpose(1, 2).contiguous()
+
+
+def as_columns(features: Tensor, convolution: Convolution) -> Tensor:
+    """Return features as [n, 34, channels], without a copy."""
+    if convolution == "channels_last":
+        return features.squeeze(2).transpose(1, 2)
+    return features if convolution == "matmul" else features.transpose(1, 2)
+
+
+def convolve(features: Tensor, weight: Tensor, bias: Tensor | None, convolution: Convolution) -> Tensor:
+    """Return the convolution of ``features`` with ``weight`` [out, in, 3]; columns outside 0-33 count as zeros.
+
+    Features may have more channels than ``in``: the rest must be zeros (see ``arrange``).
+    """
+    channel_dim = 2 if convolution == "matmul" else 1
+    if features.shape[channel_dim] > weight.shape[1]:
+        weight = functional.pad(weight, (0, 0, 0, features.shape[channel_dim] - weight.shape[1]))
+    if convolution == "conv1d":
+        return functional.conv1d(features, weight, bias, padding=1)
+    if convolution == "channels_last":
+        return functional.conv2d(features, weight.unsqueeze(2), bias, padding=(0, 1))
+    padded = functional.pad(features, (0, 0, 1, 1))
+    neighbours = torch.cat([padded[:, tap : tap + NUM_COLUMNS] for tap in range(3)], dim=2)
+    return functional.linear(neighbours, weight.transpose(1, 2).flatten(1), bias)
 
 
 class ChannelNorm(nn.BatchNorm1d):

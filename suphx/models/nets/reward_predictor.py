@@ -12,8 +12,8 @@ import numpy as np
 from torch import Tensor, nn
 
 from suphx.games.riichi import NUM_GAME_PROGRESS_INPUTS
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.recurrent_predictor import NUM_LAYERS, PredictorWeights, predictor_weights
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 
 Points: TypeAlias = tuple[float, float, float, float]
 """What first to fourth place are worth."""

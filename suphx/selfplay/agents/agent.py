@@ -12,6 +12,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from suphx.experience.observation import F32, Observations
@@ -34,15 +35,41 @@ from suphx.games.riichi import (
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.kernel.table_indices import as_integers
-from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
-from suphx.models.inference.packed_net import PackedNet
+from suphx.models.computation import Calibration
+from suphx.models.inference import PackedNet
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx.selfplay.agents.yes_no_action import yes_no_actions
+
+Floats = NDArray[np.float32]
+
+
+def yes_no_actions(
+    logits: Floats, uniforms: Floats, calibration: Calibration, selection: ActionSelection
+) -> tuple[I16, Floats]:  # fmt: skip
+    """Return the actions int16 [n], 1 = yes and 0 = no, and their scores float32 [n].
+
+    ``logits`` [n, 2]; ``uniforms`` [n] in 0 … 1: where in its distribution a sampled action lies (no comes first). The
+    score of a yes is higher the surer the net is: its probability of yes, but with ``matched``, where it is 0.5 at the
+    threshold.
+    """
+    yes = _sigmoid((logits[:, 1] - logits[:, 0]) / calibration.temperature)
+    if selection == "sampled":
+        is_yes = uniforms >= 1 - yes
+        scores = np.where(is_yes, yes, 0)
+    else:
+        border = calibration.yes_threshold if selection == "matched" else 0.5
+        below, above = 0.5 * yes / border, 0.5 + 0.5 * (yes - border) / (1 - border)
+        is_yes, scores = yes > border, np.where(yes <= border, below, above)
+    return is_yes.astype(np.int16), scores.astype(np.float32)
+
+
+def _sigmoid(values: Floats) -> NDArray[np.float64]:
+    return 1 / (1 + np.exp(-values.astype(np.float64)))
+
 
 _SMALL_NET = 1_000_000
 """Weights; the size ``small`` has about a third of it."""
@@ -208,7 +235,7 @@ def load_agent(address: str | Path, *, device: str = "cpu") -> Agent:
     """Return the agent that ``address`` names: a scripted one, or a folder with one checkpoint for each head.
 
     Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
-    select actions (``probable``, ``matched`` or ``sampled``; yes_no_action.py): ``runs/a/supervised:weak,sampled``.
+    select actions (``probable``, ``matched`` or ``sampled``; agent.py): ``runs/a/supervised:weak,sampled``.
     ``sampled`` draws the actions of all nets, or of those that learned if the nets come from self-play: the policy of
     self-play itself.
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.

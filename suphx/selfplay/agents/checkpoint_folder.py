@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.net_config import checkpoint_name
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 WEAK = "weak"

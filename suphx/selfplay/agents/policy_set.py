@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI_HEAD, find_encoder
-from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import (
     CheckpointHeader,
     PlanesVersion,
@@ -20,10 +19,10 @@ from suphx.models.checkpoints.checkpoint import (
     oracle_version,
     save_checkpoint,
 )
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.checkpoints.tensor_file import tensors_digest
-from suphx.models.first_weights import first_weights
-from suphx.models.nets.net_config import NetConfig
+from suphx.models.computation import Calibration
+from suphx.models.device import first_weights
+from suphx.models.nets.net_config import NetConfig, checkpoint_name
 from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
 

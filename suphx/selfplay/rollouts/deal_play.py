@@ -20,17 +20,52 @@ from suphx.experience.observation import F32, Observations
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.riichi import (
     DISCARD_HEAD,
+    GAME_END,
     NUM_OUTPUTS,
     HeadOutputs,
+    Simulator,
     discard_outputs,
     end_kyoku,
     play_to_end,
+    tenhou,
 )
+from suphx.games.riichi import MAX_SEED as MAX_SEED
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.agent import Agent, NetAgent
+
+_STARTS_PER_GAME = 4
+_MIN_GAMES = 8
+
+
+def draw_starts(agent: Agent, num_starts: int, *, seed: int) -> Records:
+    """Return TABLE records (num_starts,): deals that have just begun, different ones, from all parts of games.
+
+    The dealer is to act. ``seed``, 0 to ``MAX_SEED`` - 1, decides on the games and on which of their deals are taken.
+    """
+    draw = np.random.default_rng(seed)
+    num_games = max(_MIN_GAMES, -(-num_starts // _STARTS_PER_GAME))
+    starts: list[Records] = []
+    while sum(len(part) for part in starts) < num_starts:
+        starts += _play_starts(agent, draw.integers(MAX_SEED, size=num_games).tolist())
+    whole = np.concatenate(starts)
+    return whole[np.sort(draw.permutation(len(whole))[:num_starts])]
+
+
+def _play_starts(agent: Agent, seeds: list[int]) -> list[Records]:
+    """Return the starts of all deals of a game for each seed."""
+    simulator = Simulator(len(seeds), tenhou(), stops_at_kyoku_end=True)
+    simulator.reset(seeds)
+    starts = [simulator.tables.copy()]
+    while (waiting := simulator.waiting()).size:
+        simulator.advance(waiting, agent.act(simulator.tables, waiting))
+        ended = simulator.at_kyoku_end()
+        simulator.next_kyoku(ended)
+        starts.append(simulator.tables[ended[simulator.tables["phase"][ended] != GAME_END]])
+    return starts
+
 
 DEFAULT_TABLES = 1024
 

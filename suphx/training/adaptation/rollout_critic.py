@@ -16,11 +16,10 @@ from torch.optim import AdamW
 from suphx.experience.observation import F32
 from suphx.games.riichi import DISCARD_HEAD, MAX_SEED
 from suphx.kernel.record import I64, U8
-from suphx.models.first_weights import first_weights
+from suphx.models.device import first_weights
 from suphx.models.nets.critic import CriticNet
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.rollouts.deal_play import SeatDecisions, play_deals
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.reinforcement.advantage import generalised_advantages
 from suphx.training.reward.deal_reward import DealReward, points_won

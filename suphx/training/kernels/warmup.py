@@ -226,8 +226,8 @@ def _no(observations: Observations) -> PolicyOutputs:
 
 
 def _reward(num_tables: int) -> GlobalReward:
+    from suphx.models.nets.net_config import RewardPredictorConfig
     from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
-    from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
     from suphx.training.reward.global_reward import GlobalReward, Prediction
     from suphx.training.reward.reward_config import GlobalRewardConfig
 

@@ -14,7 +14,7 @@ from torch import nn
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import CandidateGame
 from suphx.kernel.record import I32, I64, U8
-from suphx.models.first_weights import first_weights
+from suphx.models.device import first_weights
 from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
 from suphx.models.segments import segment_argmax, segment_rows
 

@@ -22,9 +22,9 @@ import torch
 from torch import Tensor
 
 from suphx.games.riichi import HEAD_NAMES, Encoder, Rules
-from suphx.models.calibration import Calibration
+from suphx.models.computation import Calibration
 from suphx.models.device import find_device, torch_threads
-from suphx.models.inference.packed_net import PackedNet
+from suphx.models.inference import PackedNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.playouts.branch_collector import BranchCollector, Net

@@ -23,11 +23,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from suphx.kernel.record import I64
-from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
-from suphx.models.device import find_device, torch_threads
-from suphx.models.first_weights import first_weights
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
+from suphx.models.device import find_device, first_weights, torch_threads
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer
 from suphx.training.loop.schedule import learning_rate_factor

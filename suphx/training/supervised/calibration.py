@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.models.calibration import Calibration
+from suphx.models.computation import Calibration
 from suphx.training.supervised.metrics import Floats, Labels, cross_entropy, log_probabilities
 
 _STEPS = 60

@@ -14,10 +14,9 @@ from torch import Tensor
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
-from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.models.nets.net_config import NetConfig
+from suphx.models.computation import Calibration
+from suphx.models.nets.net_config import NetConfig, checkpoint_name
 from suphx.models.nets.policy import PolicyNet, num_weights
 from suphx.training.data.dataset import first_samples
 from suphx.training.data.head_data import HeadData

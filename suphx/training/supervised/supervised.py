@@ -25,11 +25,10 @@ import torch
 from torch import Tensor, nn
 
 from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
-from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import PlanesVersion
 from suphx.models.checkpoints.tensor_file import read_header
-from suphx.models.device import find_device, torch_threads, uses_bf16
-from suphx.models.first_weights import first_weights
+from suphx.models.computation import Calibration
+from suphx.models.device import find_device, first_weights, torch_threads, uses_bf16
 from suphx.models.nets.compiled_net import CompiledNet, compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet

@@ -3,11 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.evaluation.rating.lineup_choice import choose_lineups
-from suphx.evaluation.rating.plackett_luce import Derivatives, covariance_of, differences_of, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
-from suphx.evaluation.rating.rating import POINTS, rate_agents
-from suphx.evaluation.rating.tournament import ROUNDS
+from suphx.evaluation.rating.rating import (
+    POINTS,
+    Derivatives,
+    covariance_of,
+    differences_of,
+    fit_strengths,
+    rate_agents,
+)
+from suphx.evaluation.rating.tournament import ROUNDS, choose_lineups
 from suphx.evaluation.stable_rank import F64
 from tests.evaluation.rating.rating_interval import interval_of
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike, play_wall

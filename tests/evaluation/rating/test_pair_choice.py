@@ -9,10 +9,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from suphx.evaluation.rating.pair_choice import choose_pairs
-from suphx.evaluation.rating.plackett_luce import Derivatives, covariance_of, differences_of, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
-from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, rate_agents
+from suphx.evaluation.rating.rating import (
+    ANCHOR_RATING,
+    POINTS,
+    Derivatives,
+    covariance_of,
+    differences_of,
+    fit_strengths,
+    rate_agents,
+)
+from suphx.evaluation.rating.side_tournament import choose_pairs
 from tests.evaluation.rating.rating_interval import interval_of
 
 ANCHOR = "rule"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.rating import count_ahead
 
 
 def test_counts_who_came_before_whom_in_common_games() -> None:

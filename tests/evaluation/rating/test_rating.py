@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from suphx.evaluation.rating.plackett_luce import PRIOR_DEVIATION, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
-from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, Rating, rate_agents
+from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, PRIOR_DEVIATION, Rating, fit_strengths, rate_agents
 from suphx.evaluation.stable_rank import F64
 from tests.evaluation.rating.rating_interval import interval_of
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike

@@ -18,8 +18,8 @@ from suphx.evaluation.rating.side_tournament import (
 )
 from suphx.evaluation.rating.tournament import Player
 from suphx.evaluation.side_match import play_side_match
-from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
+from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx.evaluation.workers.side_runner import LoadPlayer, SideRunner
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import candidate_game

@@ -17,7 +17,7 @@ from suphx.evaluation.rating.tournament import (
     play_tournament,
 )
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 from tests.evaluation.rating.rating_interval import interval_of
 

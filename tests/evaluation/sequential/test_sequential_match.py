@@ -14,7 +14,7 @@ from suphx.evaluation.sequential.sequential_config import SequentialConfig, chec
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.game_task import FORFEITS
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.evaluation.workers.play_plan import PlayPlan, PlayTask, Summary
 
 pytestmark = pytest.mark.usefixtures("short_games")

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.evaluation.sequential.match_watch import SideOutcome, SideWatch
+from suphx.evaluation.sequential.sequential_config import SideTestConfig, check_decks
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
-from suphx.evaluation.sequential.side_config import SideTestConfig, check_decks
 from suphx.evaluation.sequential.side_sequential_match import (
     SideMatchSetup,
     SideSequentialReport,
     play_sequential_side_match,
 )
-from suphx.evaluation.sequential.side_watch import SideOutcome, SideWatch
 from suphx.evaluation.sequential.simulated_matches import MeasuredWalls, simulate_matches
 from suphx.evaluation.side_match import play_side_match
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.evaluation.workers.side_runner import SideRunner
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules

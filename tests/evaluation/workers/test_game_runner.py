@@ -12,8 +12,8 @@ import pytest
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.game_task import GamePlan, GameTask
-from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.evaluation.workers.play_plan import Summary
+from suphx.evaluation.workers.match_records import KeptResults
+from suphx.evaluation.workers.play_plan import Summary, wall_seeds
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.table.rules import Rules, tonpuu
@@ -21,6 +21,14 @@ from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.rollout import Game
+
+
+def test_seeds_of_different_matches_share_no_wall() -> None:
+    first, second = wall_seeds(1, 1000), wall_seeds(2, 1000)
+    assert not set(first) & set(second)
+    with pytest.raises(ValueError, match="seed is 1048576"):
+        wall_seeds(1 << 20, 4)
+
 
 TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,), f"wall-{seed}", f"x on wall {seed}") for seed in (1, 2, 3)]
 

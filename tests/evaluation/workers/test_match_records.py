@@ -10,6 +10,7 @@ from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import (
     INDEX_FILE,
+    KeptResults,
     first_seating,
     index_records,
     indexed_tables,
@@ -18,6 +19,18 @@ from suphx.evaluation.workers.match_records import (
 )
 from suphx.file_tree import files_below
 from suphx.games.riichi import Quarantine, parse_all
+
+
+def test_what_is_written_counts_with_its_parts_and_without_reading_the_folder(tmp_path: Path) -> None:
+    KeptResults(tmp_path).write("earlier", {"wins": 1})
+    kept = KeptResults(tmp_path)
+    assert (len(kept), kept.num_written) == (1, 0)
+    kept.write("wall-1", {"wins": 2})
+    kept.part("fresh").write("wall-1", {"wins": 3})
+    assert kept.part("fresh").read("wall-1") == {"wins": 3}
+    assert (len(kept), kept.num_written) == (3, 2)
+    (tmp_path / "wall-1.json").unlink()
+    assert (len(kept), kept.num_written) == (2, 2)
 
 
 def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import torch
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.computation import Convolution
-from suphx.models.inference.inference import InferenceConfig, InferenceNet, plan_batches
+from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
 from tests.models.random_nets import plain_logits, random_net, random_rows
 
 CPU = torch.device("cpu")

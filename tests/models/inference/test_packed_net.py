@@ -6,8 +6,8 @@ from torch import nn
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.models.inference import packed_net
-from suphx.models.inference.packed_net import PackedNet
+from suphx.models import inference
+from suphx.models.inference import PackedNet
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 
@@ -40,7 +40,7 @@ def test_it_gives_the_logits_of_the_net(head: int, num_oracle_planes: int) -> No
 
 @pytest.mark.parametrize("num_rows", [0, 1, 7])
 def test_many_rows_are_computed_in_parts(num_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed_net, "_MOST_ROWS", 3)
+    monkeypatch.setattr(inference, "_MOST_ROWS", 3)
     net = random_net(DISCARD_HEAD)
     rows = random_rows(net, num_rows)
     torch.testing.assert_close(PackedNet(net)(rows), net(rows).detach(), rtol=1e-4, atol=1e-4)

@@ -5,9 +5,62 @@ from typing import get_args
 import pytest
 import torch
 
-from suphx.models.computation import Convolution
-from suphx.models.nets.convolution import arrange, as_columns
-from suphx.models.nets.resnet import ConvNorm, ResidualBlock, ResidualTrunk
+from suphx.models.computation import Convolution, check_convolution
+from suphx.models.nets.resnet import (
+    ConvNorm,
+    ResidualBlock,
+    ResidualTrunk,
+    arrange,
+    arrange_columns,
+    as_columns,
+    convolve,
+)
+
+CONVOLUTIONS = get_args(Convolution)
+
+
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_every_way_to_convolve_gives_the_same(convolution: Convolution, has_bias: bool) -> None:
+    torch.manual_seed(1)
+    planes, weight = torch.rand(3, 5, 34), torch.rand(4, 5, 3)
+    bias = torch.rand(4) if has_bias else None
+    wanted = torch.zeros(3, 4, 34)
+    for column, out in torch.cartesian_prod(torch.arange(34), torch.arange(4)).tolist():
+        first, last = max(column - 1, 0), min(column + 1, 33)
+        seen = planes[:, :, first : last + 1]
+        wanted[:, out, column] = (seen * weight[out, :, first - column + 1 : last - column + 2]).sum((1, 2))
+    if bias is not None:
+        wanted += bias[:, None]
+    result = as_columns(convolve(arrange(planes, convolution), weight, bias, convolution), convolution)
+    torch.testing.assert_close(result, wanted.transpose(1, 2))
+
+
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
+def test_columns_are_arranged_like_planes(convolution: Convolution) -> None:
+    planes = torch.rand(3, 6, 34)
+    arranged = arrange_columns(planes.transpose(1, 2).contiguous(), convolution)
+    assert torch.equal(arranged, arrange(planes, convolution))
+    assert arranged.stride() == arrange(planes, convolution).stride()
+
+
+def test_channels_last_features_stay_so_through_a_convolution() -> None:
+    features = arrange(torch.rand(3, 6, 34), "channels_last")
+    result = convolve(features, torch.rand(6, 6, 3), None, "channels_last")
+    assert result.is_contiguous(memory_format=torch.channels_last)
+
+
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
+def test_further_channels_of_zeros_change_nothing(convolution: Convolution) -> None:
+    planes, weight = torch.rand(3, 5, 34), torch.rand(4, 5, 3)
+    more = torch.cat([planes, torch.zeros(3, 3, 34)], dim=1)
+    exact = convolve(arrange(planes, convolution), weight, None, convolution)
+    torch.testing.assert_close(convolve(arrange(more, convolution), weight, None, convolution), exact)
+
+
+def test_an_unknown_convolution_is_refused() -> None:
+    with pytest.raises(ValueError, match="'winograd': use one of conv1d, channels_last, matmul"):
+        check_convolution("winograd")
 
 
 def test_a_convolution_sees_the_column_and_its_two_neighbours() -> None:

@@ -9,7 +9,7 @@ import torch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.models.calibration import Calibration
+from suphx.models.computation import Calibration
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.policy_set import load_policy_set, random_policy_set, save_policy_set, sharpened
 

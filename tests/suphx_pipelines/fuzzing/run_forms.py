@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.runs.named_run import RECIPE_FILE
 from suphx_pipelines.runs.run_list import find_run, list_runs

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.models.checkpoints.reward_checkpoint import RewardHeader, load_reward_predictor, save_reward_predictor
+from suphx.models.checkpoints.checkpoint import RewardHeader, load_reward_predictor, save_reward_predictor
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted
 from suphx_pipelines.engine.stage_watch import StageWatch

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_platform.agents.agent_source import (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER
+from suphx.evaluation.workers.match_records import GAMES_FOLDER
 from suphx_pipelines.engine.json_file import read_json
 from suphx_platform.backend.self_play_match import (
     MatchOrder,

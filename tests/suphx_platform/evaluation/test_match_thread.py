@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER
+from suphx.evaluation.workers.match_records import GAMES_FOLDER
 from suphx_platform.backend.self_play_match import MatchOrder
 from suphx_platform.evaluation.match_thread import MatchThread
 from suphx_platform.on_ray.ray_session import ray_session

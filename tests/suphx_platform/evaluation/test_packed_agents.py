@@ -7,7 +7,7 @@ import pytest
 
 from suphx.evaluation.workers.game_task import GamePlan
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent

@@ -21,7 +21,7 @@ from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_match import play_sequential_match
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import GamePlan, LoadAgent
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.evaluation.workers.play_plan import Workers
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I16, I64, Records

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.workers.deck_block import DeckBlock
-from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.evaluation.workers.play_plan import Workers
+from suphx.evaluation.workers.match_records import KeptResults
+from suphx.evaluation.workers.play_plan import DeckBlock, Workers
 from suphx.evaluation.workers.side_runner import LoadPlayer, SidePlan, SideRunner
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import candidate_game

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.deck_block import DeckBlock
-from suphx.evaluation.workers.play_plan import Summary
+from suphx.evaluation.workers.play_plan import DeckBlock, Summary
 from suphx.evaluation.workers.side_runner import SidePlan
 from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.doudizhu import Rules

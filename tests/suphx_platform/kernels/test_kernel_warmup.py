@@ -174,7 +174,7 @@ def test_a_run_says_once_that_it_waits_for_a_kernel(
         mark_compiled(group)
     with RunKernels(Console(), plays_itself=True, has_records=False) as kernels:
         kernels.wait()
-        for name in ("suphx.models.packed.packed_stem._pad", "suphx.games.riichi.features.samples._encode"):
+        for name in ("suphx.models.packed._pad", "suphx.games.riichi.features.samples._encode"):
             for watch in list(kernel_lock.watchers):
                 watch(name)
     assert capsys.readouterr().err == "waiting for kernels that are being compiled: models.packed.packed_stem._pad\n"

@@ -8,9 +8,8 @@ import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.calibration import Calibration
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
-from suphx.models.nets.net_config import NetConfig
+from suphx.models.computation import Calibration
+from suphx.models.nets.net_config import NetConfig, checkpoint_name
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 

@@ -17,7 +17,7 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
-from suphx.models.inference.inference import InferenceNet
+from suphx.models.inference import InferenceNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.games.riichi import HEAD_NAMES
-from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.net_config import checkpoint_name
 from suphx_platform.selfplay.measured_nets import MeasuredNets
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

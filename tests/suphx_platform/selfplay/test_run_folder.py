@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
-from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import load_header
+from suphx.models.computation import Calibration
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx_platform.backend.self_play_match import START_FOLDER

@@ -4,8 +4,7 @@ import numpy as np
 
 from suphx.games.riichi.hidden.determinisation import determinise
 from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx.selfplay.rollouts.deal_play import play_deals
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults, play_either_way, try_hands
 from suphx.training.adaptation.adapter import Adapter

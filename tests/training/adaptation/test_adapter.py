@@ -7,7 +7,7 @@ import torch
 
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_play import draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
 from suphx.training.reward.deal_reward import points_won

@@ -10,8 +10,7 @@ from suphx.games.riichi import DISCARD_HEAD
 from suphx.kernel.record import Records
 from suphx.models.nets.critic import CriticNet
 from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx.selfplay.rollouts.deal_play import SeatDecisions
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts
 from suphx.training.adaptation import rollout_critic
 from suphx.training.adaptation.adaptation import adapt_net
 from suphx.training.adaptation.adaptation_config import AdaptationConfig

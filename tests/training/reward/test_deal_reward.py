@@ -9,8 +9,7 @@ from suphx.games.riichi.table.table import GAME_END
 from suphx.kernel.record import Records
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import ScriptedAgent
-from suphx.selfplay.rollouts.deal_play import play_deals
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.training.reward.deal_reward import PredictedChange, points_won
 from suphx.training.reward.global_reward import Prediction
 from tests.models.small_predictor import EXPERT_8_DAN, small_predictor

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.reward.game_history import GameHistories, game_histories
 from suphx.training.reward.reward_comparison import calibration, compared_predictions, game_losses, paid

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from suphx.models.computation import Compilation, Convolution, DeviceName, Precision
-from suphx.models.nets.net_config import Normalization
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES, Normalization
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
 from suphx_cli.arguments.parsing import not_negative, positive, seconds
 from suphx_cli.arguments.record_path import check_records

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from suphx_cli.commands.monte_carlo.side_figures import figures_table
 
 if TYPE_CHECKING:
-    from suphx.evaluation.sequential.side_config import SideTestConfig
+    from suphx.evaluation.sequential.match_watch import SideOutcome
+    from suphx.evaluation.sequential.sequential_config import SideTestConfig
     from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
-    from suphx.evaluation.sequential.side_watch import SideOutcome
     from suphx.games.candidate_game import CandidateGame, Player
     from suphx_platform.console.console import Console
 
@@ -27,14 +27,14 @@ _WORDS = {
 
 def check_options(args: argparse.Namespace, max_decks: int) -> None:
     """Raise ValueError for a test or a number of decks that allows no decision."""
-    from suphx.evaluation.sequential.side_config import check_decks
+    from suphx.evaluation.sequential.sequential_config import check_decks
 
     check_decks(max_decks, FRESH_DECKS)
     _test_config(args)
 
 
 def _test_config(args: argparse.Namespace) -> SideTestConfig:
-    from suphx.evaluation.sequential.side_config import SideTestConfig
+    from suphx.evaluation.sequential.sequential_config import SideTestConfig
 
     return SideTestConfig(difference=args.sequential, **({} if args.error is None else {"error": args.error}))
 
@@ -53,7 +53,7 @@ class SequentialMatch:
         """Return what the command prints; the options have been checked."""
         from suphx.evaluation.match_config import MAX_SIDE_DECKS
         from suphx.evaluation.sequential.side_sequential_match import SideMatchSetup, play_sequential_side_match
-        from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+        from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
         from suphx.evaluation.workers.side_runner import SideRunner
 
         players = {"candidate": self.candidate, "opponent": self.opponent}

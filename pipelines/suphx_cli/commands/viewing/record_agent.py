@@ -87,7 +87,7 @@ def cost_judge(args: argparse.Namespace, agent: Agent) -> CostJudge | None:
     if args.cost is None:
         return None
     from suphx.evaluation.decision_cost import CostJudge
-    from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+    from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 
     nets = Path(args.agent.partition(":")[0])
     beside_nets = nets.resolve().parent / "reward_predictor" / REWARD_PREDICTOR_FILE

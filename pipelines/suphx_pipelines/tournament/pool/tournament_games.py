@@ -9,9 +9,8 @@ from typing import Any
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.workers.play_plan import Workers
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED, WALLS_PER_SEED, wall_seeds
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, WALLS_PER_SEED, Workers, wall_seeds
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.agents.agent_loading import load_any_agent

@@ -16,7 +16,7 @@ from typing import Any
 
 from suphx.evaluation.rating.tournament import SEATS
 from suphx.models.checkpoints.checkpoint import load_header
-from suphx.models.nets.policy_heads import HEAD_NAMES
+from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.run_note import write_note

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from suphx.evaluation.match_config import MAX_SIDE_DECKS
+from suphx.evaluation.sequential.match_watch import SideOutcome
 from suphx.evaluation.sequential.side_sequential_match import (
     SideMatchSetup,
     SideSequentialReport,
     play_sequential_side_match,
 )
-from suphx.evaluation.sequential.side_watch import SideOutcome
-from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament.live_page import LiveMatch, Sections
 from suphx_pipelines.tournament.pool.tournament_games import wall_seed

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from suphx.evaluation.sequential.match_watch import SideOutcome
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
-from suphx.evaluation.sequential.side_watch import SideOutcome
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page

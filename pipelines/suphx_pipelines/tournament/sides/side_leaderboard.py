@@ -17,7 +17,7 @@ from suphx.evaluation.rating.side_tournament import (
     play_side_tournament,
 )
 from suphx.evaluation.rating.tournament import Player
-from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
+from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.report import report_page

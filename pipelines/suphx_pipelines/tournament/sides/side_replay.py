@@ -10,8 +10,8 @@ from pathlib import Path
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.side_tournament import BLOCK_DECKS
-from suphx.evaluation.workers.deck_block import GAMES_PER_DECK
 from suphx.evaluation.workers.game_runner import one_thread
+from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx.games.candidate_game import KeptGames, SideResults, candidate_game
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
 from suphx_pipelines.runs.named_run import RECIPE_FILE

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.rating import count_ahead
 from suphx.evaluation.rating.side_tournament import PlayedBlock
 from suphx_pipelines.tournament.leaderboard_table import rated_entrants, rating_keys
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, night_of

@@ -18,8 +18,7 @@ from suphx.models.nets.net_config import NetConfig, Size
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
-from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions
-from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, draw_starts
 from suphx.training.adaptation.adaptation import copy_for_adaptation
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from suphx.games.riichi import Samples
 from suphx.models.device import torch_threads
-from suphx.models.inference.inference import InferenceConfig, InferenceNet
+from suphx.models.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.flops import inference_flops
 from suphx.models.sampling import sample_actions
 from suphx_platform.bench.peak import measure_peak
@@ -19,7 +19,7 @@ from suphx_platform.bench.riichi.net_case import PEAK_SECONDS, NetCase, Rate
 
 CPU_BATCHES = (64, 512)
 GPU_BATCHES = (496, 992, 1984, 3968)
-"""Whole waves of tiles on an H200 (models/inference/inference.py)."""
+"""Whole waves of tiles on an H200 (models/inference.py)."""
 
 _BATCHES_OF_ROWS = 4  # different batches that come again and again
 _NUM_AHEAD = 3  # batches that a GPU has been given before the first answer is fetched

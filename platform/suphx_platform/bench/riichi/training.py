@@ -26,7 +26,7 @@ from suphx_platform.bench.riichi.net_case import PEAK_SECONDS, NetCase, Rate
 
 CPU_BATCHES = (512,)
 GPU_BATCHES = (992, 1984, 3968)
-"""Whole waves of tiles on an H200 (models/inference/inference.py)."""
+"""Whole waves of tiles on an H200 (models/inference.py)."""
 
 _BATCHES_OF_ROWS = 4  # different batches' worth of samples, shuffled again in every epoch
 _ROWS_A_BLOCK = 64

@@ -11,9 +11,9 @@ import pytest
 from suphx.evaluation.review import KINDS
 from suphx.games.riichi import Quarantine, iter_records, recorded_decisions, viewer_game, write_store
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
+from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx.training.data.split import SplitConfig

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.workers.wall_seeds import MAX_WALL_SEED, wall_seeds
+from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, wall_seeds
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.pool.tournament_games import wall_seed

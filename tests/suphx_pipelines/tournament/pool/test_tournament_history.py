@@ -20,7 +20,7 @@ from tests.repository import REPOSITORY
 DECIDING = (
     "suphx/kernel/random_number.py",
     "suphx/games/riichi/engine/legal.py",
-    "suphx/models/inference/packed_net.py",
+    "suphx/models/inference.py",
     "suphx/selfplay/agents/choice.py",
     "suphx/training/adaptation/adapter.py",
     "suphx_platform/agents/mjai/mjai_agent.py",

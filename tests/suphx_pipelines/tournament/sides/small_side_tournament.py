@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from suphx.evaluation.sequential.side_config import SideTestConfig
+from suphx.evaluation.sequential.sequential_config import SideTestConfig
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.models.nets.candidate_value import CandidateValueNet

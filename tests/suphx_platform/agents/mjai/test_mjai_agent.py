@@ -11,7 +11,7 @@ from suphx.evaluation.match import play_match as match_of_setup
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.rating.tournament import PlayedWall, Player, TournamentSetup, placements_of, play_tournament
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.riichi.table.rules import Rules, tenhou, tenhou_no_red, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from suphx.evaluation.target_reward import TargetRewardConfig
+from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.head_game import GroupConfig
 from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, TableGroup, find_encoder, tenhou
 from suphx.models.computation import DeviceName
 from suphx.models.device import find_device, torch_threads
-from suphx.models.inference.inference import InferenceNet
-from suphx.models.nets.net_config import NetConfig, Size
+from suphx.models.inference import InferenceNet
+from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig, Size
 from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
-from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import RewardName

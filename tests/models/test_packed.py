@@ -1,14 +1,38 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
 from suphx.games.riichi.features.layout.planes import observation_bytes
+from suphx.kernel.jit import jit
 from suphx.models.device import torch_threads
-from suphx.models.packed.packed_stem import TurnedWeights, convolve_packed
-from suphx.models.packed.unpack import unpack_observations
+from suphx.models.packed import F32, TurnedWeights, add_block, add_three_blocks, convolve_packed, unpack_observations
+
+
+@jit
+def one_block(target: F32, at: int, source: F32, start: int) -> None:
+    add_block(target, at, source, start)
+
+
+@jit
+def three_blocks(target: F32, at: int, source: F32, start: int) -> None:
+    add_three_blocks(target, at, source, start)
+
+
+@pytest.mark.parametrize(
+    ("add", "num_floats"),
+    [(add_block, 32), (one_block, 32), (add_three_blocks, 96), (three_blocks, 96)],
+)
+def test_a_block_is_added_and_nothing_else(add: Callable[[F32, int, F32, int], None], num_floats: int) -> None:
+    target, source = np.arange(200, dtype=np.float32), np.arange(1000, 1200, dtype=np.float32)
+    wanted = target.copy()
+    wanted[7 : 7 + num_floats] += source[50 : 50 + num_floats]
+    add(target, 7, source, 50)
+    np.testing.assert_array_equal(target, wanted)
 
 
 def packed(planes: torch.Tensor) -> torch.Tensor:
@@ -89,3 +113,41 @@ def test_weights_that_are_turned_once_give_the_same() -> None:
         assert torch.equal(turned.convolve(part), convolve_packed(part, weight))
     with pytest.raises(ValueError, match="rows of 7 planes must be uint8"):
         turned.convolve(rows[:, 1:])
+
+
+def slow_unpack(rows: np.ndarray, num_planes: int) -> np.ndarray:
+    planes = np.zeros((len(rows), num_planes, 34), np.float32)
+    for row, plane, column in np.ndindex(planes.shape):
+        bit = plane * 34 + column
+        planes[row, plane, column] = rows[row, bit // 8] >> (bit % 8) & 1
+    return planes
+
+
+@pytest.mark.parametrize("num_planes", [1, 4, 31, 310])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_every_bit_lands_on_its_plane_and_column(num_planes: int, dtype: torch.dtype) -> None:
+    rows = np.random.default_rng(1).integers(0, 256, (3, observation_bytes(num_planes)), np.uint8)
+    planes = unpack_observations(torch.from_numpy(rows), num_planes, dtype)
+    assert planes.dtype == dtype
+    assert np.array_equal(planes.float().numpy(), slow_unpack(rows, num_planes))
+
+
+def test_rows_that_are_a_slice_of_longer_rows_unpack_alike() -> None:
+    rows = torch.randint(0, 256, (4, 2 * observation_bytes(3)), dtype=torch.uint8)
+    part = rows[:, : observation_bytes(3)]
+    assert torch.equal(unpack_observations(part, 3), unpack_observations(part.clone(), 3))
+
+
+def test_no_rows_give_no_planes() -> None:
+    assert unpack_observations(torch.zeros(0, observation_bytes(288), dtype=torch.uint8), 288).shape == (0, 288, 34)
+
+
+def test_unpacking_rows_of_another_layout_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"288 planes must be uint8\[n, 1224\], not uint8\[2, 1318\]"):
+        unpack_observations(torch.zeros(2, observation_bytes(310), dtype=torch.uint8), 288)
+
+
+@pytest.mark.gpu
+def test_a_gpu_unpacks_like_the_cpu() -> None:
+    rows = torch.randint(0, 256, (64, observation_bytes(838)), dtype=torch.uint8)
+    assert torch.equal(unpack_observations(rows.cuda(), 838).cpu(), unpack_observations(rows, 838))

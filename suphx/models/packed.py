@@ -13,25 +13,115 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from suphx.games.riichi import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds
+from suphx.games.riichi import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds, observation_bytes
 from suphx.kernel.jit import jit
 from suphx.kernel.kernel_threads import map_on_threads
 from suphx.kernel.record import I32, I64, U8
-from suphx.models.packed.float_blocks import BLOCK, add_block, add_three_blocks
-from suphx.models.packed.unpack import check_observations
+
+F32 = NDArray[np.float32]
+
+BLOCK = 32
+"""Floats that ``add_block`` adds."""
+_LANES = 16  # one AVX-512 register; LLVM splits it where registers are smaller
+
+
+def add_block(target: F32, at: int, source: F32, start: int) -> None:
+    """Add 32 floats of ``source`` from ``start`` on to those of ``target`` from ``at`` on; checks no bounds."""
+    target[at : at + BLOCK] += source[start : start + BLOCK]
+
+
+def add_three_blocks(target: F32, at: int, source: F32, start: int) -> None:
+    """Add 96 floats as ``add_block`` adds 32."""
+    target[at : at + 3 * BLOCK] += source[start : start + 3 * BLOCK]
+
+
+def _addition(num_floats: int) -> Any:
+    """Return the compiled form of the addition of so many floats."""
+
+    def typed(_: Any, target: Any, at: Any, source: Any, start: Any) -> tuple[Any, Callable[..., Any]]:
+        return types.void(target, types.intp, source, types.intp), generate
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lanes = ir.VectorType(ir.FloatType(), _LANES)
+
+        def first_vector(array: int) -> Any:
+            data = context.make_array(signature.args[array])(context, builder, arguments[array]).data
+            return builder.bitcast(builder.gep(data, [arguments[array + 1]]), lanes.as_pointer())
+
+        target, source = first_vector(0), first_vector(2)
+        for i in range(num_floats // _LANES):
+            offset = [ir.Constant(ir.IntType(32), i)]
+            place = builder.gep(target, offset)
+            added = builder.load(builder.gep(source, offset), align=4)
+            builder.store(builder.fadd(builder.load(place, align=4), added), place, align=4)
+        return context.get_dummy_value()
+
+    return intrinsic(typed)
+
+
+_add_32, _add_96 = _addition(BLOCK), _addition(3 * BLOCK)
+
+
+@overload(add_block, strict=False)
+def _compiled_add_block(target: Any, at: Any, source: Any, start: Any) -> Any:
+    return lambda target, at, source, start: _add_32(target, at, source, start)
+
+
+@overload(add_three_blocks, strict=False)
+def _compiled_add_three_blocks(target: Any, at: Any, source: Any, start: Any) -> Any:
+    return lambda target, at, source, start: _add_96(target, at, source, start)
+
+
+def unpack_observations(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Return packed planes as zeros and ones, on the device of ``rows``.
+
+    ``rows``: uint8 [n, observation_bytes(num_planes)] as features/layout/planes.py packs them; the spare bits at the
+    end are ignored. Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
+    """
+    check_observations(rows, num_planes)
+    num_rows, num_bytes = rows.shape
+    if rows.is_cuda or torch.compiler.is_compiling():  # compiled: one kernel, with the arrangement of the first layer
+        bits = (rows.unsqueeze(2) >> torch.arange(8, dtype=torch.uint8, device=rows.device)) & 1
+        bits = bits.view(num_rows, 8 * num_bytes)
+    else:
+        # One look-up writes the eight bits of a byte as one 8-byte word: 4 times as fast as shift-and-mask on a CPU.
+        words = _bits_of_bytes().index_select(0, rows.reshape(-1).int())
+        bits = words.view(num_rows, num_bytes).view(torch.uint8)
+    return bits[:, : num_planes * NUM_COLUMNS].to(dtype).view(num_rows, num_planes, NUM_COLUMNS)
+
+
+def check_observations(rows: Tensor, num_planes: int, num_bytes: int = 0) -> None:
+    """Raise ValueError unless ``rows`` are packed rows of ``num_planes`` planes, or of ``num_bytes`` if given."""
+    num_bytes = num_bytes or observation_bytes(num_planes)
+    if rows.dtype != torch.uint8 or rows.ndim != 2 or rows.shape[1] != num_bytes:
+        given = f"{str(rows.dtype).removeprefix('torch.')}{list(rows.shape)}"
+        raise ValueError(f"rows of {num_planes} planes must be uint8[n, {num_bytes}], not {given}")
+
+
+@cache
+def _bits_of_bytes() -> Tensor:
+    """Return int64[256]: the eight bits of each byte value, a byte of the word for each, the lowest bit first."""
+    values = torch.arange(256, dtype=torch.uint8).unsqueeze(1)
+    bits = (values >> torch.arange(8, dtype=torch.uint8)) & 1
+    return bits.contiguous().view(torch.int64).view(256)
+
 
 T = TypeVar("T")
-F32 = NDArray[np.float32]
+
 
 _FULL = NUM_COLUMNS + 2  # padded columns: one on either side, so that an addition needs no border check
 _ROWS_AT_ONCE = 128

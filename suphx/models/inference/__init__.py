@@ -1,5 +1,0 @@
-"""Nets without gradients: on any device, and a faster form for CPUs.
-
-Imports nets/ and packed/.
-Start in inference.py.
-"""
