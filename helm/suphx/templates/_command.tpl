@@ -1,12 +1,14 @@
 {{/*
-A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "role" ROLE "command" LIST "resources" DICT
+A pod that runs one command of the CPU image, from (dict "root" . "account" NAME, or "" for the namespace's own, "role" ROLE "command" LIST "resources" DICT
 "recipe" CONFIGMAP, "isScheduled": whether a CronJob creates it, "saveSeconds": what its command needs to save its state):
 its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
 {{- $root := .root -}}
 {{- include "suphx.podDefaults" $root }}
-serviceAccountName: {{ include "suphx.fullname" $root }}-{{ .account }}
+{{- with .account }}
+serviceAccountName: {{ include "suphx.fullname" $root }}-{{ . }}
+{{- end }}
 automountServiceAccountToken: {{ eq "true" (include "suphx.has" (dict "role" .role "grant" "api")) }}
 restartPolicy: Never
 {{- with .saveSeconds }}

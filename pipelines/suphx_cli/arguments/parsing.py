@@ -139,3 +139,8 @@ def add_wait(parser: argparse.ArgumentParser) -> None:
         help="if MLflow or the storage does not answer at the start, try again for this long, as the chart's runs do "
         "(default: 0, an error)",
     )
+
+
+def add_dry_run(parser: argparse.ArgumentParser) -> None:
+    """Add ``--dry-run``: only check."""
+    parser.add_argument("--dry-run", action="store_true", help="check the recipe and all options, and start nothing")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import (
     add_code_change,
+    add_dry_run,
     add_recipe,
     add_runs,
     add_wait,
@@ -62,11 +63,14 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     add_code_change(parser)
     add_wait(parser)
+    add_dry_run(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Run the recipe; ValueError for a bad recipe or missing records."""
+    if args.dry_run:
+        return _check(args, console)
     from suphx_pipelines.recipe.recipe import load_recipe
     from suphx_pipelines.recipe.recipe_file import read_table
     from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
@@ -84,6 +88,23 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     with resumable(console, lambda error: _saved(error, kernels)), kernels:
         result = _run(args, recipe, console, kernels)
     return show(result, args.runs, console)
+
+
+def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Return which recipe would be run; ValueError if it, or its records, cannot be."""
+    from suphx_pipelines.recipe.recipe import Recipe
+    from suphx_pipelines.recipe.run_recipe import load_run_recipe
+
+    recipe = load_run_recipe(args.recipe, args.overrides)
+    if not isinstance(recipe, Recipe):
+        monte_carlo_run.check_records(args.records, recipe)
+        return {"dry_run": "valid", "recipe": recipe.name}
+    if args.records is not None:
+        check_records(args.records)
+    with console.activity("importing"):
+        from suphx_pipelines.pipeline import pipeline_stages
+    stages = [stage.name for stage in pipeline_stages(recipe)]
+    return {"dry_run": "valid", "recipe": recipe.name, "stages": stages}
 
 
 def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: RunKernels) -> PipelineResult:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, add_wait, examples
+from suphx_cli.arguments.parsing import add_code_change, add_dry_run, add_recipe, add_runs, add_wait, examples
 from suphx_cli.arguments.resumable import resumable
 from suphx_cli.commands.monte_carlo import side_tournament_run
 from suphx_platform.agents.agent_forms import check_agent
@@ -37,6 +37,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     add_runs(parser)
     add_code_change(parser)
     add_wait(parser)
+    add_dry_run(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -52,6 +53,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     recipe = load_tournament_recipe(args.recipe, args.overrides)
     for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
         check_agent(agent)
+    if args.dry_run:
+        return {"dry_run": "valid", "recipe": recipe.name}
     with console.activity("importing"):
         from suphx_pipelines.tournament.tournament import run_tournament
         from suphx_platform.kernels.kernel_warmup import compile_kernels

@@ -43,7 +43,7 @@ def role_of(pod: dict[str, Any]) -> str:
     if labels["app.kubernetes.io/component"] == "mlflow":
         return "mlflow"
     role: str = labels["suphx/role"]
-    return "nightly" if role.startswith(("test-", "mlflow-")) else {"submitter": "head"}.get(role, role)
+    return "nightly" if role.startswith(("test-", "mlflow-", "recipe-")) else {"submitter": "head"}.get(role, role)
 
 
 @pytest.mark.parametrize("preset", ["small", "laptop-kind"])

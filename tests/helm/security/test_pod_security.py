@@ -11,7 +11,8 @@ from tests.helm.security.restricted_pod import _container_violations, violations
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_pod_is_restricted(render: Render, preset: str) -> None:
     checked = list(pods(render({**EVERYTHING, "preset": preset})))
-    assert len(checked) == 5 + 4 + 2 + 1 + 3  # RayJob, RayCluster, MLflow and its users, nightly tournament, tests
+    # RayJob, RayCluster, MLflow and its users, nightly tournament, tests, checks of recipes
+    assert len(checked) == 5 + 4 + 2 + 1 + 3 + 2
     for where, template in checked:
         assert violations(template["spec"]) == [], where
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from suphx_cli.arguments.resumable import resumable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from suphx_pipelines.monte_carlo.monte_carlo_pipeline import MonteCarloResult
     from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
     from suphx_platform.console.console import Console
@@ -18,10 +20,15 @@ def run(args: argparse.Namespace, console: Console) -> MonteCarloResult:
     from suphx_pipelines.recipe.monte_carlo_recipe import load_monte_carlo_recipe
 
     recipe = load_monte_carlo_recipe(args.recipe, args.overrides)
-    if args.records is not None:
-        raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
+    check_records(args.records, recipe)
     with resumable(console, _saved):
         return _run(args, recipe, console)
+
+
+def check_records(records: Path | None, recipe: MonteCarloRecipe) -> None:
+    """Raise ValueError if records are given, which such a recipe has no use for."""
+    if records is not None:
+        raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
 
 
 def _saved(error: KeyboardInterrupt) -> str:

@@ -16,6 +16,8 @@ def run(args: argparse.Namespace, console: Console) -> dict[str, object]:
     from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
 
     recipe = load_side_tournament_recipe(args.recipe, args.overrides)
+    if args.dry_run:
+        return {"dry_run": "valid", "recipe": recipe.name}
     with console.activity("importing"):
         from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
     with resumable(console, lambda error: "Finished blocks of decks are saved."):
