@@ -20,6 +20,9 @@ from tests.repository import REPOSITORY
 FOLDER = REPOSITORY / "k8s"
 OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
 POOLS = {"system", "spot", "gpu"}
+HOOKS = ("mlflow-users", "check-run", "check-nightly")
+"""Jobs before and after an upgrade, while runs go on."""
+PRESETS = yaml.safe_load((REPOSITORY / "helm" / "suphx" / "values.yaml").read_text(encoding="utf-8"))["presets"]
 
 
 def built(folder: Path) -> Iterator[dict[str, Any]]:
@@ -63,7 +66,8 @@ def pods_of_run(job: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], list
     yield 1, head, head["containers"] + autoscaler
     for group in cluster["workerGroupSpecs"]:
         spec = group["template"]["spec"]
-        yield group["maxReplicas"], spec, spec["containers"]
+        size = PRESETS[job["metadata"]["labels"]["suphx/preset"]][group["groupName"]]
+        yield size.get("maxReplicas", group["maxReplicas"]), spec, spec["containers"]  # suphx scale
 
 
 def needs(containers: list[dict[str, Any]], kind: str) -> dict[str, float]:
@@ -111,7 +115,7 @@ def test_a_run_at_its_largest_has_room_in_the_quota(overlay: str) -> None:
     pods = list(pods_of_run(find(objects, "RayJob", "first")))
     beside = [
         find(objects, "Deployment", "suphx-mlflow")["spec"]["template"]["spec"],
-        find(objects, "Job", "suphx-mlflow-users")["spec"]["template"]["spec"],
+        *(find(objects, "Job", f"suphx-{name}")["spec"]["template"]["spec"] for name in HOOKS),
         find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"],
     ]
     pods += [(1, spec, spec["containers"]) for spec in beside]
