@@ -109,7 +109,7 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
             address = {"sl": supervised, "sl_weak": weak}.get(agent) or str(context.upstream[_stage_name(agent)])
             setup = MatchSetup(address, weak, seed=context.seed % MAX_WALL_SEED)
             kept = KeptResults(context.folder / GAMES_FOLDER / agent)
-            runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance)
+            runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance, note_kept=progress.skip)
             reports.append(play_match(setup, config.hanchans, runner=runner))
     entries = table(config, reports)
     write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})

@@ -103,7 +103,11 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         context.console.progress("hanchans", config.hanchans, name="match") as progress,
     ):
         runner = GameRunner(
-            workers=workers, kept=kept, records=context.folder / RECORDS_FOLDER, progress=progress.advance
+            workers=workers,
+            kept=kept,
+            records=context.folder / RECORDS_FOLDER,
+            progress=progress.advance,
+            note_kept=progress.skip,
         )
         match = play_match(setup, config.hanchans, runner=runner)
     index_records(context.folder / RECORDS_FOLDER)

@@ -113,6 +113,7 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
             kept=KeptResults(context.folder / GAMES_FOLDER),
             records=context.folder / RECORDS_FOLDER,
             progress=progress.advance,
+            note_kept=progress.skip,
         )
         match = play_match(setup, hanchans, runner=runner)
     index_records(context.folder / RECORDS_FOLDER)

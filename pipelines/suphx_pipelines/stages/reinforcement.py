@@ -245,9 +245,9 @@ class _Report:
         if "seconds" in point:
             self._note = progress_note(point, self._config.heads[0])
 
-    def show(self, time_share: float, note: str) -> None:
-        """Show how much of the time is over; ``note``: what is going on if that is not learning."""
-        self._progress.reach(PERCENT * time_share, note or self._note)
+    def show(self, time_share: float, seconds_left: float | None, note: str) -> None:
+        """Show how much of the time is over and left; ``note``: what is going on if that is not learning."""
+        self._progress.estimate(PERCENT * time_share, seconds_left, note or self._note)
 
 
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:

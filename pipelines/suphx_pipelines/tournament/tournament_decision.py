@@ -95,12 +95,17 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
             runner.progress(games)
             live.advance(games)
 
+        def skip(games: float) -> None:
+            if runner.note_kept is not None:
+                runner.note_kept(games)
+            live.advance(games)
+
         report = play_sequential_match(
             setup,
             config.test,
             max_hanchans=config.hanchans,
             fresh_hanchans=config.fresh_hanchans,
-            runner=replace(runner, records=records, progress=advance),
+            runner=replace(runner, records=records, progress=advance, note_kept=skip),
             tell=tell,
         )
     remove_after(records, report.outcome.walls)

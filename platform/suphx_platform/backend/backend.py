@@ -161,7 +161,7 @@ class Backend(Protocol):
         """Return the learner's weights, which may have more updates than the newest version."""
         ...
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
         """Have a match played, at once or while the other work goes on; ``progress`` may get parts of its hanchans."""
         ...
 

@@ -112,7 +112,7 @@ class LocalBackend:
         """Return copies of the learner's weights."""
         return self._learner.weights()
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
         """Play a match at once, to its end or until a stop; the future has an InterruptedError then.
 
         If a worker dies, it has a ChildProcessError.
@@ -124,9 +124,9 @@ class LocalBackend:
             if self._is_stopping() and not order.keeps_games:
                 raise InterruptedError("the match was stopped")
 
-        def go_on(hanchans: float) -> None:
+        def go_on(hanchans: float, is_kept: bool) -> None:
             check_stop()
-            progress(hanchans)
+            progress(hanchans, is_kept)
 
         try:
             check_stop()

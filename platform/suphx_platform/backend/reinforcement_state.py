@@ -49,6 +49,8 @@ class Progress:
     waiting_seconds: float = 0.0
     """Part of the playing in which a simulator had no policy outputs."""
     learning_seconds: float = 0.0
+    match_seconds: float = 0.0
+    """Spent on matches for which the updates waited."""
     faults: dict[str, int] = field(default_factory=dict)
     """What broke how often: ``engine_died`` and the like."""
     history: list[dict[str, Any]] = field(default_factory=list)

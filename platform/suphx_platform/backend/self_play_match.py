@@ -34,8 +34,9 @@ START_FOLDER = "start"
 _logger = logging.getLogger(__name__)
 Policy = Literal["argmax", "sampled"]
 """How both sides of a match act: the most probable action, or one that is drawn as in self-play."""
-Tell = Callable[[str, float], None]
-"""Gets a short text about the match that is played, and how many hanchans were played since the last call."""
+Tell = Callable[[str, float, bool], None]
+"""Gets a short text about the match that is played, how many hanchans were played since the last call, and whether an
+earlier attempt has played them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +68,25 @@ class MatchOrder:
     """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
     def play(
-        self, progress: Callable[[float], None] = lambda hanchans: None, *, other_workers: Workers | None = None
+        self, progress: Callable[[float, bool], None] | None = None, *, other_workers: Workers | None = None
     ) -> MatchOutcome:
-        """Play it in processes here, or with ``other_workers``; ``progress`` is called with parts of hanchans."""
+        """Play it in processes here, or with ``other_workers``.
+
+        ``progress`` is called with parts of hanchans, and whether an earlier attempt has played them.
+        """
         candidate, opponent = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
         records = self.folder / RECORDS_FOLDER / self._digest() if self.keeps_games else None
         setup = MatchSetup(candidate, opponent, seed=self.seed)
         workers = self.workers if other_workers is None else other_workers
-        runner = GameRunner(workers=workers, kept=kept, records=records, progress=progress)
+        advance = progress or (lambda hanchans, is_kept: None)
+        runner = GameRunner(
+            workers=workers,
+            kept=kept,
+            records=records,
+            progress=lambda hanchans: advance(hanchans, False),
+            note_kept=lambda hanchans: advance(hanchans, True),
+        )
         match = play_match(setup, self.num_hanchans, runner=runner)
         place = None
         if records is not None:
@@ -112,7 +123,7 @@ class MatchOrder:
 class MatchPlayer(Protocol):
     """Plays matches, in this process or elsewhere."""
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
         """Play the match, at once or while other work goes on."""
         ...
 
@@ -226,13 +237,13 @@ def _num_hanchans(order: MatchOrder) -> int:
     return order.num_hanchans + (hanchans_of(order.num_deals) if order.num_deals else 0)
 
 
-def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], None]:
+def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float, bool], None]:
     """Return what tells how many hanchans of a match are over, and then how many of its paired deals."""
     played = 0.0
     opponent = order.opponent if order.policy == "argmax" else f"sampled {order.opponent}"
     about = f"after {count_text(updates, 'update')} ({opponent})"
 
-    def add(hanchans: float) -> None:
+    def add(hanchans: float, is_kept: bool) -> None:
         nonlocal played
         played += hanchans
         of_deals = played - order.num_hanchans
@@ -241,7 +252,7 @@ def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], 
         else:
             deals = order.num_deals * of_deals / hanchans_of(order.num_deals)
             text = f"paired deals {about}: {deals:,.0f} of about {order.num_deals:,} deals"
-        tell(text, hanchans)
+        tell(text, hanchans, is_kept)
 
     return add
 

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from suphx_platform.console.progress_line import ProgressState, plain_line
+from suphx_platform.console.progress_line import ProgressState, RateWindow, plain_line
 
 T = TypeVar("T")
 
 SECONDS_TO_FIRST_LINE = 2.5
 SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BETWEEN_LOOKS = 0.5
+_SECONDS_BETWEEN_POINTS = 1.0
 
 
 class Progress:
@@ -24,8 +25,8 @@ class Progress:
 
     def __init__(self, state: ProgressState) -> None:
         self.state = state
-        self._started = time.monotonic()
         self._lock = threading.Lock()
+        self._start()
 
     @property
     def elapsed(self) -> float:
@@ -35,20 +36,30 @@ class Progress:
     def advance(self, count: float = 1, note: str = "") -> None:
         """Count ``count`` more units; ``note``: short items separated by ``, ``, such as ``"loss 0.71, 3 games"``."""
         with self._lock:
-            self.state.done += count
-            self.state.note = note or self.state.note
+            self._set(self.state.done + count, note)
 
     def reach(self, done: float, note: str = "") -> None:
         """Set the count to ``done`` units."""
         with self._lock:
-            self.state.done = done
-            self.state.note = note or self.state.note
+            self._set(done, note)
+
+    def estimate(self, done: float, seconds_left: float | None, note: str = "") -> None:
+        """Set the count to ``done`` units, and the time left to what the caller knows better than the speed shows."""
+        with self._lock:
+            self.state.has_own_estimate, self.state.own_seconds_left = True, seconds_left
+            self._set(done, note)
 
     def resume(self, done: float) -> None:
         """Set the count to ``done`` units of an earlier sitting, which do not count for the speed."""
         with self._lock:
             self.state.done = self.state.done_before = done
-            self._started = time.monotonic()
+            self._start()
+
+    def skip(self, count: float) -> None:
+        """Count ``count`` more units of an earlier sitting, which do not count for the speed."""
+        with self._lock:
+            self.state.done += count
+            self.state.done_before += count
 
     def expect(self, count: float) -> None:
         """Set the total: ``count`` more units are to do, whatever it was before."""
@@ -60,6 +71,19 @@ class Progress:
         for item in items:
             yield item
             self.advance()
+
+    def _start(self) -> None:
+        self._started = self._noted_at = time.monotonic()
+        self.state.window = RateWindow()
+        self.state.window.add(0.0, 0.0)
+
+    def _set(self, done: float, note: str) -> None:
+        self.state.done = done
+        self.state.note = note or self.state.note
+        now = time.monotonic()
+        if now - self._noted_at >= _SECONDS_BETWEEN_POINTS:
+            self._noted_at = now
+            self.state.window.add(now - self._started, done - self.state.done_before)
 
 
 class ProgressLines:

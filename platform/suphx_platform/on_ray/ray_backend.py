@@ -147,7 +147,7 @@ class RayBackend:
         """Return the newest policy version with its weights."""
         return with_weights(self._learner_driver.latest)
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
         """Have a match played beside simulators, while training goes on."""
         return self._matches.play(order)
 

@@ -71,15 +71,16 @@ class Controller:
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Keep | None = None,
         keep_best: KeepBest | None = None,
-        progress: Callable[[float, str], None] | None = None,
+        progress: Callable[[float, float | None, str], None] | None = None,
     ) -> None:
         """Build all parts, or continue from the state in ``folder``.
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called whenever a state was
         written, and with the last state again when the run diverged. ``keep_best`` gets the nets of each match against
-        the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and what is going on
-        if that is not learning. Raises ValueError if the state belongs to another run.
+        the start; ``progress`` gets the share of the time that is over, matches included, 0 to 1, the seconds that are
+        left if they are known, and what is going on if that is not learning. Raises ValueError if the state belongs to
+        another run.
         """
         has_weak = play.weak is not play.start
         if config.oracle.policy:
@@ -111,9 +112,10 @@ class Controller:
             evaluation_hanchans=self._matches.num_hanchans(is_final=False),
             final_hanchans=self._matches.num_hanchans(is_final=True),
             starts_with_match=play.opponent is not None,
+            match_seconds=self._progress.match_seconds,
         )
         for entry in self._progress.matches:
-            self._times.add_match(entry)
+            self._times.add_match(entry, is_earlier=True)
         self._saved_at = self._ticked_at = time.monotonic()
 
     def run(self) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class Controller:
     @property
     def time_share(self) -> float:
         """How much of the time of the run is over, its matches included: 0 to 1."""
-        return self._times.after(self._progress.updates, self._progress.seconds)
+        return self._times.after(self._progress.updates, self._progress.seconds).share
 
     @property
     def updates(self) -> int:
@@ -305,10 +307,10 @@ class Controller:
 
     def _show_note(self, note: str) -> None:
         if self._show_progress is not None:
-            self._show_progress(self.time_share, note)
+            self._show_progress(*self._times.after(self._progress.updates, self._progress.seconds), note)
 
-    def _show_match(self, note: str, hanchans: float) -> None:
-        self._times.add_hanchans(hanchans)
+    def _show_match(self, note: str, hanchans: float, is_kept: bool) -> None:
+        self._times.add_hanchans(hanchans, is_kept=is_kept)
         self._show_note(note)
 
     def _show(self, point: Mapping[str, float]) -> None:
@@ -406,6 +408,7 @@ class Controller:
         """Write the state and the nets; return the state."""
         self._process_events_of(self._backend.settle)
         weights, state = self._backend.weights(), self._backend.state()
+        self._progress.match_seconds = self._times.match_seconds
         self._folder.write_nets(weights, self._progress.updates)
         self._folder.write_state(state, self._progress)
         self._saved_at = time.monotonic()

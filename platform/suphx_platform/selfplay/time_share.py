@@ -1,10 +1,10 @@
-"""How much of the time of a self-play is over: its updates and its matches, each by what it takes.
+"""How much of the time of a self-play is over and how much is left: its updates and its matches, each by what it takes.
 
 >>> times = TimeShare(config, evaluation_hanchans=200, final_hanchans=2000, starts_with_match=True)
 >>> times.begin_match()
 >>> times.add_hanchans(8)  # played in a match
 >>> times.after(updates=20, seconds=31.5)
-0.18
+RunTime(share=0.18, seconds_left=143.5)
 """
 
 from __future__ import annotations
@@ -12,20 +12,33 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from suphx.evaluation.deal_match import hanchans_of
+from suphx_platform.console.progress_line import RateWindow
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 _HANCHANS_PER_DECISION = 60 / 8192
 """Hanchans of a match that take as long as learning from a decision, about; used until both have been measured."""
+_KNOWN_UPDATES, _KNOWN_SECONDS = 20, 10.0
+"""The speed of updates is known after so many of them, or after so long."""
+
+
+class RunTime(NamedTuple):
+    """Where a run stands."""
+
+    share: float
+    """Of its time, 0 to 1."""
+    seconds_left: float | None
+    """By the speed of this process; None until it is known."""
 
 
 class TimeShare:
-    """Consumes: updates and hanchans of matches with their times. Produces: a share from 0 to 1 that never falls.
+    """Consumes: updates and hanchans of matches with their times. Produces: the share that is over, the time left.
 
-    Matches that are played while the updates go on (over Ray) report no hanchans before they end; they count as if the
-    updates waited for them.
+    The share is that of the work, weighed by what an update and a hanchan take now. So a run that resumes at another
+    speed has the share that it had before. Matches that are played while the updates go on (over Ray) report no
+    hanchans before they end; they count as if the updates waited for them.
     """
 
     def __init__(
@@ -35,79 +48,118 @@ class TimeShare:
         evaluation_hanchans: int,
         final_hanchans: int,
         starts_with_match: bool,
+        match_seconds: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``evaluation_hanchans``, ``final_hanchans``: of all matches together during the run, and at its end."""
+        """``evaluation_hanchans``, ``final_hanchans``: of all matches together during the run, and at its end.
+
+        ``match_seconds``: spent on matches in earlier sittings.
+        """
         self._config = config
         self._evaluation, self._final = evaluation_hanchans, final_hanchans
         self._starts_with_match = starts_with_match
         self._clock = clock
         self._counted_at = clock()
-        self._measured = self._seconds = 0.0
-        self._ended = 0.0
-        self._open = 0.0
+        self._seconds_before = match_seconds
+        self._seconds = self._measured = 0.0
+        self._matches, self._updates = RateWindow(), RateWindow()
+        self._matches.add(0.0, 0.0)
+        self._newest = -1
+        self._has_first_update = False
+        self._ended_before = self._ended = self._open = 0.0
         self._skipped = 0
-        self._share = 0.0
-        self._first: tuple[int, float] | None = None
+
+    @property
+    def match_seconds(self) -> float:
+        """What matches have taken, over all sittings."""
+        return self._seconds_before + self._seconds
 
     def begin_match(self) -> None:
         """Take the time: matches begin."""
         self._counted_at = self._clock()
 
-    def add_hanchans(self, hanchans: float) -> None:
-        """Count hanchans of a match that is being played; parts are allowed."""
+    def add_hanchans(self, hanchans: float, *, is_kept: bool = False) -> None:
+        """Count hanchans of a match that is being played; parts are allowed. ``is_kept``: of an earlier sitting."""
         now = self._clock()
-        self._seconds += now - self._counted_at
-        self._counted_at = now
-        self._measured += hanchans
         self._open += hanchans
+        if not is_kept:
+            self._seconds += now - self._counted_at
+            self._measured += hanchans
+            self._matches.add(self._seconds, self._measured)
+        self._counted_at = now
 
     def skip_match(self) -> None:
         """Note that a match during the run is left out."""
         self._skipped += self._evaluation
 
-    def add_match(self, entry: Mapping[str, Any]) -> None:
-        """Count a match that has ended (an entry of ``matches`` in metrics.json), of this sitting or an earlier one."""
+    def add_match(self, entry: Mapping[str, Any], *, is_earlier: bool = False) -> None:
+        """Count a match that has ended: an entry of ``matches`` in metrics.json.
+
+        ``is_earlier``: in another sitting.
+        """
         hanchans = entry["hanchans"] + (hanchans_of(self._config.evaluation_deals) if "deals" in entry else 0)
         self._ended += hanchans
-        self._open = max(0.0, self._open - hanchans)
+        if is_earlier:
+            self._ended_before += hanchans
+        else:
+            self._open = max(0.0, self._open - hanchans)
 
-    def after(self, updates: int, seconds: float) -> float:
-        """Return the share after ``updates`` updates, which took ``seconds`` without matches.
+    def after(self, updates: int, seconds: float) -> RunTime:
+        """Return where the run stands after ``updates`` updates, which took ``seconds`` without matches.
 
         Before the first update, ``seconds`` are those in which the critic learned. They tell nothing about an update.
         """
-        done = self._config.share_done(updates, seconds)
-        if not updates or self._first is None:
-            self._first = (updates, seconds)
-        if not done and not self._measured:
-            return self._share
-        per_update = self._seconds_per_update(updates, seconds)
-        per_hanchan = self._seconds / self._measured if self._measured else None
+        done = min(1.0, self._config.share_done(updates, seconds))
+        rate = self._update_rate(updates, seconds)
+        per_update = 1 / rate if rate else seconds / updates if updates else None
+        per_hanchan = self._seconds_per_hanchan()
         ratio = _HANCHANS_PER_DECISION * self._config.buffer.batch_size
+        if per_update is None:
+            per_update = 0.0 if per_hanchan is None else per_hanchan * ratio
         if per_hanchan is None:
-            per_hanchan = (per_update or 0.0) / ratio
+            per_hanchan = per_update / ratio
+        learning, learned = self._learning(updates, seconds, per_update)
         played = self._ended + self._open
-        spent = seconds + played * per_hanchan
-        left = self._seconds_left(updates, seconds, per_update or per_hanchan * ratio)
-        left += max(0.0, self._hanchans(done, updates) - played) * per_hanchan
-        share = spent / (spent + left) if spent + left else min(1.0, done)
-        self._share = max(self._share, min(1.0, share))
-        return self._share
+        over = learned + played * per_hanchan
+        left = learning + max(0.0, self._hanchans(done, updates) - played) * per_hanchan
+        share = over / (over + left) if over + left else done
+        is_known = self._is_speed_known(seconds) or not learning or not self._config.max_updates
+        return RunTime(share, left if is_known else None)
 
-    def _seconds_per_update(self, updates: int, seconds: float) -> float | None:
-        """Return what an update takes: in this sitting, without the time before the first one; None if unknown."""
-        assert self._first is not None
-        first_updates, first_seconds = self._first
-        if updates > first_updates:
-            return (seconds - first_seconds) / (updates - first_updates)
-        return seconds / updates if updates else None
+    def _is_speed_known(self, seconds: float) -> bool:
+        window = self._updates
+        return self._has_first_update and (len(window) >= _KNOWN_UPDATES or window.seconds(seconds) >= _KNOWN_SECONDS)
 
-    def _seconds_left(self, updates: int, seconds: float, per_update: float) -> float:
-        """Return how long the updates that are left take."""
-        limits = [(self._config.max_updates - updates) * per_update] if self._config.max_updates else []
-        limits += [60 * self._config.max_minutes - seconds] if self._config.max_minutes else []
-        return max(0.0, min(limits))
+    def _update_rate(self, updates: int, seconds: float) -> float | None:
+        """Return the updates in a second of this process; None if they are unknown."""
+        window = self._updates
+        if not updates:  # the critic learns
+            window = self._updates = RateWindow()
+            window.add(seconds, updates)
+        elif updates > self._newest:
+            window.add(seconds, updates)
+            if len(window) == 3 and not self._has_first_update:  # which had to wait for the first games
+                window.forget_first()
+                self._has_first_update = True
+        self._newest = updates
+        return window.rate(seconds, updates)
+
+    def _seconds_per_hanchan(self) -> float | None:
+        """Return what a hanchan of a match takes: in this process, else in earlier ones; None if it is unknown."""
+        rate = self._matches.rate(self._seconds, self._measured)
+        if rate:
+            return 1 / rate
+        return self._seconds_before / self._ended_before if self._seconds_before and self._ended_before else None
+
+    def _learning(self, updates: int, seconds: float, per_update: float) -> tuple[float, float]:
+        """Return how long the updates that are left take, and how long those that are done take at the same speed."""
+        limits = []
+        if self._config.max_updates:
+            limits.append(((self._config.max_updates - updates) * per_update, updates * per_update))
+        if self._config.max_minutes:
+            limits.append((60 * self._config.max_minutes - seconds, seconds))
+        left, over = min(limits)
+        return max(0.0, left), over
 
     def _hanchans(self, done: float, updates: int) -> int:
         """Return how many hanchans all matches of the run have, as far as the number of updates is known."""

@@ -50,7 +50,9 @@ class GameRunner:
     records: Path | None = None
     """Folder for the games that are played now: a table of records for each task."""
     progress: Callable[[float], None] = lambda games: None
-    """Called with parts of games while they are played; what was kept counts too."""
+    """Called with parts of games while they are played."""
+    note_kept: Callable[[float], None] | None = None
+    """Called with numbers of games that were kept; None: ``progress`` is."""
     max_tables: int = DEFAULT_TABLES
     """Games that a process plays side by side, at most: those in progress are lost if the caller stops."""
 
@@ -68,7 +70,7 @@ class GameRunner:
             return self._results(replace(plan, num_tables=self._num_tables(todo, agents)), agents, todo)
 
         def note_kept(index: int) -> None:
-            self.progress(tasks[index].num_games)
+            (self.note_kept or self.progress)(tasks[index].num_games)
 
         with closing(with_kept(self.kept, [task.key for task in tasks], results, note_kept)) as played:
             for index, summary in played:

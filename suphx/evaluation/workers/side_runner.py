@@ -116,7 +116,9 @@ class SideRunner:
     kept: KeptResults | None = None
     """What it has of the same blocks is not played again; it gets each block that is finished."""
     progress: Callable[[float], None] = lambda games: None
-    """Called with numbers of finished games; what was kept counts too."""
+    """Called with numbers of finished games."""
+    note_kept: Callable[[float], None] | None = None
+    """Called with numbers of games that were kept; None: ``progress`` is."""
 
     def play(self, plan: SidePlan, blocks: Sequence[DeckBlock]) -> Generator[tuple[int, Summary], None, None]:
         """Yield the index of each block and its summary: first what is ``kept``, then whatever ends first.
@@ -129,7 +131,7 @@ class SideRunner:
             return self._results(plan, [blocks[index] for index in missing])
 
         def note_kept(index: int) -> None:
-            self.progress(blocks[index].num_games)
+            (self.note_kept or self.progress)(blocks[index].num_games)
 
         yield from with_kept(self.kept, [block.key for block in blocks], results, note_kept)
 

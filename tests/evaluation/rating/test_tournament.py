@@ -75,10 +75,11 @@ def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: lis
 def test_the_order_of_the_players_changes_nothing(tmp_path: Path) -> None:
     kept = KeptResults(tmp_path)
     assert play(16, seed=20, runner=GameRunner(kept=kept)) == play(16, seed=20, players=PLAYERS[::-1])
-    shares: list[float] = []
-    runner = GameRunner(kept=kept, progress=shares.append)
+    played: list[float] = []
+    found: list[float] = []
+    runner = GameRunner(kept=kept, progress=played.append, note_kept=found.append)
     play(16, seed=20, players=PLAYERS[2:] + PLAYERS[:2], runner=runner)
-    assert (len(kept), shares) == (4, [4.0] * 4), "all games were there"
+    assert (len(kept), played, found) == (4, [], [4.0] * 4), "all games were there"
 
 
 def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list[RatedGame], tmp_path: Path) -> None:

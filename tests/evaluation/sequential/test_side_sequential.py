@@ -64,8 +64,12 @@ def test_a_clear_match_ends_early_and_new_decks_give_the_figures(workers: int, t
     values = json.loads(json.dumps(report.to_json()))
     assert values["fresh_match"]["decks"] == 30
     assert values["fresh_match"]["share"]["mean"] == alone.figures["share"].mean
-    again = play("rule", "random", SideRunner(load=refuse, kept=kept), [])
+    played: list[float] = []
+    found: list[float] = []
+    runner = SideRunner(load=refuse, kept=kept, progress=played.append, note_kept=found.append)
+    again = play("rule", "random", runner, [])
     assert again == report, "all blocks are kept"
+    assert (played, sum(found) > 0) == ([], True)
 
 
 def test_equal_agents_are_not_better_and_play_no_new_decks() -> None:

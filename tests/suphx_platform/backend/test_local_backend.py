@@ -73,25 +73,29 @@ class CountedMatch:
     def __init__(self, *, keeps_games: bool) -> None:
         self.keeps_games = keeps_games
 
-    def play(self, progress: Callable[[float], None]) -> str:
+    def play(self, progress: Callable[[float, bool], None]) -> str:
         for _ in range(10):
-            progress(1.0)
+            progress(1.0, False)
         return "outcome"
 
 
 def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
     backend = LocalBackend(IN_TURN, new_play(IN_TURN))
     told: list[float] = []
+
+    def tell(hanchans: float, _: bool) -> None:
+        told.append(hanchans)
+
     backend.watch_stop(lambda: len(told) >= 3)
     match: Any = CountedMatch(keeps_games=False)
     with pytest.raises(InterruptedError, match="the match was stopped"):
-        backend.play_match(match, told.append).result()
+        backend.play_match(match, tell).result()
     assert len(told) == 3
     with pytest.raises(InterruptedError):
-        backend.play_match(match, told.append).result()
+        backend.play_match(match, tell).result()
     assert len(told) == 3, "another one is not begun"
     last: Any = CountedMatch(keeps_games=True)
-    outcome: Any = backend.play_match(last, told.append).result()
+    outcome: Any = backend.play_match(last, tell).result()
     assert outcome == "outcome"
     backend.close()
 
@@ -99,7 +103,7 @@ def test_a_stop_ends_a_match_during_the_run_and_none_at_its_end() -> None:
 class LostMatch(CountedMatch):
     """Stands for a match whose workers die."""
 
-    def play(self, progress: Callable[[float], None]) -> str:
+    def play(self, progress: Callable[[float, bool], None]) -> str:
         raise ChildProcessError("4 workers were lost")
 
 

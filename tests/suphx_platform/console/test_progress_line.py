@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+
 import pytest
 
+from suphx_platform.console.progress import Progress
 from suphx_platform.console.progress_line import ProgressState, fitting_items, plain_line
 
 NOTE = "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123"
@@ -62,3 +66,72 @@ def test_items_that_do_not_fit_are_left_out_whole(columns: int) -> None:
     items = text.split(", ")
     assert items == all_items[: len(items)]
     assert len(items) == len(all_items) or len(", ".join(all_items[: len(items) + 1])) > columns
+
+
+class Clock:
+    """A time that goes on only when a test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr("suphx_platform.console.progress.time", SimpleNamespace(monotonic=lambda: self.now))
+
+    def work(self, progress: Progress, units: int, seconds: float) -> None:
+        """Do so many units, each of which takes so long."""
+        for _ in range(units):
+            self.now += seconds
+            progress.advance(1)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def seconds_left(progress: Progress) -> float | None:
+    return progress.state.seconds_left(progress.elapsed)
+
+
+def test_the_time_left_follows_the_speed_of_the_last_minutes(clock: Clock) -> None:
+    progress = Progress(ProgressState(unit="games", total=10_000))
+    clock.work(progress, 3000, 1.0)
+    assert seconds_left(progress) == pytest.approx(7000)
+    clock.work(progress, 1000, 5.0)  # a pod is gone
+    assert seconds_left(progress) == pytest.approx(6000 * 5, rel=0.01)
+    clock.now += 500
+    assert (seconds_left(progress) or 0) > 6000 * 8, "it stands still"
+
+
+def test_units_that_take_longer_than_the_window_give_a_speed_too(clock: Clock) -> None:
+    progress = Progress(ProgressState(unit="games", total=30))
+    clock.work(progress, 10, 900.0)
+    assert seconds_left(progress) == pytest.approx(20 * 900)
+
+
+def resume(progress: Progress) -> None:
+    progress.resume(600)
+
+
+def find_kept_games(progress: Progress) -> None:
+    progress.skip(600)
+
+
+@pytest.mark.parametrize("begin", [resume, find_kept_games])
+def test_a_resumed_work_has_its_share_at_once_and_the_time_left_of_its_own_speed(
+    clock: Clock, begin: Callable[[Progress], None]
+) -> None:
+    progress = Progress(ProgressState(unit="games", total=1000))
+    begin(progress)
+    assert (progress.state.share, seconds_left(progress)) == (0.6, None)
+    clock.work(progress, 100, 10.0)
+    assert (progress.state.share, seconds_left(progress)) == pytest.approx((0.7, 300 * 10))
+    progress.skip(100)  # of the next match
+    assert (progress.state.share, seconds_left(progress)) == pytest.approx((0.8, 200 * 10))
+
+
+def test_who_knows_the_time_left_better_says_so_and_a_share_may_fall(clock: Clock) -> None:
+    progress = Progress(ProgressState(unit="%", total=100))
+    clock.now += 100
+    progress.estimate(57, None)
+    assert plain_line(progress.state, progress.elapsed).startswith("57 %, 1 min 40 s elapsed")
+    progress.estimate(43, 7980)
+    assert plain_line(progress.state, progress.elapsed) == "43 %, 2 h 13 min left"

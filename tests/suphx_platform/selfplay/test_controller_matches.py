@@ -41,7 +41,7 @@ class SlowMatches(LocalBackend):
         super().__init__(config, play, state)
         self._waiting: list[tuple[int, MatchOrder, Future[MatchOutcome]]] = []
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
         if order.keeps_games:
             return super().play_match(order, progress)
         future: Future[MatchOutcome] = Future()
@@ -118,7 +118,7 @@ def test_in_lockstep_no_match_is_left_out(tmp_path: Path) -> None:
 
 def test_waiting_for_matches_at_the_end_takes_none_of_the_time_of_a_run(tmp_path: Path) -> None:
     class Late(LocalBackend):
-        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
             future: Future[MatchOutcome] = Future()
             threading.Timer(1.0, lambda: future.set_result(order.play())).start()
             return future
@@ -131,7 +131,7 @@ def test_waiting_for_matches_at_the_end_takes_none_of_the_time_of_a_run(tmp_path
 
 def test_a_match_that_a_stop_ends_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     class Endless(LocalBackend):
-        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
             return Future()
 
         def advance(self) -> list[Event]:
@@ -150,7 +150,7 @@ def test_the_copy_of_the_nets_of_a_lost_match_is_removed(tmp_path: Path) -> None
     copies: list[list[str]] = []
 
     class Lost(LocalBackend):
-        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
             if order.keeps_games:
                 return super().play_match(order, progress)
             copies.append(sorted(path.name for path in (tmp_path / ".measured").iterdir()))
@@ -183,7 +183,7 @@ def test_a_run_that_diverges_in_its_last_save_writes_the_batch(tmp_path: Path) -
     class Diverging(LocalBackend):
         has_matches = False
 
-        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
             self.has_matches = order.keeps_games
             return super().play_match(order, progress)
 
@@ -228,7 +228,7 @@ def test_a_stop_ends_a_match_during_the_run_and_the_resumed_run_plays_it(tmp_pat
     unbroken = new_controller(tmp_path / "a", config).run()
     told: list[str] = []
 
-    def stop(_: float, note: str) -> None:
+    def stop(_: float, left: float | None, note: str) -> None:
         told.append(note)
         if note.startswith("match after 2 updates (start)"):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -248,7 +248,7 @@ def test_a_stop_during_the_match_before_the_first_update_saves_a_state(tmp_path:
     play = replace(new_play(), opponent=small_policy_set(3))
     config = replace(CONFIG, max_updates=2, weight_sync_interval=1, evaluate_every=2)
 
-    def stop(_: float, note: str) -> None:
+    def stop(_: float, left: float | None, note: str) -> None:
         if note.startswith("match after 0 updates (start)"):
             os.kill(os.getpid(), signal.SIGTERM)
 

@@ -25,15 +25,18 @@ def all_walls(seed: int) -> range:
 @contextmanager
 def stage_runner(context: Context, num_games: int) -> Iterator[GameRunner]:
     """Yield what plays the games of a stage: it shows, keeps and stores finished games."""
-    with stage_workers(context, "hanchans", num_games) as (workers, kept, advance):
-        yield GameRunner(workers=workers, load=load_any_agent, kept=kept, progress=advance)
+    with stage_workers(context, "hanchans", num_games) as (workers, kept, advance, skip):
+        yield GameRunner(workers=workers, load=load_any_agent, kept=kept, progress=advance, note_kept=skip)
 
 
 @contextmanager
 def stage_workers(
     context: StageContext[Any], unit: str, number: int
-) -> Iterator[tuple[Workers, KeptResults, Callable[[float], None]]]:
-    """Yield who plays, where finished games are kept, and what to call with those: it shows and stores them."""
+) -> Iterator[tuple[Workers, KeptResults, Callable[[float], None], Callable[[float], None]]]:
+    """Yield who plays, where finished games are kept, and what to call with those: it shows and stores them.
+
+    At last what to call with games that an earlier attempt has kept.
+    """
     recipe = context.recipe
     kept = KeptResults(context.folder / GAMES_FOLDER)
     before, stored = len(kept), 0
@@ -49,7 +52,7 @@ def stage_workers(
                 stored = kept.num_written
                 context.keep(before + stored)
 
-        yield workers, kept, advance
+        yield workers, kept, advance, progress.skip
 
 
 def wall_seed(

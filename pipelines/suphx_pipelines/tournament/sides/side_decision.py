@@ -85,10 +85,14 @@ def _play(context: SideContext, candidate: Entrant, opponent: str, live: _LiveDe
         live.note_outcome(outcome)
 
     with side_runner(context, GAMES_PER_DECK * recipe.decision.decks) as runner:
-        advance = runner.progress
 
-        def note_games(games: float) -> None:
-            advance(games)
+        def advance(games: float) -> None:
+            runner.progress(games)
+            live.advance(games / GAMES_PER_DECK)
+
+        def skip(games: float) -> None:
+            if runner.note_kept is not None:
+                runner.note_kept(games)
             live.advance(games / GAMES_PER_DECK)
 
         return play_sequential_side_match(
@@ -96,7 +100,7 @@ def _play(context: SideContext, candidate: Entrant, opponent: str, live: _LiveDe
             recipe.decision.test,
             max_decks=recipe.decision.decks,
             fresh_decks=recipe.decision.fresh_decks,
-            runner=replace(runner, progress=note_games),
+            runner=replace(runner, progress=advance, note_kept=skip),
             tell=tell,
         )
 

@@ -26,5 +26,5 @@ def side_runner(context: SideContext, num_games: int) -> Iterator[SideRunner]:
     # Settled here: workers on nodes with other CPUs would choose another one.
     precision: Precision = "bf16" if uses_bf16("auto", torch.device("cpu")) else "fp32"
     load = partial(load_side_player, recipe.game, precision=precision)
-    with stage_workers(context, "games", num_games) as (workers, kept, advance):
-        yield SideRunner(workers=workers, load=load, kept=kept, progress=advance)
+    with stage_workers(context, "games", num_games) as (workers, kept, advance, skip):
+        yield SideRunner(workers=workers, load=load, kept=kept, progress=advance, note_kept=skip)
