@@ -1,4 +1,4 @@
-"""Text from outside, such as names in records, for a terminal: what would control the terminal is written as an escape.
+"""Text from outside for a terminal: what would control it is written as an escape, and what is long is cut by words.
 
 >>> printable("Anna\\x1b[2J")
 'Anna\\\\x1b[2J'
@@ -32,3 +32,22 @@ def encodable(text: str) -> str:
     'games\\\\udcff'
     """
     return text.encode(errors="backslashreplace").decode()
+
+
+def shortened(text: str, most: int = 500) -> str:
+    """Return a text on one line, in at most so many characters: cut between two words, with an ellipsis.
+
+    >>> shortened("check that the server runs", 16)
+    'check that the …'
+    """
+    line = " ".join(text.split())
+    if len(line) <= most:
+        return line
+    whole, space, _ = line[: most - 1].rpartition(" ")
+    return f"{whole} …" if space and len(whole) > most // 2 else f"{line[: most - 1]}…"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, shortened if it is very long; its class if it has no message."""
+    lines = str(error).strip().splitlines()
+    return shortened(lines[0]) if lines else type(error).__name__

@@ -15,6 +15,8 @@ import json
 import re
 from typing import Any
 
+from suphx.printable_text import shortened
+
 
 class ClusterError(Exception):
     """The cluster refused a request, or cannot be reached."""
@@ -76,7 +78,7 @@ def _parsed(body: Any) -> tuple[str, str]:
     try:
         status = json.loads(body) if isinstance(body, str | bytes) else {}
     except ValueError:
-        return "", str(body).strip()[:300]
+        return "", shortened(str(body), 300)
     return str(status.get("reason", "")), str(status.get("message", ""))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from suphx.finite_number import is_finite_number
+from suphx.printable_text import shortened
 from suphx_platform.storage.objects.object_store import PART_BYTES, Part
 
 MANIFEST = "manifest.json"
@@ -77,7 +78,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
     try:
         manifest = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
-        raise ManifestError(f"it is not JSON: {str(error)[:200]}") from None
+        raise ManifestError(f"it is not JSON: {shortened(str(error), 200)}") from None
     if not isinstance(manifest, dict):
         raise ManifestError("it is not a table")
     return manifest
@@ -121,4 +122,4 @@ def _number(name: str, value: object) -> float:
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    return shortened(text, 80)

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.printable_text import shortened
 from suphx.training.data.dataset import StreamPosition
 from suphx.training.loop.progress_types import check_types
 
@@ -93,7 +94,7 @@ def load_training_state(
         check_types(progress)
         return progress, restore_tensors(tensors, net, optimizer)
     except (KeyError, TypeError, RuntimeError) as error:
-        reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
+        reason = shortened(str(error), 200)  # torch lists every tensor, one a line
         raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
 

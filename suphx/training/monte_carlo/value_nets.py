@@ -14,6 +14,7 @@ from suphx.games.registry import GAMES, candidate_games, game_of_files
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.computation import Precision
 from suphx.models.device import uses_bf16
+from suphx.printable_text import shortened
 from suphx.training.monte_carlo.value_player import ValuePlayer, new_nets
 
 _KIND = "candidate values"
@@ -64,7 +65,7 @@ def load_value_nets(folder: str | Path) -> ValueNets:
             found.append(game.new_rules(header["rules"]))
             net.load_state_dict(tensors)
         except (KeyError, TypeError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
+            reason = shortened(str(error), 200)  # torch lists every tensor, one a line
             raise ValueError(f"{folder / name} is damaged ({reason}): train it again") from error
     if len(set(found)) > 1:
         raise ValueError(f"the nets in {folder} learned different rules: use those of one training")

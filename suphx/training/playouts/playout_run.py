@@ -22,6 +22,7 @@ from typing import Any, Self
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi import HEAD_NAMES, find_encoder, tenhou
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.printable_text import shortened
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.playouts.branch_learner import BranchSums
@@ -116,7 +117,7 @@ class PlayoutRun:
                 head: BranchSums(**{"measured": sums["count"], **sums}) for head, sums in header["since_report"].items()
             }
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
+            reason = shortened(str(error), 200)
             raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
     def advance(self) -> None:

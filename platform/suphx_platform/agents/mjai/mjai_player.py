@@ -15,6 +15,7 @@ import numpy as np
 from suphx.experience.observation import F32
 from suphx.games.riichi import MjaiTable, reply_of_action
 from suphx.kernel.record import Records
+from suphx.printable_text import shortened
 from suphx.selfplay.agents.agent import Agent, NetAgent
 from suphx_platform.agents.mjai.mjai_program import Event
 
@@ -44,7 +45,7 @@ class MjaiPlayer:
             if not isinstance(event, dict):
                 raise ValueError(f"{event!r:.100} is no mjai event: it must be a JSON object")
             if event.get("type") == "error":
-                raise ValueError(f"the arena reports an error: {event.get('message', event)!s:.300}")
+                raise ValueError(f"the arena reports an error: {shortened(str(event.get('message', event)), 300)}")
             self._table.see(event)
 
     def answer(self) -> Event:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from suphx.printable_text import shortened
 from suphx_platform.agents.mjai.program_channel import ProgramAddress
 
 START_SECONDS = 60.0
@@ -153,5 +154,5 @@ class MjaiProgram:
             if not self._read_complaints():
                 break
         lines = self._said.decode(errors="replace").strip().splitlines()
-        said = f"; it says: {lines[-1]:.300}" if lines else ""
+        said = f"; it says: {shortened(lines[-1], 300)}" if lines else ""
         return ValueError(f"{self._name}: {text}{said}")

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import ray
 
+from suphx.printable_text import shortened
 from suphx.training.loop.training_watch import PartAwayError
 from suphx_platform.backend.backend import Event, Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
@@ -302,4 +303,4 @@ def first_line(error: Exception) -> str:
     """Return what an error says, without tracebacks and advice."""
     cause = cause_of(error)
     text = str(cause).strip()
-    return text.splitlines()[0][:300] if text else type(cause).__name__
+    return shortened(text.splitlines()[0]) if text else type(cause).__name__

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from urllib.parse import unquote, urlsplit
 
 from suphx.credentials import has_credentials, is_unclear, without_credentials
+from suphx.printable_text import first_line
 
 SERVER = "MLFLOW_TRACKING_URI"
 QUIET: Mapping[str, str] = {
@@ -169,4 +170,4 @@ def _cause(error: Exception) -> str:
     if "timed out" in text or "timeout" in text:
         return f"no answer in {os.environ.get(_TIMEOUT, '120')} s"
     known = re.search(r"(Connection refused|Name or service not known|No route to host|Network is unreachable)", text)
-    return known[1].lower() if known else (text.splitlines() or [type(error).__name__])[0][:200]
+    return known[1].lower() if known else first_line(error)
