@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,18 @@ class PodCluster:
         """Return the folder of runs on the head's disk, which goes with the head."""
         return self.folder / f"attempt{attempt}" / "runs"
 
+    def delete(self) -> str:
+        """Do what ``kubectl delete rayjob`` causes: the operator stops the job, and all pods are deleted at once.
+
+        Returns the termination message of the head.
+        """
+        self.client.stop(self.job)
+        with ThreadPoolExecutor(len(self.pods)) as pool:
+            list(pool.map(lambda pod: pod.delete(is_replaced=False), self.pods.values()))
+        return self.pods["head"].message
+
     def stop(self) -> None:
+        """End all pods at once, as if their nodes were lost."""
         for pod in self.pods.values():
             pod.remove()
 

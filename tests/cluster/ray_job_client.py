@@ -22,6 +22,10 @@ class RayJobClient:
         """Have the head run a command; OSError while it is not there yet."""
         self._call("/api/jobs/", {"submission_id": job, "entrypoint": entrypoint})
 
+    def stop(self, job: str) -> None:
+        """Send a command SIGTERM, as the operator does for a RayJob that is deleted."""
+        self._call(f"/api/jobs/{job}/stop", {})
+
     def status(self, job: str) -> str:
         """Return PENDING, RUNNING, SUCCEEDED, FAILED or STOPPED."""
         return str(self._call(f"/api/jobs/{job}")["status"])

@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,7 @@ class RayPod:
         self, plan: PodPlan, network: PodNetwork, folder: Path, runs: Path, api: ApiAccess | None = None
     ) -> None:
         self.plan = plan
-        self._make = lambda: _Pod(plan, network, folder / plan.name, runs, api)
+        self._make = partial(_Pod, plan, network, folder / plan.name, runs, api)
         self._is_wanted = True
         self._pod, self._number = self._make(), 1
         self._keeper = threading.Thread(target=self._keep, daemon=True)
@@ -169,10 +170,15 @@ class RayPod:
     def delete(self, *, is_replaced: bool = True) -> dict[str, ContainerEnd]:
         """End the pod as the kubelet does after ``kubectl delete pod``: hooks, SIGTERM, SIGKILL after the grace period.
 
-        Returns how each container ended. ``is_replaced``: whether a new pod takes its place, as for a worker.
+        Returns how each container ended. ``is_replaced``: whether a new pod takes its place, as for a worker; that one
+        starts then.
         """
         self._is_wanted = is_replaced
-        return self._pod.delete()
+        number = self._number
+        ends = self._pod.delete()
+        while is_replaced and self._number == number:
+            time.sleep(0.1)
+        return ends
 
     def remove(self) -> None:
         """End the pod at once and for good."""
@@ -279,6 +285,8 @@ class _Pod:
         binds = {hosts: "/etc/hosts", tmp: "/tmp/ray", self.message: MESSAGE_FILE}
         steps = [f"hostname {plan.name}", *(f"mount --bind {path} {place}" for path, place in binds.items())]
         steps += ["mount -t tmpfs -o size=2g tmpfs /dev/shm"]
+        if plan.role != "head":  # as the operator's init container
+            steps += ["until (: < /dev/tcp/head/6379) 2> /dev/null; do sleep 1; done"]
         environment = {}
         if api is not None:
             account = "/run/secrets/kubernetes.io/serviceaccount"

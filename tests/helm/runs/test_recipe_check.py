@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_a_shipped_recipe_is_taken_and_nothing_is_started(
     assert RECIPE[part] in capsys.readouterr().out
 
 
-BAD = {
+BAD: dict[str, Callable[[str], str]] = {
     "not TOML": lambda part: "name = ",
     "an unknown key": lambda part: text(part) + "\n[nonsense]\nx = 1\n",
     "a recipe of the other command": lambda part: text("run" if part == "nightly" else "nightly"),
