@@ -16,7 +16,7 @@ RAY_PODS = 5 + 4
 """Of a RayJob with its submitter, and of the RayCluster."""
 
 
-class Api(IKubernetesHttpApiClient):  # type: ignore[misc]
+class Api(IKubernetesHttpApiClient):
     """What the autoscaler reads and changes: a RayCluster, and its pods, of which the first simulator terminates."""
 
     def __init__(self, cluster: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ class Api(IKubernetesHttpApiClient):  # type: ignore[misc]
 
 def _pod(name: str, kind: str, group: str) -> dict[str, Any]:
     labels = {"ray.io/node-type": kind, "ray.io/group": group}
-    status = {"containerStatuses": [{"state": {"running": {}}}]}
+    status: dict[str, Any] = {"containerStatuses": [{"state": {"running": {}}}]}
     return {"metadata": {"name": name, "labels": labels}, "status": status}
 
 
