@@ -12,6 +12,8 @@ import yaml
 from helm_python import Chart
 
 from suphx_cli import cli
+from suphx_platform.cluster.runs import run_progress
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.fake_api_server import Cluster, api_server
 from tests.suphx_platform.cluster.runs.fake_operator import Operator
@@ -47,10 +49,15 @@ def cluster(
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         monkeypatch.setattr("suphx_platform.cluster.runs.run_wait.POLL_SECONDS", 0.02)
         monkeypatch.setattr("suphx_platform.cluster.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
-        monkeypatch.setattr("suphx_platform.cluster.runs.run_progress.last_checkpoint", lambda *_: None)
+        read = run_progress._storage_config  # the chart's bucket cannot be reached; a test's own folder can
+        monkeypatch.setattr(run_progress, "_storage_config", lambda job: _folder_only(read(job)))
         cluster.put("configmaps", json.loads(json.dumps(chart_objects["run/template.yaml"])))
         cluster.rules = chart_objects["access/roles.yaml"]["rules"]
         yield cluster
+
+
+def _folder_only(config: StorageConfig | None) -> StorageConfig | None:
+    return None if config is None or config.is_bucket else config
 
 
 @pytest.fixture

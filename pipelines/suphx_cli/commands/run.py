@@ -71,23 +71,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     """Run the recipe; ValueError for a bad recipe or missing records."""
     if args.dry_run:
         return _check(args, console)
-    from suphx_pipelines.recipe.recipe import load_recipe
-    from suphx_pipelines.recipe.recipe_file import read_table
-    from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
+    try:
+        return _execute(args, console)
+    except Exception as error:
+        from suphx_pipelines.runs.run_attempt import keep_early
 
-    check_kind(args.recipe, "run")
-    if is_of_another_game(read_table(args.recipe)):
-        return show(monte_carlo_run.run(args, console), args.runs, console)
-    recipe = load_recipe(args.recipe, args.overrides)
-    if args.records is not None:
-        check_records(args.records)
-    from suphx_platform.kernels.kernel_warmup import RunKernels
-
-    plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)
-    kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
-    with resumable(console, lambda error: _saved(error, kernels)), kernels:
-        result = _run(args, recipe, console, kernels)
-    return show(result, args.runs, console)
+        keep_early(error, args.run_id, args.runs, args.overrides)
+        raise
 
 
 def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -105,6 +95,26 @@ def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_pipelines.pipeline import pipeline_stages
     stages = [stage.name for stage in pipeline_stages(recipe)]
     return {"dry_run": "valid", "recipe": recipe.name, "stages": stages}
+
+
+def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    from suphx_pipelines.recipe.recipe import load_recipe
+    from suphx_pipelines.recipe.recipe_file import read_table
+    from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
+
+    check_kind(args.recipe, "run")
+    if is_of_another_game(read_table(args.recipe)):
+        return show(monte_carlo_run.run(args, console), args.runs, console)
+    recipe = load_recipe(args.recipe, args.overrides)
+    if args.records is not None:
+        check_records(args.records)
+    from suphx_platform.kernels.kernel_warmup import RunKernels
+
+    plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)
+    kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
+    with resumable(console, lambda error: _saved(error, kernels)), kernels:
+        result = _run(args, recipe, console, kernels)
+    return show(result, args.runs, console)
 
 
 def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: RunKernels) -> PipelineResult:

@@ -10,6 +10,7 @@ from suphx_pipelines.engine.stage import R, Stage
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.recipe.recipe_file import flatten, load_config, to_table, without
 from suphx_pipelines.runs.run_lock import LOCK_FILE
+from suphx_platform.cluster.runs.run_attempts import ATTEMPTS
 from suphx_platform.tracking.same_settings import check_same_settings
 
 RECIPE_FILE = "recipe.toml"
@@ -21,7 +22,11 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
     """Raise ValueError if ``folder`` holds something else than this run; ``records``: their digest, or NO_RECORDS."""
     path = folder / RECIPE_FILE
     if not path.is_file():
-        others = [entry.name for entry in folder.iterdir() if entry.name != LOCK_FILE] if folder.is_dir() else []
+        others = (
+            [entry.name for entry in folder.iterdir() if entry.name not in (LOCK_FILE, ATTEMPTS)]
+            if folder.is_dir()
+            else []
+        )
         if others:
             raise ValueError(
                 f"{folder} is not a run: it contains {min(others)} but no {RECIPE_FILE}; choose another --run-id"

@@ -40,6 +40,7 @@ from suphx_pipelines.engine.stage_work import FILES, NEWEST
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.recipe.recipe_heading import check_name
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
+from suphx_pipelines.runs.run_attempt import RunAttempt
 from suphx_pipelines.runs.run_id import derived_run_id
 from suphx_pipelines.runs.run_lock import locked
 from suphx_pipelines.runs.run_origin import (
@@ -54,6 +55,7 @@ from suphx_pipelines.runs.start_wait import wait_for_services
 from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal
 from suphx_pipelines.summary.run_page import RunPage
 from suphx_pipelines.summary.stage_note import stage_note
+from suphx_platform.cluster.runs.run_attempts import ATTEMPTS
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.storage.storage import Storage
@@ -152,6 +154,7 @@ class Runner(Generic[R]):
         self.run_id = run_id or derived_run_id(recipe, self._records_digest)
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
+        self._attempt = RunAttempt(self.run_id, runs, None if storage is None else storage.config)
         self._on_code_change = on_code_change
         self._max_wait_hours = max_wait_hours
         self._plan: Mapping[str, PlannedStage] = {}
@@ -163,6 +166,10 @@ class Runner(Generic[R]):
         and ValueError if another process works on the same run, the run was named and has other settings, or results
         were made by other code and nothing says what to do with them, and what the check of a stage raises.
         """
+        with self._attempt:
+            return self._run()
+
+    def _run(self) -> RunResult:
         store = TrackingStore(self._runs)
         with self._console.activity("opening the MLflow store"):
             wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
@@ -171,7 +178,7 @@ class Runner(Generic[R]):
         elif self._can_be_named and not self.folder.exists():
             self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
-        with locked(self.folder):
+        with locked(self.folder), self._attempt:  # a pod waits for the lock before it ends
             planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
             plan = partial(planner.plan, self._stages)  # writes nothing, so it may be tried again
             self._plan = wait_for_services(plan, self._max_wait_hours, self._console)
@@ -237,6 +244,7 @@ class Runner(Generic[R]):
             else:
                 self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
             show_plan(self._plan, self._console)
+            self._attempt.begin()
             self._keep_origin(tracker)
             if self._get_ready is not None:
                 self._get_ready()
@@ -416,8 +424,8 @@ def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
     seen: set[str] = set()
     for stage in stages:
         missing = set(stage.needs) - seen
-        if stage.name == ORIGIN_FOLDER:
-            raise ValueError(f"a stage cannot be called {ORIGIN_FOLDER}: the run keeps its recipe there")
+        if stage.name in (ORIGIN_FOLDER, ATTEMPTS):
+            raise ValueError(f"a stage cannot be called {stage.name}: the run keeps files of its own there")
         if stage.name in seen:
             raise ValueError(f"stage {stage.name} is listed twice")
         if missing:

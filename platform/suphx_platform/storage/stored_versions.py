@@ -83,6 +83,14 @@ class StoredVersions:
         """Tell whether there is any object of ``name``: a version, a part of one, or the mark of a writer."""
         return bool(self._store.keys(f"{name}/"))
 
+    def put_note(self, key: str, data: bytes) -> None:
+        """Write a small object that belongs to no version; FileExistsError if there is another one of this name."""
+        self._store.put_new(key, data)
+
+    def notes(self, prefix: str) -> dict[str, bytes]:
+        """Return key -> content of the small objects whose keys begin with ``prefix``."""
+        return {key: self._store.get(key) for key in self._store.keys(prefix)}
+
     def versions(self, name: str) -> list[CheckpointVersion]:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
         found = (self._version(path) for path in self._finished_paths(f"{name}/"))

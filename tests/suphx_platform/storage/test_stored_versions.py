@@ -251,3 +251,15 @@ def test_a_storage_that_refuses_to_remove_is_a_warning(usual: Storage, caplog: p
     usual.reach_to_write()
     assert "refuses to remove objects, so it keeps every version: the server says AccessDenied" in caplog.text
     assert len(usual._store.keys("")) == 1
+
+
+def test_notes_stand_beside_versions_and_are_none(storage: Storage, tmp_path: Path) -> None:
+    storage.put_note("run-1/attempts/2.json", b"{}")
+    (saved,) = save(storage, tmp_path, 7)
+    assert storage.notes("run-1/attempts/") == {"run-1/attempts/2.json": b"{}"}
+    assert storage.notes("run-2/attempts/") == {}
+    assert (storage.names(), storage.newest_path("run-1")) == ([NAME], saved)
+    with pytest.raises(FileExistsError):
+        storage.put_note("run-1/attempts/2.json", b"another")
+    storage.delete(NAME)
+    assert list(storage.notes("run-1/attempts/")) == ["run-1/attempts/2.json"]

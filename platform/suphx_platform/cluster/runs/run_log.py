@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import AbsentError, ClusterError
 from suphx_platform.cluster.runs.run_manifest import RUN_LABEL
-from suphx_platform.cluster.runs.run_status import ROLE_LABEL, is_ended, state_of
+from suphx_platform.cluster.runs.run_status import ROLE_LABEL, attempts_of, is_ended, is_stop_requested, state_of
 
 SUBMITTER = "submitter"
 """The role whose log is that of the driver."""
@@ -37,11 +37,11 @@ class RunLog:
         """
         pods = self._started()
         if not pods and not follow:
-            raise ClusterError(
+            raise NoLogError(
                 f"{self._run} has no {self._role} pod that has started: see suphx status {self._run}, or choose "
                 "another role with --role"
             )
-        is_over = False
+        is_over, num_failed = False, attempts_of(self._api.get("rayjobs", self._run) or {}).failed
         while True:
             for pod in pods:
                 self._begin(pod, follow=follow, tail=tail)
@@ -50,8 +50,16 @@ class RunLog:
                 if is_over or not follow:
                     return
                 time.sleep(_PAUSE_SECONDS)  # no pod has a log now: it is queued, starts, or is tried again
-            is_over = follow and is_ended(state_of(self._api.get("rayjobs", self._run)))  # no job: stopped
+            job = self._api.get("rayjobs", self._run) if follow else None
+            is_over, attempts = follow and is_ended(state_of(job)), attempts_of(job or {})  # no job: stopped
             pods = self._started()
+            has_ended = attempts.failed > num_failed and (pods or self._num_reading == 0)  # its last lines were read
+            if has_ended and not is_over and not is_stop_requested(job):
+                num_failed = attempts.failed
+                yield (
+                    f"--- attempt {attempts.failed} of {attempts.allowed} has failed. The next one continues from the "
+                    f"last checkpoint: suphx status {self._run} ---"
+                )
 
     def _started(self) -> list[Object]:
         """Return the pods that have a log and are not read yet."""
@@ -111,6 +119,10 @@ class RunLog:
     def _goes_on(self, name: str) -> bool:
         pod = self._api.get("pods", name)
         return pod is not None and (pod.get("status") or {}).get("phase") == "Running"
+
+
+class NoLogError(ClusterError):
+    """A run has no pod of a role that has started."""
 
 
 class _RepeatedLines:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from suphx.printable_text import shortened
 from suphx_platform.cluster.runs.run_status import (
     REJECTED,
     Pods,
     State,
+    attempts_of,
     is_active,
     is_ready,
     is_stop_requested,
@@ -68,7 +70,9 @@ class RunObservation:
             if age > _PATIENCE:
                 yield self._line(name, "NoOperator", f"no operator has taken it for {_minutes(age)}")
         elif self.state == "retrying":
-            yield self._line(name, "AttemptFailed", str(status.get("message") or ""))
+            count = attempts_of(self.job)
+            text = f"attempt {count.failed} of {count.allowed}"  # the operator forgets its message for the next attempt
+            yield self._line(name, "AttemptFailed", ": ".join(filter(None, (text, str(status.get("message") or "")))))
         elif self.state != "succeeded" and (status.get("reason") or status.get("jobStatus") == "FAILED"):
             yield self._line(name, str(status.get("reason") or "Failed"), str(status.get("message") or ""))
         if is_stop_requested(self.job) and self.state == "running":
@@ -99,7 +103,7 @@ class RunObservation:
         return any(pods.ready < pods.wanted for pods in self.roles.values())
 
     def _line(self, subject: str, reason: str, message: str) -> str:
-        text = f"{subject}: {reason}" + (f": {' '.join(message.split())[:300]}" if message else "")
+        text = f"{subject}: {reason}" + (f": {shortened(message)}" if message else "")
         advice = advice_for(reason, message).replace("RUN", self.run_id)
         return f"{text} ({advice})" if advice else text
 
@@ -195,9 +199,10 @@ _ADVICE: Mapping[str, str] = {
         "resume RUN continues, for as long"
     ),
     "AttemptFailed": (
-        "the operator starts a new cluster, which continues from the last checkpoint; the logs of this attempt are gone"
+        "the operator starts a new cluster, which continues from the last checkpoint; suphx status RUN lists failed "
+        "attempts, suphx logs RUN --attempt N prints the last lines of one"
     ),
-    "AppFailed": "see suphx logs RUN, then suphx resume RUN",
+    "AppFailed": "see suphx logs RUN, or suphx logs RUN --attempt N when its pods are gone, then suphx resume RUN",
     "SubmissionFailed": "the submitter could not reach the head: see suphx logs RUN and suphx logs RUN --role head",
     "JobDeploymentStatusTransitionGracePeriodExceeded": "see suphx logs RUN --role head",
     "NoOperator": "check that the KubeRay operator runs and watches this namespace: kubectl get pods -n kuberay-system",

@@ -1,23 +1,27 @@
-"""What a run on a cluster stores outside of the cluster: metrics in MLflow, checkpoints in the storage."""
+"""What a run on a cluster stores outside of the cluster: metrics, checkpoints, and how its attempts have ended."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from suphx.credentials import is_unclear, without_credentials
+from suphx.printable_text import first_line
+from suphx_platform.cluster.runs.run_attempts import ATTEMPTS, Attempt, places, read_attempts
 from suphx_platform.cluster.runs.run_manifest import results_id, setting
-from suphx_platform.cluster.runs.run_status import RunStatus
+from suphx_platform.cluster.runs.run_status import RunStatus, is_stop_requested
+from suphx_platform.storage.storage_config import StorageConfig
 
 SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
 """Metrics of the newest stage that ``suphx status`` shows."""
 
 
 def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
-    """Return the status with progress and the last checkpoint; ``job``: the RayJob of the run.
+    """Return the status with progress, failed attempts and the last checkpoint; ``job``: the RayJob of the run.
 
     A server that cannot be reached from this machine is added to the problems.
     """
@@ -27,18 +31,65 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
     problems = list(status.problems)
     progress: Mapping[str, float] = {}
     checkpoint: str | None = None
+    attempts: dict[int, Attempt] = {}
+    config = _storage_config(job)
     try:
         progress = _progress(run_id)
     except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
         address = os.environ["MLFLOW_TRACKING_URI"]
         told = "" if is_unclear(address) else f" {without_credentials(address)}"
-        problems.append(f"MLflow{told} cannot be read from here ({_first_line(error)})")
+        problems.append(f"MLflow{told} cannot be read from here ({first_line(error)})")
     try:
         checkpoint = last_checkpoint(job)
     except OSError as error:
         address = setting(dict(job or {}), "storage.address")
-        problems.append(f"the storage {address} cannot be read from here ({_first_line(error)})")
-    return replace(status, progress=progress, last_checkpoint=checkpoint, problems=problems)
+        problems.append(f"the storage {address} cannot be read from here ({first_line(error)})")
+        config = None
+    try:
+        attempts = _read_attempts(run_id, config)
+    except OSError as error:
+        if status.attempts is not None and status.attempts.failed:
+            problems.append(str(error))
+    failed = [attempt for attempt in attempts.values() if has_failed(attempt, job)]
+    return replace(status, progress=progress, last_checkpoint=checkpoint, problems=problems, failed_attempts=failed)
+
+
+def has_failed(attempt: Attempt, job: Mapping[str, Any] | None) -> bool:
+    """Return whether an attempt has used up a retry; ``job``: the RayJob of the run now.
+
+    One that was asked to stop has, unless that was ``suphx stop``, which deletes the RayJob.
+    """
+    born = (job or {}).get("metadata", {}).get("creationTimestamp")
+    if attempt.outcome != "stopped" or not born or is_stop_requested(job):
+        return attempt.outcome in ("failed", "lost")
+    return datetime.fromisoformat(attempt.started) >= datetime.fromisoformat(str(born))
+
+
+def kept_attempts(run: str, job: Mapping[str, Any] | None) -> dict[int, Attempt]:
+    """Return number -> attempt of what the drivers of a run have kept; OSError with the places if none can be read.
+
+    The storage is read; MLflow only if there is none, or if it cannot be read from here.
+    """
+    return _read_attempts(run if job is None else results_id(job) or run, _storage_config(job))
+
+
+def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attempt]:
+    errors: list[str] = []
+    try:
+        found = places(config, Path("runs"))
+    except ValueError as error:  # an address that is wrong on this machine
+        found, errors = {}, [first_line(error)]
+    for name, notes in found.items():
+        try:
+            return read_attempts(notes, run_id)
+        except Exception as error:  # noqa: BLE001 - as above
+            errors.append(f"{name} ({first_line(error)})")
+    told = f": {', '.join(errors)}" if errors else ""
+    raise OSError(
+        f"the records of the attempts of {run_id} cannot be read from here{told}. They are in "
+        f"the folder {run_id}/{ATTEMPTS} of storage.address, and among the artifacts of the run in MLflow: set "
+        "MLFLOW_TRACKING_URI, or the keys of the storage"
+    )
 
 
 def _progress(run_id: str) -> dict[str, float]:
@@ -53,16 +104,15 @@ def _progress(run_id: str) -> dict[str, float]:
 
 def last_checkpoint(job: Mapping[str, Any] | None) -> str | None:
     """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
-    address = setting(dict(job), "storage.address") if job is not None else ""
+    config = _storage_config(job)
     run_id = results_id(job) if job is not None else None
-    if run_id is None or not address:
+    if run_id is None or config is None:
         return None
     from suphx_platform.storage.storage import Storage
-    from suphx_platform.storage.storage_config import StorageConfig
 
-    return Storage(StorageConfig(address=address, max_attempts=2)).newest_path(run_id)
+    return Storage(config).newest_path(run_id)
 
 
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__
+def _storage_config(job: Mapping[str, Any] | None) -> StorageConfig | None:
+    address = setting(dict(job), "storage.address") if job is not None else ""
+    return StorageConfig(address=address, max_attempts=2) if address else None

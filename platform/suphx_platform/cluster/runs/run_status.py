@@ -7,8 +7,11 @@ KubeRay's operator (1.7) writes two values into the status of a RayJob: ``jobDep
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from suphx_platform.cluster.runs.run_attempts import Attempt
 
 Object = Mapping[str, Any]
 State = Literal[
@@ -34,6 +37,8 @@ STOP_NOTE = "suphx/stop-requested"
 ROLES = ("head", "simulator", "inference", "learner")
 REJECTED = "ValidationFailed"
 """``jobDeploymentStatus`` of a RayJob that the operator refuses; it never looks at that object again."""
+_UNDER_WAY = ("Initializing", "Waiting", "Running", "Suspending", "Complete")
+"""Values of ``jobDeploymentStatus`` with an attempt that is not one of the failed ones."""
 _ENDED: tuple[State, ...] = ("stopped", "succeeded", "failed", "deleted")
 
 
@@ -47,6 +52,16 @@ class Pods:
     """Pods that exist and have not ended, ready or not."""
 
 
+@dataclass(frozen=True, slots=True)
+class AttemptCount:
+    """How many attempts a RayJob has had. ``suphx resume`` creates another RayJob, which has all of them again."""
+
+    failed: int
+    used: int
+    """Those that failed, and the one that is under way or has succeeded."""
+    allowed: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
     """The result of ``suphx status``."""
@@ -57,6 +72,10 @@ class RunStatus:
     """By role."""
     problems: Sequence[str]
     preset: str = ""
+    attempts: AttemptCount | None = None
+    """None: there is no RayJob."""
+    failed_attempts: Sequence[Attempt] = ()
+    """What the drivers of failed attempts have kept, also before the run was resumed."""
     last_checkpoint: str | None = None
     """Stage, number and time of the newest version in the storage; None if there is none, or it cannot be read."""
     progress: Mapping[str, float] = field(default_factory=dict)
@@ -71,6 +90,11 @@ class RunStatus:
             "state": self.state,
             "preset": self.preset,
             "pods": {role: {"ready": pods.ready, "wanted": pods.wanted} for role, pods in self.pods.items()},
+            "attempts": asdict(self.attempts) if self.attempts else None,
+            "failed_attempts": [
+                {key: getattr(attempt, key) for key in ("number", "started", "ended", "outcome", "reason")}
+                for attempt in self.failed_attempts
+            ],
             "progress": dict(self.progress),
             "last_checkpoint": self.last_checkpoint,
             "problems": list(self.problems),
@@ -86,12 +110,21 @@ class RunStatus:
             "state": self.state,
             "preset": self.preset,
             "pods": pods,
+            "attempts": attempts_text(self.attempts),
+            "failed_attempts": {f"{attempt.number}": attempt.line for attempt in self.failed_attempts},
             "progress": progress,
             "last_checkpoint": self.last_checkpoint,
             "problems": {f"{number}": text for number, text in enumerate(self.problems, 1)},
             "outcome": self.outcome,
         }
         return {name: value for name, value in lines.items() if value}
+
+
+def attempts_text(attempts: AttemptCount | None) -> str:
+    """Return ``2 of 11, 1 failed``; empty as long as the first attempt has not begun."""
+    if attempts is None or not attempts.used:
+        return ""
+    return f"{attempts.used} of {attempts.allowed}" + (f", {attempts.failed} failed" if attempts.failed else "")
 
 
 def is_ended(state: State) -> bool:
@@ -139,7 +172,27 @@ def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:
         return "retrying"
     if deployment in ("Running", "Waiting"):
         return _running_state(job, ray)
-    return "starting"
+    return _starting_state(job)
+
+
+def _starting_state(job: Object) -> State:
+    """Return the state before a driver runs, which the operator goes through again after a failed attempt."""
+    return "retrying" if attempts_of(job).failed else "starting"
+
+
+def attempts_of(job: Object) -> AttemptCount:
+    """Return how many attempts a RayJob has had.
+
+    The operator counts a failed one (``failed``) when the submitter has ended too, up to 300 s later, and keeps the
+    number while it resets all else for the next attempt.
+    """
+    status = job.get("status") or {}
+    deployment = str(status.get("jobDeploymentStatus") or "")
+    is_uncounted = deployment == "Running" and status.get("jobStatus") == "FAILED" and not is_stop_requested(job)
+    failed = int(status.get("failed") or 0) + is_uncounted
+    is_under_way = deployment in _UNDER_WAY and not is_uncounted
+    used = failed + is_under_way
+    return AttemptCount(failed, used, max(used, 1 + int((job.get("spec") or {}).get("backoffLimit") or 0)))
 
 
 def _unfinished_state(job: Object, *, has_pods: bool) -> State:
@@ -165,14 +218,10 @@ def _running_state(job: Object, ray: str) -> State:
     if ray == "FAILED" and is_stop_requested(job):
         return "stopping"
     if ray == "FAILED":
-        return "retrying" if _has_retries(job) else "failed"
+        attempts = attempts_of(job)
+        return "retrying" if attempts.failed < attempts.allowed else "failed"
     states: Mapping[str, State] = {"RUNNING": "running", "SUCCEEDED": "succeeded", "STOPPED": "stopping"}
-    return states.get(ray, "starting")
-
-
-def _has_retries(job: Object) -> bool:
-    limit = (job.get("spec") or {}).get("backoffLimit")
-    return limit is None or int((job.get("status") or {}).get("failed") or 0) < int(limit)
+    return states.get(ray) or _starting_state(job)
 
 
 def pods_by_role(state: State, cluster: Object, pods: Sequence[Object]) -> dict[str, Pods]:

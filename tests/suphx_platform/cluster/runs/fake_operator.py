@@ -25,11 +25,15 @@ class Operator:
         self._cluster = cluster
         self._starts_pods = starts_pods
         self._ray: dict[str, str] = {}
+        """By the ``jobId`` of the attempt."""
         self._numbers = itertools.count(1)
         self._lock = threading.RLock()
         self._is_busy = False
         self.ends_submitters = True
         """Whether submitters end when Ray's job does; the operator waits for both, 300 s at most."""
+        self.waits_in = ""
+        """A value of ``jobDeploymentStatus`` which RayJobs do not leave: ``Retrying`` while what is deleted is still
+        there, ``Initializing`` while pods start. The operator goes on at its next call."""
 
     def __call__(self, kind: str, body: Object) -> None:
         """Act on a change."""
@@ -44,7 +48,8 @@ class Operator:
 
     def report(self, run: str, ray: str) -> None:
         """Let Ray say how the driver is."""
-        self._ray[run] = ray
+        status = self._cluster.found("rayjobs", run).get("status") or {}
+        self._ray[str(status.get("jobId"))] = ray
         self(kind="rayjobs", body={"metadata": {"name": run}})
 
     def warn(self, subject: Object, reason: str, message: str, **more: Any) -> None:
@@ -69,6 +74,8 @@ class Operator:
             state = str((job.get("status") or {}).get("jobDeploymentStatus") or "New")
             if fault:
                 self._reject(job, fault)
+            elif state == self.waits_in == "Retrying":
+                self._has_removed(job)
             else:
                 getattr(self, f"_{state.lower()}", lambda _: None)(job)
         if job == before:
@@ -89,6 +96,7 @@ class Operator:
         cluster = f"{job['metadata']['name']}-{next(self._numbers):05}"
         status |= {"jobDeploymentStatus": "Initializing", "jobStatus": "", "rayClusterName": cluster}
         status |= {"startTime": now(), "jobId": f"{cluster}-job"}
+        status |= {key: status.get(key, 0) for key in ("failed", "succeeded")}  # with every other status, in fact
 
     def _initializing(self, job: Object) -> None:
         if self._suspends(job):
@@ -96,7 +104,7 @@ class Operator:
         name = job["status"]["rayClusterName"]
         if ("rayclusters", name) not in self._cluster.objects:
             self._create_cluster(job, name)
-        if self._starts_pods and any(is_ready_pod(pod) for pod in self._pods(name)):
+        if self._starts_pods and self.waits_in != "Initializing" and any(is_ready_pod(pod) for pod in self._pods(name)):
             self._create_submitter(job)
             job["status"]["jobDeploymentStatus"] = "Running"
 
@@ -104,12 +112,13 @@ class Operator:
         if self._suspends(job):
             return
         status, name = job["status"], job["metadata"]["name"]
-        status["jobStatus"] = ray = self._ray.get(name, "RUNNING")
+        status["jobStatus"] = ray = self._ray.get(str(status.get("jobId")), "RUNNING")
         if ray not in ("SUCCEEDED", "FAILED", "STOPPED") or not self.ends_submitters:
             return
         self._end_submitters(name)
         if ray != "FAILED":
             status["jobDeploymentStatus"] = "Complete"
+            status["succeeded"] += ray == "SUCCEEDED"
             return
         status["failed"] = int(status.get("failed") or 0) + 1
         is_over = status["failed"] > int(job["spec"].get("backoffLimit") or 0)
@@ -129,12 +138,10 @@ class Operator:
 
     def _retrying(self, job: Object) -> None:
         if self._has_removed(job):
-            self._ray.pop(job["metadata"]["name"], None)
             _reset(job, "")
 
     def _suspended(self, job: Object) -> None:
         if not job["spec"].get("suspend"):
-            self._ray.pop(job["metadata"]["name"], None)
             _reset(job, "")
 
     def _suspends(self, job: Object) -> bool:

@@ -1,0 +1,237 @@
+"""What the driver of a Ray job keeps of its attempt at a run: when it began, how it ended, why, and its last lines.
+
+KubeRay's operator deletes the pods of an attempt that has failed at once, and their logs with them. So the records are
+kept in the run's folder, in the storage and in MLflow (suphx_platform/cluster/runs/run_attempts.py). A run that is no
+Ray job has its ``run.log``, and needs none.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from suphx.credentials import without_secrets
+from suphx_pipelines.engine.provenance import environment
+from suphx_pipelines.recipe.toml_text import read_toml
+from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.runs.run_lock import holder
+from suphx_pipelines.summary.run_journal import LOG_FILE
+from suphx_platform.cluster.runs.run_attempts import (
+    ATTEMPTS,
+    Attempt,
+    Notes,
+    Outcome,
+    from_bytes,
+    merged,
+    places,
+    read_attempts,
+    write_end,
+    write_start,
+)
+from suphx_platform.console.closed_pipe import is_lost_output
+from suphx_platform.storage.objects.time_limit import within
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+
+T = TypeVar("T")
+
+_SECONDS = 15.0
+"""For all requests to one place: the run waits for them."""
+_STDOUT = Path("/proc/self/fd/1")
+"""Ray sends what the driver prints into a file, which the submitter pod shows."""
+_NUM_LINES, _LINE_LENGTH, _REASON_LENGTH, _TAIL_BYTES = 100, 1000, 500, 256 << 10
+_NUM_TRACE_LINES = 60
+_NOTE = "suphx: kept as a failed attempt"
+_LOST = "ended without a report: its head pod was lost, or was killed"
+_STOPPED = "it was asked to stop, and has saved its state: suphx stop, or its head pod was deleted or its node drained"
+_KILLED = "the driver was killed: it may have run out of memory"
+
+_logger = logging.getLogger(__name__)
+
+
+class RunAttempt:
+    """Consumes: how the driver ends. Produces: the record of this attempt, if the process is the driver of a Ray job.
+
+    >>> with RunAttempt("laptop-1f2e3d4c5b", Path("runs"), recipe.storage) as attempt:
+    ...     attempt.begin()
+    ...     work()
+
+    The first ``with`` block that ends decides. Nothing is raised if the record cannot be written: a warning says so.
+    """
+
+    def __init__(self, run_id: str, runs: Path, config: StorageConfig | None) -> None:
+        self._run_id, self._runs, self._config = run_id, runs, config
+        self._places: dict[str, Notes] = {}
+        self._attempt = Attempt(number=0, started=_now(), ray_job=_ray_job())
+        self._has_ended = not self._attempt.ray_job
+
+    def begin(self) -> None:
+        """Keep that this attempt has begun, and that earlier ones without an end were lost."""
+        if not self._has_ended:
+            earlier = self._number()
+            for name, notes in self._places.items():
+                _try(name, partial(write_start, notes, self._run_id, self._attempt))
+                for attempt in earlier.values():
+                    if attempt.outcome is None:
+                        lost = replace(attempt, outcome="lost", reason=_LOST)
+                        _try(name, partial(write_end, notes, self._run_id, lost))
+
+    def fail(self, error: BaseException) -> None:
+        """Keep that this attempt has ended with an error."""
+        trace = [] if _is_explained(error) else traceback.format_exception(error)
+        lines = [line for part in trace for line in part.splitlines()]
+        kind = "" if _is_explained(error) else f"{type(error).__name__}: "
+        self._end("failed", f"{kind}{error}", [*_log_tail(self._runs / self._run_id), *lines[-_NUM_TRACE_LINES:]])
+        error.add_note(_NOTE)
+
+    def _end(self, outcome: Outcome, reason: str, lines: Sequence[str]) -> None:
+        if self._has_ended:
+            return
+        self._has_ended = True
+        if not self._attempt.number:
+            self._number()
+        ended = ended_attempt(self._attempt, outcome, reason, lines)
+        for name, notes in self._places.items():
+            _try(name, partial(write_end, notes, self._run_id, ended))
+
+    def _number(self) -> dict[int, Attempt]:
+        """Give this attempt its number, one more than every place knows; return the earlier attempts."""
+        self._places = _all_places(self._runs, self._config)
+        earlier: dict[int, Attempt] = {}
+        for name, notes in self._places.items():
+            earlier = merged(earlier, _try(name, partial(read_attempts, notes, self._run_id)) or {})
+        facts = environment()
+        self._attempt = replace(
+            self._attempt,
+            number=1 + max(earlier, default=0),
+            ray_cluster=os.environ.get("RAY_CLUSTER_NAME", ""),
+            log=str(_STDOUT.readlink()) if _is_file(_STDOUT) else "",
+            version=f"{facts['suphx']} ({facts['commit']})",
+        )
+        return earlier
+
+    def __enter__(self) -> RunAttempt:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._has_ended:
+            return
+        if error is None:
+            self._end("finished", "", ())
+        elif isinstance(error, KeyboardInterrupt) or is_lost_output(error):
+            self._end("stopped", _STOPPED, ())
+        else:
+            self.fail(error)
+
+
+def keep_early(error: Exception, run_id: str | None, runs: Path, overrides: Sequence[tuple[str, str]]) -> None:
+    """Keep an error as a failed attempt, unless the run had begun and has kept it itself.
+
+    ``overrides``: those of the command line, which name the storage.
+    """
+    if run_id is not None and _ray_job() and _NOTE not in getattr(error, "__notes__", ()):
+        values = {key: text for key, text in overrides if key.startswith("storage.")}
+        texts = {key: values.get(f"storage.{key}", "") for key in ("address", "endpoint_url")}
+        RunAttempt(run_id, runs, _try("storage.address", partial(StorageConfig, **texts))).fail(error)
+
+
+def end_killed(runs: Path) -> None:
+    """Keep the end of the attempts of this pod whose driver was killed, with the last lines of its log.
+
+    To be called on the node of the drivers, as long as their logs are there.
+    """
+    for path in sorted(runs.glob(f"*/{ATTEMPTS}/*.started.json")):
+        folder = path.parent.parent
+        attempt = from_bytes(path.read_bytes())
+        is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME")
+        if attempt is None or not is_ours or holder(folder) is not None:
+            continue
+        if (path.parent / f"{attempt.number}.json").exists():
+            continue
+        lines = _tail(Path(attempt.log)) if attempt.log else _tail(folder / LOG_FILE)
+        ended = ended_attempt(attempt, "failed", _KILLED, lines)
+        config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
+        for name, notes in _all_places(runs, config).items():
+            _try(name, partial(write_end, notes, folder.name, ended))
+
+
+def ended_attempt(attempt: Attempt, outcome: Outcome, reason: str, lines: Sequence[str]) -> Attempt:
+    """Return an attempt that ends now, without secrets."""
+    text = without_secrets(" ".join(reason.split()))[:_REASON_LENGTH]
+    kept = tuple(without_secrets(line)[:_LINE_LENGTH] for line in lines)
+    return replace(attempt, ended=_now(), outcome=outcome, reason=text, last_lines=kept)
+
+
+def _all_places(runs: Path, config: StorageConfig | None) -> dict[str, Notes]:
+    """Return all places, that of this machine first; those outside give up early."""
+    found: dict[str, Notes] = {"the folder of the run": Storage(StorageConfig(address=str(runs.resolve())))}
+    impatient = None if config is None else replace(config, max_attempts=2)
+    return found | (_try("the storage", lambda: places(impatient, runs)) or {})
+
+
+def _try(name: str, work: Callable[[], T]) -> T | None:
+    """Return what ``work`` returns; a warning, and None, if it fails or takes too long: the run matters more."""
+    try:
+        return within(_SECONDS, work)
+    except Exception as error:  # noqa: BLE001 - whatever a client of MLflow or S3 raises
+        text = without_secrets(" ".join(str(error).split())) or type(error).__name__
+        _logger.warning("the record of this attempt is not complete: %s: %s", name, text)
+        return None
+
+
+def _storage_of(recipe: Path) -> StorageConfig | None:
+    """Return the storage that the recipe of a run names; None without a recipe."""
+    return StorageConfig(**read_toml(recipe).get("storage", {})) if recipe.is_file() else None
+
+
+def _log_tail(folder: Path) -> list[str]:
+    """Return the last lines of what this process has printed, or logged if it prints to no file."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return _tail(_STDOUT if _is_file(_STDOUT) else folder / LOG_FILE)
+
+
+def _tail(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return file.read().decode(errors="replace").splitlines()[-_NUM_LINES:]
+    except OSError:
+        return []
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _ray_job() -> str:
+    """Return Ray's id of the job whose driver this process is; empty if it is none."""
+    try:
+        return str(json.loads(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]["job_submission_id"])
+    except (KeyError, TypeError, ValueError):
+        return ""
+
+
+def _is_explained(error: BaseException) -> bool:
+    """Return whether the text of an error is meant for a person, so that a traceback adds nothing."""
+    return isinstance(error, (ValueError, OSError)) or type(error).__module__.startswith("suphx")
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")

@@ -1,0 +1,151 @@
+"""Attempts of a run on a cluster, as they are kept outside of its pods: when each began, how it ended and why.
+
+The driver of an attempt writes two small JSON files below the run, in the storage and in MLflow:
+``RUN/attempts/N.started.json`` and, when it ends, ``RUN/attempts/N.json`` (suphx_pipelines/runs/run_attempt.py).
+``suphx status`` and ``suphx logs --attempt N`` read them: the pods of an attempt that has failed are deleted at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal, Protocol, get_args
+
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
+from suphx_platform.tracking.mlflow_store import MlflowStore
+
+ATTEMPTS = "attempts"
+"""Folder of a run with the records of its attempts."""
+Outcome = Literal["finished", "stopped", "failed", "lost"]
+"""lost: it ended without a report, as when its head pod is lost."""
+_STARTED = ".started"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt; the numbers of a run's attempts go on when it is resumed."""
+
+    number: int
+    started: str = ""
+    """ISO 8601 with the time zone, as is ``ended``."""
+    ended: str | None = None
+    """None: it has not ended, or nobody knows when."""
+    outcome: Outcome | None = None
+    """None: it has not ended."""
+    reason: str = ""
+    """One line; empty if it has finished."""
+    last_lines: tuple[str, ...] = ()
+    """The end of the driver's log."""
+    ray_cluster: str = ""
+    ray_job: str = ""
+    """Ray's id of the driver, which is ``jobId`` in the status of the RayJob."""
+    log: str = ""
+    """Where the log of the driver is on its node."""
+    version: str = ""
+    """Version and commit of the code."""
+
+    @property
+    def line(self) -> str:
+        """When it ended, and why."""
+        return f"{self.ended or f'started {self.started}, end unknown'}: {self.reason}"
+
+
+class Notes(Protocol):
+    """Where small files of runs are kept; their names begin with the id of the run. Both verbs may raise OSError."""
+
+    def put_note(self, key: str, data: bytes) -> None:
+        """Keep a small file that must not exist."""
+
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        """Return the small files whose names begin with ``prefix``."""
+
+
+class MlflowNotes:
+    """Small files as artifacts of a run in MLflow, which must have begun."""
+
+    def __init__(self, store: MlflowStore) -> None:
+        self._store = store
+
+    def put_note(self, key: str, data: bytes) -> None:
+        """Keep a small file; FileNotFoundError if MLflow has no such run."""
+        run_id, _, path = key.partition("/")
+        run = self._store.find(run_id)
+        if run is None:
+            raise FileNotFoundError(f"MLflow ({self._store.uri}) has no run {run_id} yet")
+        with self._store.call(FILES):
+            self._store.client.log_text(run.info.run_id, data.decode(), path)
+
+    def notes(self, prefix: str) -> Mapping[str, bytes]:
+        """Return the small files in a folder of a run."""
+        run_id, _, folder = prefix.strip("/").partition("/")
+        run = self._store.find(run_id)
+        if run is None:
+            return {}
+        with self._store.call(FIRST):
+            if not self._store.client.list_artifacts(run.info.run_id, folder):
+                return {}
+        with TemporaryDirectory() as space:
+            target = Path(space) / "notes"
+            self._store.download(f"runs:/{run.info.run_id}/{folder}", target)
+            return {f"{prefix}{path.name}": path.read_bytes() for path in target.iterdir() if path.is_file()}
+
+
+def places(config: StorageConfig | None, runs: Path) -> dict[str, Notes]:
+    """Return where records are kept outside of the pods, by what a person calls it: the storage and MLflow.
+
+    MLflow counts only if MLFLOW_TRACKING_URI names it: otherwise it is a file in the folder ``runs``.
+    """
+    found: dict[str, Notes] = {}
+    if config is not None and config.address:
+        found[f"the storage {config.address}"] = Storage(config)
+    if os.environ.get(SERVER):
+        found["MLflow"] = MlflowNotes(MlflowStore(runs))
+    return found
+
+
+def write_start(notes: Notes, run_id: str, attempt: Attempt) -> None:
+    """Keep that an attempt has begun; OSError if it cannot be kept."""
+    notes.put_note(f"{run_id}/{ATTEMPTS}/{attempt.number}{_STARTED}.json", _to_bytes(attempt))
+
+
+def write_end(notes: Notes, run_id: str, attempt: Attempt) -> None:
+    """Keep how an attempt has ended; OSError if it cannot be kept, FileExistsError if another end is."""
+    notes.put_note(f"{run_id}/{ATTEMPTS}/{attempt.number}.json", _to_bytes(attempt))
+
+
+def read_attempts(notes: Notes, run_id: str) -> dict[int, Attempt]:
+    """Return number -> attempt of what is kept of a run, ascending; OSError if it cannot be read."""
+    found: dict[int, Attempt] = {}
+    for _, data in sorted(notes.notes(f"{run_id}/{ATTEMPTS}/").items(), key=lambda note: _STARTED not in note[0]):
+        attempt = from_bytes(data)
+        if attempt is not None:
+            found[attempt.number] = attempt  # the end replaces the beginning
+    return dict(sorted(found.items()))
+
+
+def merged(one: Mapping[int, Attempt], other: Mapping[int, Attempt]) -> dict[int, Attempt]:
+    """Return the attempts that either of two places knows, ascending; an end counts more than a beginning."""
+    ended = {number: attempt for number, attempt in one.items() if attempt.outcome is not None}
+    return dict(sorted({**one, **other, **ended}.items()))
+
+
+def from_bytes(data: bytes) -> Attempt | None:
+    """Return the attempt of a record; None if it is damaged."""
+    try:
+        values = json.loads(data)
+        known = {field.name: values[field.name] for field in fields(Attempt) if field.name in values}
+        known["last_lines"] = tuple(map(str, known.get("last_lines", ())))
+        attempt = Attempt(**known)
+    except (ValueError, TypeError):
+        return None
+    return attempt if type(attempt.number) is int and attempt.outcome in (None, *get_args(Outcome)) else None
+
+
+def _to_bytes(attempt: Attempt) -> bytes:
+    return json.dumps(asdict(attempt), indent=1, ensure_ascii=False).encode(errors="replace")
