@@ -23,7 +23,7 @@ MLFLOW_PORT = 5077
 MLFLOW = f"http://{GATEWAY}:{MLFLOW_PORT}"
 SMALL_RUN = {
     "reinforcement.max_updates": "0",
-    "reinforcement.max_minutes": "12",
+    "reinforcement.max_minutes": "9",
     "reinforcement.evaluate_every": "0",
     "reinforcement.evaluation_hanchans": "8",
     "reinforcement.evaluation_deals": "0",
