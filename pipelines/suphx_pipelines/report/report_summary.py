@@ -17,7 +17,7 @@ from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.console.table_text import count_text
 
-_COLOURS = {"better": 2, "worse": 4, "undecided": 6, "none": 6}
+_COLOURS = {"better": 2, "worse": 4, "not_better": 6, "undecided": 6, "none": 6}
 _OF_SELF_PLAY = {"start": "placements against their start",
                  "start, both sampled": "placements against their start, both sampled"}  # fmt: skip
 _LONGEST_COMMAND = 120

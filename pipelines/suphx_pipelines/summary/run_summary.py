@@ -56,7 +56,7 @@ class RunSummary:
     verdict: str | None = None
     """What came out of it, in one sentence; None before the end."""
     outcome: str | None = None
-    """better, worse, undecided or none (verdict.py); None before the end."""
+    """better, worse, not_better, undecided or none (verdict.py); None before the end."""
     stages: dict[str, StageSummary] = field(default_factory=dict)
     """Stage name -> summary, in order."""
     error: str | None = None

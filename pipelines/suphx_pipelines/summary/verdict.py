@@ -22,7 +22,8 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.summary.difference_text import bounds_text, difference_text
 from suphx_platform.console.table_text import count_text
 
-Outcome = Literal["better", "worse", "undecided", "none"]
+Outcome = Literal["better", "worse", "not_better", "undecided", "none"]
+"""``not_better``: a sequential test has ruled out that it is better by the wanted difference, and not more."""
 Metrics = Mapping[str, Mapping[str, float]]
 """Stage name -> metrics."""
 

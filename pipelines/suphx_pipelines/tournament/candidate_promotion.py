@@ -13,6 +13,7 @@ from typing import Any
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.summary.verdict import Outcome
 from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.needed_versions import NightVersions
@@ -34,6 +35,8 @@ FILES: Mapping[str, str] = {
 class Evidence:
     """What the deciding match says of the candidate, for its version in the model registry."""
 
+    outcome: Outcome
+    """What the tournament says of the candidate, also as the outcome of its run."""
     why: str = "It is the first candidate: there was no champion and no opponent to beat."
     """Why it was promoted or was not, in Markdown."""
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -103,6 +106,22 @@ def promotion_reason(
     return f"no promotion, another promotion of this night was first or the alias was moved; {won}"
 
 
+def outcome_of(decision: Mapping[str, Any], *, is_worse: Callable[[], bool]) -> Outcome:
+    """Return what came of the deciding match, for the run, its reports and the registry alike.
+
+    ``is_worse``: whether the whole interval of a match that was not won says so. It may although the test itself, which
+    asks whether the candidate is better by some difference, has not decided.
+    """
+    test = decision["test"]
+    if test is None:
+        return "none"  # the first champion has beaten nobody
+    if decision["match"] is not None:
+        return "better"
+    if is_worse():
+        return "worse"
+    return "not_better" if test["verdict"] == "not_better" else "undecided"
+
+
 def _register(
     context: StageContext[Any],
     registry: ModelRegistry,
@@ -141,11 +160,11 @@ def _promotion(
 
     ``is_promoted`` is false also for a candidate that has won while something else was faster.
     """
-    night, tournament, test = context.recipe.night, context.folder.parent.name, decision["test"]
+    night, tournament = context.recipe.night, context.folder.parent.name
     report = _report_address(context.tracker, tournament)
     training, _, stage = candidate.name.partition("/")
     tags = {"candidate": candidate.name, TOURNAMENT_TAG: tournament, "night": night, "report": report}
-    tags["verdict"] = test["verdict"] if test else "no opponent"
+    tags["verdict"] = evidence.outcome
     tags |= {"opponent": decision["opponent"]} if decision["opponent"] else {}
     tags |= {name.partition("/")[2]: f"{value:g}" for name, value in evidence.metrics.items()}
     tags |= evidence.tags

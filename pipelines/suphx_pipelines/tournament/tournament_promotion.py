@@ -10,6 +10,7 @@ from typing import Any
 
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.summary.verdict import Outcome
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
@@ -33,12 +34,13 @@ def evidence_of(decision: Mapping[str, Any], version: str | None) -> Evidence:
     """Return what the match says of the candidate; ``version``: of the champion in the registry, if there is one."""
     opponent, match, test = decision["opponent"], decision["match"], decision["test"]
     others = decision.get("other_seatings", {})  # an earlier version had none
+    outcome = tournament_report.outcome(decision)
     if test is None:
-        return Evidence()
+        return Evidence(outcome=outcome)
     if match is None:
-        return Evidence(why=_failure(test, opponent, version), tags=_bounds(test))
+        return Evidence(outcome=outcome, why=_failure(test, outcome, opponent, version), tags=_bounds(test))
     why = _evidence(match, test, opponent, version) + _seatings(others)
-    return Evidence(why=why, metrics=_figures(match, test, others))
+    return Evidence(outcome=outcome, why=why, metrics=_figures(match, test, others))
 
 
 def _figures(match: Mapping[str, Any], test: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, float]:
@@ -67,7 +69,7 @@ def _bounds(test: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _failure(test: Mapping[str, Any], opponent: str, version: str | None) -> str:
+def _failure(test: Mapping[str, Any], outcome: Outcome, opponent: str, version: str | None) -> str:
     """Return why a candidate was not promoted."""
     low, high = test["always_valid_intervals"][test["decides"]]
     if test["decides"] == "placement":
@@ -75,8 +77,8 @@ def _failure(test: Mapping[str, Any], opponent: str, version: str | None) -> str
     else:
         difference = f"Difference in points per hanchan, higher is better: {low:+.1f} to {high:+.1f}"
     return (
-        f"Not promoted: the sequential test against {_named(opponent, version)} ended with "
-        f'"{test["verdict"].replace("_", " ")}" after {test["hanchans"]:,} hanchans. {difference} (always-valid 95 % '
+        f"Not promoted: the match against {_named(opponent, version)} ended with "
+        f'"{outcome.replace("_", " ")}" after {test["hanchans"]:,} hanchans. {difference} (always-valid 95 % '
         "interval)."
     )
 

@@ -25,7 +25,7 @@ from suphx_pipelines.report import report_page, report_riichi_game, report_summa
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, riichi_night_game
-from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME, promotion_reason
+from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME, outcome_of, promotion_reason
 from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
@@ -112,7 +112,7 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
         decision,
         is_promoted=is_promoted,
         nothing_new="no checkpoint is new, give pool.newest_from a folder or storage of runs",
-        stopped=lambda: _stop_text(test),
+        stopped=lambda: _stop_text(decision),
         figures=figures,
     )
 
@@ -145,13 +145,21 @@ def _fresh_text(match: Mapping[str, Any]) -> str:
     )
 
 
-def _stop_text(test: Mapping[str, Any]) -> str:
+def outcome(decision: Mapping[str, Any]) -> Outcome:
+    """Return what came of the deciding match; the average placement says who is worse."""
+    return outcome_of(decision, is_worse=lambda: decision["test"]["always_valid_intervals"]["placement"][0] > 0)
+
+
+def _stop_text(decision: Mapping[str, Any]) -> str:
     """Return why a match ended without a pass."""
+    test, found = decision["test"], outcome(decision)
     is_placement = test["decides"] == "placement"
     unit = "places" if is_placement else "points per hanchan"
     bounds = f"always-valid 95 % interval {interval(test['always_valid_interval'], 3 if is_placement else 1)} {unit}"
     played = f"{test['hanchans']:,} hanchans ({bounds})"
-    if test["verdict"] == "undecided":
+    if found == "worse":
+        return f"it is worse, after {played}"
+    if found == "undecided":
         return f"undecided after {played}, about {test['expected_hanchans']:,.0f} more are needed"
     return f"not better by {test['difference']:g} {unit}, decided after {played}"
 
@@ -161,12 +169,12 @@ def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdic
     sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
     test, match = decision["test"], decision["match"]
     if test is None:
-        return Verdict(outcome="none", sentence=sentence)  # the first champion has beaten nobody
+        return Verdict(outcome=outcome(decision), sentence=sentence)
     if match is not None:
         found = match["paired_difference"]
         low, high = found["interval"]
         return Verdict(
-            outcome="better",
+            outcome=outcome(decision),
             sentence=sentence,
             difference=found["average_placement"],
             low=low,
@@ -174,8 +182,7 @@ def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdic
             hanchans=match["hanchans"],
         )
     low, high = test["always_valid_intervals"]["placement"]
-    outcome: Outcome = "worse" if low > 0 else "undecided"
-    return Verdict(outcome=outcome, sentence=sentence, low=low, high=high, hanchans=test["hanchans"])
+    return Verdict(outcome=outcome(decision), sentence=sentence, low=low, high=high, hanchans=test["hanchans"])
 
 
 def _decision(decision: Mapping[str, Any]) -> str:

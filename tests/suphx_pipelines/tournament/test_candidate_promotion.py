@@ -84,7 +84,7 @@ def promote(runs: Path, candidate: Entrant, *, is_won: bool, candidate_alias: st
     promote_candidate(
         context,
         decision,
-        evidence=Evidence(),
+        evidence=Evidence(outcome="better"),
         reason=str,
         code=riichi_code(),
         net_files=checkpoint_names(),

@@ -185,10 +185,12 @@ def test_three_nights(runs: Path) -> None:
         "c-1/reinforcement",
         "3",
     )
-    assert candidate.tags["verdict"] in ("not_better", "undecided")
+    run = TrackingStore(runs).find(Path(third["report"]).parents[1].name)
+    assert run is not None
+    assert candidate.tags["verdict"] == run.data.tags["suphx.outcome"] != "better"
     outcomes = [version.tags["outcome"] for version in TrackingStore(runs).client.search_model_versions()]
     assert outcomes == ["not promoted", "promoted", "promoted"], "the newest version first"
-    assert (candidate.description or "").startswith(f"Not promoted: the sequential test against {CHAMPION} (version 2)")
+    assert (candidate.description or "").startswith(f"Not promoted: the match against {CHAMPION} (version 2)")
     run_id, _, name = candidate.tags["report"].removeprefix("runs:/").partition("/")
     report = TrackingStore(runs).client.download_artifacts(run_id, name, str(runs.parent))
     assert Path(report).read_bytes() == (Path(third["report"]).parent / "mlflow" / name).read_bytes()

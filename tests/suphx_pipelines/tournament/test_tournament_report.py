@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx_pipelines.tournament import leaderboard_page
+from suphx_pipelines.tournament import leaderboard_page, tournament_promotion
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool
-from suphx_pipelines.tournament.sides import side_decision_page
+from suphx_pipelines.tournament.sides import side_decision_page, side_promotion
 from suphx_pipelines.tournament.tournament_report import contrary_seatings, reason, verdict
 
 Ends = list[float]
@@ -91,3 +91,35 @@ def test_a_first_champion_that_beat_nobody_is_not_called_better() -> None:
     for found in (verdict(first, promotion), side_decision_page.verdict(first, promotion)):
         assert found.outcome == "none"
         assert found.sentence == "New champion: a-1/reinforcement is the first that played."
+
+
+@pytest.mark.parametrize(
+    ("stopped", "bounds", "outcome", "word"),
+    [
+        ("undecided", (0.1, 0.3), "worse", "worse"),
+        ("not_better", (0.1, 0.3), "worse", "worse"),
+        ("not_better", (-0.1, 0.2), "not_better", "not better"),
+        ("undecided", (-0.1, 0.2), "undecided", "undecided"),
+    ],
+)
+def test_the_run_the_registry_and_every_sentence_have_one_verdict(
+    stopped: str, bounds: tuple[float, float], outcome: str, word: str
+) -> None:
+    low, high = bounds
+    test: dict[str, Any] = {"verdict": stopped, "decides": "placement", "hanchans": 400, "difference": 0.05}
+    test |= {
+        "expected_hanchans": 9.0,
+        "always_valid_interval": [low, high],
+        "always_valid_intervals": {"placement": [low, high], "points": [-9.0, 9.0]},
+    }
+    lost = {"candidate": "a", "opponent": "ukeire", "is_won": False, "test": test, "match": None}
+    test_of_sides = {**test, "decks": 400, "expected_decks": 9.0, "always_valid_interval": [0.5 - high, 0.5 - low]}
+    lost_sides = {**lost, "test": test_of_sides}
+    evidence = tournament_promotion.evidence_of(lost, "3"), side_promotion.evidence_of(lost_sides, "3")
+    told = reason(lost, is_promoted=False), side_decision_page.reason(lost_sides, is_promoted=False)
+    verdicts = verdict(lost, {"reason": told[0]}), side_decision_page.verdict(lost_sides, {"reason": told[1]})
+    assert [each.outcome for each in (*evidence, *verdicts)] == [outcome] * 4
+    others = {"worse", "not better", "undecided"} - {word}
+    for text in (*told, *(each.why for each in evidence)):
+        assert not [other for other in others if other in text], text
+    assert all(f'"{word}"' in each.why for each in evidence)

@@ -12,8 +12,8 @@ from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent
-from suphx_pipelines.summary.verdict import Verdict
-from suphx_pipelines.tournament.candidate_promotion import promotion_reason
+from suphx_pipelines.summary.verdict import Outcome, Verdict
+from suphx_pipelines.tournament.candidate_promotion import outcome_of, promotion_reason
 from suphx_pipelines.tournament.live_page import Look, words_of_test
 
 _NOTE = (
@@ -29,7 +29,7 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
         decision,
         is_promoted=is_promoted,
         nothing_new="no nets are new, give pool.newest_from a folder or storage of runs",
-        stopped=lambda: _stop_text(test),
+        stopped=lambda: _stop_text(decision),
         figures=lambda: f"{fresh_text(decision['match'])}; decided after {number(test['decks'])} decks",
     )
 
@@ -50,11 +50,19 @@ def share_interval(bounds: list[float]) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
-def _stop_text(test: Mapping[str, Any]) -> str:
+def outcome(decision: Mapping[str, Any]) -> Outcome:
+    """Return what came of the deciding match."""
+    return outcome_of(decision, is_worse=lambda: decision["test"]["always_valid_interval"][1] < 0.5)
+
+
+def _stop_text(decision: Mapping[str, Any]) -> str:
     """Return why a match ended without a pass."""
+    test, found = decision["test"], outcome(decision)
     bounds = f"always-valid 95 % interval {share_interval(test['always_valid_interval'])} of the games won"
     played = f"{number(test['decks'])} decks ({bounds})"
-    if test["verdict"] == "undecided":
+    if found == "worse":
+        return f"it is worse, after {played}"
+    if found == "undecided":
         return f"undecided after {played}, about {number(test['expected_decks'])} more are needed"
     return f"it does not win {_wanted(test)} of the games, decided after {played}"
 
@@ -66,11 +74,7 @@ def _wanted(test: Mapping[str, Any]) -> str:
 def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
     """Return what was decided, in one sentence."""
     sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
-    test = decision["test"]
-    if test is None:
-        return Verdict(outcome="none", sentence=sentence)  # the first champion has beaten nobody
-    is_worse = test["always_valid_interval"][1] < 0.5
-    return Verdict(outcome="better" if decision["is_won"] else "worse" if is_worse else "undecided", sentence=sentence)
+    return Verdict(outcome=outcome(decision), sentence=sentence)
 
 
 def decision_section(decision: Mapping[str, Any]) -> str:

@@ -105,7 +105,7 @@ def test_candidates_that_lose_are_registered_and_old_ones_are_deleted(runs: Path
     assert {alias: int(number) for alias, number in client.get_registered_model("doudizhu").aliases.items()} == {
         "candidate": 2
     }
-    assert "the sequential test against rule ended with" in str(found[0].description)
+    assert "the match against rule ended with" in str(found[0].description)
 
 
 def match(share: float) -> dict[str, Any]:
