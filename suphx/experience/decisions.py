@@ -39,7 +39,7 @@ class Decisions:
     comparisons with records; the loss does not use it (docs/self-play.md)."""
     is_joint: BOOL
     """bool [n]: decided at the same time as the row before it in its trajectory: the net was asked about several claims
-    or kans. Their order has no meaning: together they are one step of a trajectory (advantage.py)."""
+    or kans. Their order has no meaning: together they are one step of a trajectory (policy_gradient.py)."""
     log_probs: F32
     """Of the behaviour policy."""
     versions: I32

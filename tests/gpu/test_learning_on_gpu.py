@@ -17,10 +17,8 @@ from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.data.dataset import StreamPosition
 from suphx.training.data.feed import Batch
-from suphx.training.reinforcement.update.actor_critic import new_actor_critic
-from suphx.training.reinforcement.update.head_batch import HeadBatch
-from suphx.training.reinforcement.update.learning_step import LearningStep
-from suphx.training.supervised.loss_gradients import LossGradients
+from suphx.training.reinforcement.learning_step import HeadBatch, LearningStep, new_actor_critic
+from suphx.training.supervised.loss import LossGradients
 from suphx.training.supervised.supervised import HeadProgress, train_head
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from tests.models.random_nets import NUM_PLANES, random_rows

@@ -13,8 +13,7 @@ from typing import Any
 
 from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.registry import game_modules
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.training_watch import StoppedError
+from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
 from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
 from suphx.training.monte_carlo.round_backend import NewBackend

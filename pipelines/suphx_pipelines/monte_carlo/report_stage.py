@@ -10,7 +10,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.statistics import proportion_interval
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.engine.json_file import read_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.learner_config import DistillationConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 
 
@@ -67,7 +67,7 @@ class OracleDistillationConfig:
     max_updates: int = 0
     """Updates of self-play with the oracle as teacher; 0 = no distillation."""
     weight: float = 1.0
-    """Weight in the loss of the distance above the bound (suphx/training/reinforcement/distillation.py); 0 = no
+    """Weight in the loss of the distance above the bound (suphx/training/reinforcement/policy_gradient.py); 0 = no
     teacher."""
     bound: float = 0.05
     """Mean KL(oracle || policy) in nats below which there is no loss."""

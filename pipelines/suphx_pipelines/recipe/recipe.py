@@ -19,8 +19,8 @@ from suphx.training.data.split import SplitConfig
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.playouts import playout_config
 from suphx.training.playouts.playout_config import PlayoutConfig
-from suphx.training.reward import reward_learning_config
-from suphx.training.reward.reward_learning_config import RewardLearningConfig
+from suphx.training.reward import reward_config
+from suphx.training.reward.reward_config import RewardLearningConfig
 from suphx.training.supervised import supervised_config
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
@@ -227,7 +227,7 @@ _FREE_KEYS = (
     *(f"playouts.{key}" for key in playout_config.FREE_KEYS),
     *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
     "reward_predictor.is_wanted",
-    *(f"reward_predictor.learning.{key}" for key in reward_learning_config.FREE_KEYS),
+    *(f"reward_predictor.learning.{key}" for key in reward_config.FREE_KEYS),
     "storage",
     *(f"stream.{key}" for key in stream_config.FREE_KEYS),
     *(f"supervised.{key}" for key in supervised_config.FREE_KEYS),

@@ -14,7 +14,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.models.nets.net_config import head_index
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
 from suphx_pipelines.charts.figure import files
 from suphx_pipelines.engine.json_file import read_json

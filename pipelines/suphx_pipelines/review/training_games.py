@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.training.data.game_store import open_store
+from suphx.training.data.head_data import open_store
 from suphx.training.data.split import split_by_game
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.recipe.recipe import Recipe

@@ -26,7 +26,7 @@ from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed

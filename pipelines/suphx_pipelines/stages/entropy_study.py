@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 
 from suphx.games.registry import DEFAULT_GAME, game_modules
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx.training.loop.training_watch import METRICS_FILE
+from suphx.training.reinforcement.learner_config import EntropyConfig
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import reinforcement

@@ -16,10 +16,9 @@ from dataclasses import replace
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.loop.training_watch import METRICS_FILE
+from suphx.training.reinforcement.learner_config import DistillationConfig, LearnerConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig
 from suphx_pipelines.recipe.recipe import Recipe

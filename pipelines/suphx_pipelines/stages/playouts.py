@@ -1,7 +1,7 @@
 """The playouts stage: the nets learn from what each of several actions leads to (docs/playouts.md).
 
-Leaves what ``suphx.training.playouts.playout_run`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and the
-state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the
+Leaves what ``suphx.training.playouts.playout_training`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and
+the state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the
 recipe leaves that to self-play, which begins with these nets.
 """
 
@@ -18,8 +18,8 @@ from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
+from suphx.training.loop.training_watch import METRICS_FILE
+from suphx.training.playouts.playout_training import PlayoutJob, PlayoutRun
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages

@@ -18,7 +18,7 @@ from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_rewa
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext

@@ -19,11 +19,9 @@ from suphx.evaluation.statistics import paired_difference
 from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE
 from suphx.models.nets.policy import num_weights
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.training.data.game_store import open_store
+from suphx.training.data.head_data import open_store
 from suphx.training.data.split import KyokuSplit, split_by_game
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.training_watch import StoppedError
-from suphx.training.reward.game_history import GameHistories, game_histories
+from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
 from suphx.training.reward.reward_comparison import (
     calibration,
     compared_predictions,
@@ -32,7 +30,13 @@ from suphx.training.reward.reward_comparison import (
     paid,
     sum_gap,
 )
-from suphx.training.reward.reward_learning import EpochReport, RewardLearning, learn_rewards
+from suphx.training.reward.reward_learning import (
+    EpochReport,
+    GameHistories,
+    RewardLearning,
+    game_histories,
+    learn_rewards,
+)
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch

@@ -18,7 +18,7 @@ from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.riichi import sample_game, viewer_game
 from suphx.selfplay.agents.agent import Agent, load_agent
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import (

@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx.models.nets.net_config import checkpoint_name, head_index
-from suphx.training.data.game_store import open_store
-from suphx.training.data.head_data import head_data
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.training_watch import StoppedError
+from suphx.training.data.head_data import head_data, open_store
+from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json, write_json

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from suphx.printable_text import encodable
-from suphx.training.data.game_store import open_store
+from suphx.training.data.head_data import open_store
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
 from suphx_pipelines.summary.agent_commands import agent_commands

@@ -26,13 +26,12 @@ from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
 from suphx.training.adaptation import adaptation_trial
-from suphx.training.adaptation.adaptation import check_trained_blocks
+from suphx.training.adaptation.adaptation import check_trained_blocks, train_rollout_critic
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
 from suphx.training.adaptation.adapter import Adapter
-from suphx.training.adaptation.rollout_critic import train_rollout_critic
-from suphx.training.reward.deal_reward import DealReward, PredictedChange, points_won
 from suphx.training.reward.global_reward import Prediction
+from suphx.training.reward.reward import DealReward, PredictedChange, points_won
 from suphx.training.reward.reward_config import GlobalRewardConfig
 from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
 from suphx_platform.agents.adaptation_results import KeptResults
@@ -61,7 +60,7 @@ class AdaptationExperiment:
     seed: int = 0
     """Of hands, rollouts and test deals."""
     reward_predictor: str = ""
-    """Path of a reward predictor whose change is the reward (training/reward/deal_reward.py); empty: points won."""
+    """Path of a reward predictor whose change is the reward (training/reward/reward.py); empty: points won."""
     workers: int = 1
     """Processes; no figure but the time depends on it."""
     config: AdaptationConfig = field(default_factory=AdaptationConfig)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from suphx.experience.decisions import Decisions
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.training.reward.global_reward import Prediction
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
@@ -38,7 +38,7 @@ class SelfPlay:
     prediction: Prediction | None = None
     """What rewards are differences of; None: they are round scores."""
     teacher: PolicySet | None = None
-    """Nets with oracle planes that the learning nets imitate (suphx/training/reinforcement/distillation.py)."""
+    """Nets with oracle planes that the learning nets imitate (suphx/training/reinforcement/policy_gradient.py)."""
     opponent: PolicySet | None = None
     """Nets that the matches called ``start`` are against; None: those that self-play begins with."""
     carried: LearnerState | None = None

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from suphx.models.checkpoints.tensor_file import read_tensors
-from suphx.training.reinforcement.update.update_control import new_stage
+from suphx.training.reinforcement.update_control import new_stage
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 

@@ -34,7 +34,7 @@ _FORK = get_context("fork")
 
 def main(groups: Sequence[str]) -> None:
     """Compile ``groups`` of training/kernels/warmup.py side by side, those of the first games with priority."""
-    from suphx.training.kernels.compiled_groups import mark_compiled
+    from suphx.training.kernels.kernel_cost import mark_compiled
 
     pool = _CompilePool(groups)
     try:

@@ -98,7 +98,7 @@ class KernelWarmup:
         from numba import config
 
         from suphx.cache_folder import cache_root, is_writable
-        from suphx.training.kernels.compiled_groups import missing_groups
+        from suphx.training.kernels.kernel_cost import missing_groups
         from suphx.training.kernels.warmup import KERNEL_GROUPS
 
         wanted = set(groups) or set(KERNEL_GROUPS)

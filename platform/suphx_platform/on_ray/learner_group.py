@@ -22,10 +22,9 @@ with warnings.catch_warnings():
 
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reinforcement.update.head_batch import Figures, Step
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
-from suphx.training.reinforcement.update.step_state import load_step_tensors, step_tensors
+from suphx.training.loop.prediction import DivergedError
+from suphx.training.reinforcement.learner_config import LearnerConfig
+from suphx.training.reinforcement.learning_step import Figures, Step, load_step_tensors, step_tensors
 from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner, module_spec
 from suphx_platform.parts.learner import KlColumns

@@ -22,12 +22,16 @@ from suphx.experience.decisions import Decisions
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.reinforcement.update.actor_critic import new_actor_critic
-from suphx.training.reinforcement.update.head_batch import Figures, Step
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
-from suphx.training.reinforcement.update.learning_step import LearningStep
-from suphx.training.reinforcement.update.step_state import load_step_tensors, step_tensors
-from suphx.training.reinforcement.update.update_control import UpdateControl
+from suphx.training.reinforcement.learner_config import LearnerConfig
+from suphx.training.reinforcement.learning_step import (
+    Figures,
+    LearningStep,
+    Step,
+    load_step_tensors,
+    new_actor_critic,
+    step_tensors,
+)
+from suphx.training.reinforcement.update_control import UpdateControl
 from suphx_platform.parts.parameter_server import Weights
 
 KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]

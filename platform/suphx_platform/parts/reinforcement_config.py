@@ -8,8 +8,8 @@ from typing import Literal, get_args
 from suphx.evaluation.match_config import MIN_DEALS
 from suphx.models.nets.net_config import check_heads, head_index
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.training.reinforcement.learner_config import LearnerConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import ParameterServerConfig

@@ -21,7 +21,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import STATE_FILE, HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session

@@ -7,7 +7,7 @@ from typing import Any
 
 from ray.train import UserCallback
 
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 
 
 class FinalErrors(UserCallback):

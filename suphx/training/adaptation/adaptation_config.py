@@ -22,7 +22,7 @@ class AdaptationConfig:
     which removes the luck of the deal."""
     baseline: RolloutBaseline = "deal"
     """What is taken off a trajectory's reward: the mean of the others of its deal, of all others of the hand, nothing
-    (the plain formula), or what a critic expects at each discard (rollout_critic.py)."""
+    (the plain formula), or what a critic expects at each discard (adaptation.py)."""
     gae_lambda: float = 1.0
     """With a critic: lambda of the advantages (generalised advantage estimation). 1 = the reward of the trajectory, as
     in equation 6; below 1 a discard is judged mostly by what the critic expects a few discards later."""

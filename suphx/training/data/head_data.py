@@ -10,9 +10,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import KyokuStore, PlaneLayout, Samples, encode_kyokus, find_encoder
+from suphx.games.riichi import SUIT_ORDERS, KyokuStore, PlaneLayout, Samples, encode_kyokus, find_encoder, permute_suits
 from suphx.training.data.dataset import Encode
 from suphx.training.data.split import KyokuSplit, SplitConfig, first_games, shard_by_game, split_by_game
+
+
+def exchange_suits(samples: Samples, random: np.random.Generator) -> None:
+    """Give every sample one of the six orders of the suits at random, in place."""
+    permute_suits(samples, random.integers(len(SUIT_ORDERS), size=len(samples.labels)))
+
+
+def open_store(folder: Path) -> KyokuStore:
+    """Return the store in ``folder``; ValueError if there is none, or one of another version."""
+    return KyokuStore.open(folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

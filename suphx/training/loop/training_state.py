@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,27 @@ from torch.optim import Optimizer
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.printable_text import shortened
 from suphx.training.data.dataset import StreamPosition
-from suphx.training.loop.progress_types import check_types
+
+
+def check_types(progress: Any) -> None:
+    """Raise TypeError if a value of a dataclass has another type than that of a new one.
+
+    A whole number will do for a float, and any number for None; the items of a list are dicts or dataclasses.
+    """
+    new = type(progress)()
+    for each in fields(progress):
+        value = getattr(progress, each.name)
+        if not _fits(value, getattr(new, each.name)):
+            raise TypeError(f"{each.name} is {value!r:.80}")
+
+
+def _fits(value: Any, new: Any) -> bool:
+    if new is None:
+        return value is None or type(value) in (int, float)
+    if isinstance(new, list):
+        return type(value) is list and all(isinstance(item, dict) or is_dataclass(item) for item in value)
+    return type(value) is type(new) or (type(new) is float and type(value) is int)
+
 
 FORMAT_VERSION = 3
 
@@ -125,3 +147,37 @@ def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> No
             f"{path} belongs to another training ({'; '.join(differences)}): "
             "restore these settings to continue it, or delete the file to start over"
         )
+
+
+class Clock:
+    """Adds the time that passes to ``progress``; knows how fast rows go and how long was waited for them.
+
+    On a GPU the wait is that of the process that launches the work: the device may still be busy with what was
+    launched before, so that the share is the most that the device can have been idle for lack of samples.
+    """
+
+    def __init__(self, progress: TrainingProgress) -> None:
+        self._progress = progress
+        self._last_tick = self._lap_start = time.monotonic()
+        self._lap_samples, self._lap_waited = progress.samples, progress.waited_seconds
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the time inside the block as waiting."""
+        start = time.monotonic()
+        yield
+        self._progress.waited_seconds += time.monotonic() - start
+
+    def tick(self) -> None:
+        """Add the time since the last tick."""
+        now = time.monotonic()
+        self._progress.seconds += now - self._last_tick
+        self._last_tick = now
+
+    def lap(self) -> tuple[float, float]:
+        """Return rows a second and the share of waiting since the last lap, and start a new one."""
+        now, progress = time.monotonic(), self._progress
+        elapsed = max(now - self._lap_start, 1e-9)
+        samples, waited = progress.samples - self._lap_samples, progress.waited_seconds - self._lap_waited
+        self._lap_start, self._lap_samples, self._lap_waited = now, progress.samples, progress.waited_seconds
+        return samples / elapsed, waited / elapsed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+METRICS_FILE = "metrics.json"
+
 
 class TrainingWatch:
     """Callbacks of a training. This base class ignores all messages and never stops the training."""

@@ -25,9 +25,8 @@ from torch import Tensor
 from suphx.atomic_file import write_atomically
 from suphx.games.candidate_game import CandidateGame
 from suphx.models.device import torch_threads
-from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
-from suphx.training.loop.training_watch import PartAwayError, StoppedError, TrainingWatch
+from suphx.training.loop.training_watch import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
 from suphx.training.monte_carlo.monte_carlo_config import (
     FREE_KEYS,
     MonteCarloConfig,

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.optim import RMSprop
 
 from suphx.kernel.record import I64, U8
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 
 

@@ -17,7 +17,7 @@ from suphx.games.candidate_game import CandidateGame
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
 from suphx.training.monte_carlo.round_player import RoundPlayer
-from suphx.training.monte_carlo.value_evaluation import Figures, evaluate_nets
+from suphx.training.monte_carlo.value_player import Figures, evaluate_nets
 
 
 @dataclass(frozen=True, slots=True)

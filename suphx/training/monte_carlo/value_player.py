@@ -17,6 +17,7 @@ from suphx.kernel.record import I32, I64, U8
 from suphx.models.device import first_weights
 from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
 from suphx.models.segments import segment_argmax, segment_rows
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 
 _MAX_CANDIDATES = 8192  # about so many go through a net at a time: more would need gigabytes
 
@@ -118,3 +119,24 @@ def _new_net(game: CandidateGame, seat: int) -> CandidateValueNet:
             state_columns=columns.state, history_columns=columns.history, candidate_columns=columns.candidate
         )
     )
+
+
+Figures = dict[str, dict[str, float]]
+"""Opponent -> ``wp_<side>``, ``adp_<side>`` and the standard error of each, ``…_error``."""
+
+
+def evaluate_nets(
+    config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList, *, is_bf16: bool
+) -> Figures:
+    """Play ``evaluate_decks`` deals against each opponent, with the nets on each side."""
+    player = ValuePlayer(nets.eval(), game.candidate_columns(rules), is_bf16=is_bf16)
+    found: Figures = {}
+    for opponent in config.opponents:
+        results = game.play_match(config.evaluate_decks, rules, player, game.scripted_player(opponent))
+        found[opponent] = {}
+        for side, reached in results.items():
+            for measure, numbers in (("wp", reached.wins), ("adp", reached.points)):
+                values = numbers.astype(np.float64)
+                found[opponent][f"{measure}_{side}"] = float(values.mean())
+                found[opponent][f"{measure}_{side}_error"] = float(values.std() / np.sqrt(len(values)))
+    return found

@@ -5,6 +5,7 @@ Everything is a pure function of a batch of decisions: what the nets say now, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -12,10 +13,106 @@ from torch import Tensor
 
 from suphx.games.riichi import COST_POINTS
 from suphx.models.sampling import masked_logits
-from suphx.training.reinforcement.advantage import generalised_advantages
 from suphx.training.reinforcement.batch_columns import LossColumns
-from suphx.training.reinforcement.expected_cost import ExpectedCost, expected_cost
-from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from suphx.training.reinforcement.learner_config import DistillationConfig, PolicyGradientConfig
+
+
+def generalised_advantages(
+    values: Tensor,
+    rewards: Tensor,
+    is_last: Tensor,
+    ratios: Tensor,
+    decay: float,
+    expected_costs: Tensor | None = None,
+    is_joint: Tensor | None = None,
+    *,
+    max_ratio: float = 0.0,
+) -> Tensor:
+    """Return the advantages [n] of n decisions, those of a trajectory one after another.
+
+    ``values`` [n] of the critic; ``rewards`` [n] of the kyoku, the same in each row of a trajectory; ``is_last`` bool
+    [n]; ``ratios`` [n]: importance ratios, truncated here to ``max_ratio`` (0 = not at all). A decision has the error
+    ``delta[t] = value[t + 1] - value[t]``, the last one ``reward - value[t]``, and the advantage
+    ``delta[t] + decay * ratio[t + 1] * advantage[t + 1]``; ``decay`` is the lambda of the source.
+
+    With ``expected_costs`` [n], values and rewards are without what a decision itself costs at
+    once, and the value of the next decision counts less its expected cost. Of the rewards only the last rows count.
+
+    ``is_joint`` bool [n]: the row is one decision with the row before it (several claims or kans at one time). Such
+    rows are one step t, whatever their order: its value is their mean, its ratio the product of theirs, which is
+    truncated as a whole. All of them have the estimated return ``value[t] + advantage[t]`` of the step; the advantage
+    of a row is that minus its own value.
+    """
+    if is_joint is None:
+        following = values if expected_costs is None else values - expected_costs
+        following = torch.cat([following[1:], following[-1:]])
+        errors = torch.where(is_last, rewards, following) - values
+        traces = ratios.clamp_max(max_ratio) if max_ratio else ratios
+        return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
+    steps = _steps(is_joint, is_last)
+    sizes = _sums(steps, torch.ones_like(values)).clamp_min(1)
+    step_values, step_ratios = _sums(steps, values) / sizes, _sums(steps, ratios.log()).exp()
+    ends = _sums(steps, is_last.to(values.dtype)) > 0
+    costs = None if expected_costs is None else _sums(steps, expected_costs) / sizes
+    paid = _sums(steps, rewards * is_last)
+    advantages = generalised_advantages(step_values, paid, ends, step_ratios, decay, costs, max_ratio=max_ratio)
+    return (step_values + advantages)[steps] - values
+
+
+def _steps(is_joint: Tensor, is_last: Tensor) -> Tensor:
+    """Return int64 [n]: the number of the step that each row belongs to, from 0 on."""
+    is_first_row = torch.cat([torch.ones_like(is_last[:1]), is_last[:-1]])
+    return (~is_joint | is_first_row).long().cumsum(0) - 1
+
+
+def _sums(steps: Tensor, column: Tensor) -> Tensor:
+    """Return the sums [n] of ``column`` [n] over the rows of each step; 0 beyond the last step."""
+    return torch.zeros_like(column).index_add(0, steps, column)
+
+
+def weighted_sums(terms: Tensor, weights: Tensor, is_last: Tensor) -> Tensor:
+    """Return the sums [n] with ``sum[t] = terms[t] + weights[t] * sum[t + 1]``.
+
+    ``is_last`` bool [n]: ends of trajectories, where the sum is ``terms[t]``; the last row is one. They are solved for
+    all rows at once, in log2(n) doublings of the number of rows that each one includes.
+    """
+    sums, weights = terms, weights.masked_fill(is_last, 0.0)
+    reach = 1
+    while reach < len(terms):
+        sums, weights = (
+            torch.cat([sums[:-reach] + weights[:-reach] * sums[reach:], sums[-reach:]]),
+            torch.cat([weights[:-reach] * weights[reach:], torch.zeros_like(weights[-reach:])]),
+        )
+        reach *= 2
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCost:
+    """The costs of n decisions under the present policy, in the unit of the rewards."""
+
+    loss: Tensor
+    """0-d: mean of the expected costs; differentiable."""
+    expected: Tensor
+    """[n]: sum over the legal actions of probability times cost."""
+    taken: Tensor
+    """[n]: cost of the action that was taken."""
+
+    def rewards_of_the_rest(self, rewards: Tensor, is_last: Tensor) -> Tensor:
+        """Return ``rewards`` [n] without what each decision costs at once, and with later costs as expectations."""
+        surprises = self.taken - self.expected
+        return rewards + self.expected + weighted_sums(surprises, torch.ones_like(surprises), is_last)
+
+
+def expected_cost(logits: Tensor, masks: Tensor, costs: Tensor, actions: Tensor) -> ExpectedCost:
+    """Return the expected costs of decisions.
+
+    ``logits`` [n, k] of the policy; ``masks`` [n, k] (models/sampling.py); ``costs`` [n, k]; ``actions`` int64 [n].
+    """
+    expected = (torch.softmax(masked_logits(logits, masks), dim=1) * costs).sum(dim=1)
+    taken = costs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    return ExpectedCost(expected.mean(), expected.detach(), taken)
+
 
 _TINY = torch.finfo(torch.float32).tiny
 _QUANTILES = {"ratio_low": 0.05, "ratio_median": 0.5, "ratio_high": 0.95}
@@ -189,3 +286,21 @@ def _advantages(
         *(values, targets, decisions["is_last"], ratios, config.gae_lambda, expected, is_joint),
         max_ratio=config.max_trace_ratio,
     )
+
+
+def distillation_loss(
+    logits: Tensor,
+    teacher_logits: Tensor,
+    masks: Tensor,
+    config: DistillationConfig,
+    mean_of_learners: Callable[[Tensor], Tensor] = torch.clone,
+) -> tuple[Tensor, Tensor]:
+    """Return weight * max(0, distance - bound) and the distance, 0-d each.
+
+    The distance is the mean over rows of KL(teacher || policy); ``logits`` and ``teacher_logits`` [n, k], ``masks`` as
+    in ``policy_loss``. Only ``logits`` get a gradient. Of several learners ``mean_of_learners`` returns the distance of
+    the whole batch, which decides for all of them whether the bound is exceeded.
+    """
+    distance = kl_divergence(teacher_logits.detach(), logits, masks)
+    is_within = mean_of_learners(distance.detach().clone()) <= config.bound
+    return config.weight * (distance - config.bound).masked_fill(is_within, 0.0), distance.detach()

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from suphx.games.riichi import NUM_KYOKU, places_of_scores
 from suphx.kernel.record import I64
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
-from suphx.training.reward.game_history import GameHistories
-from suphx.training.reward.reward_learning import predict_games
+from suphx.training.reward.reward_learning import GameHistories, predict_games
 
 F64: TypeAlias = NDArray[np.float64]
 

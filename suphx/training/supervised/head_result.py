@@ -20,10 +20,9 @@ from suphx.models.nets.net_config import NetConfig, checkpoint_name
 from suphx.models.nets.policy import PolicyNet, num_weights
 from suphx.training.data.dataset import first_samples
 from suphx.training.data.head_data import HeadData
-from suphx.training.loop.loss_watch import StepLoss
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.prediction import predict
+from suphx.training.loop.prediction import StepLoss, predict
 from suphx.training.loop.training_state import TrainingProgress
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.supervised.metrics import calibrated_report, classification_report
 
 _HEADER_METRICS = ("samples", "loss", "accuracy", "balanced_accuracy")

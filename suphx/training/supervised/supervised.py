@@ -17,11 +17,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
@@ -33,26 +35,56 @@ from suphx.models.nets.compiled_net import CompiledNet, compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.data import stream_config
-from suphx.training.data.augmentation import exchange_suits
-from suphx.training.data.dataset import SampleStream, StreamPosition, first_samples
+from suphx.training.data.dataset import Encode, SampleStream, StreamPosition, first_samples, num_samples
 from suphx.training.data.feed import Batch, BatchFeed
-from suphx.training.data.head_data import HeadData
+from suphx.training.data.head_data import HeadData, exchange_suits
 from suphx.training.data.stream_config import StreamConfig
-from suphx.training.loop.clock import Clock
-from suphx.training.loop.loss_watch import DivergedError, LossWatch
-from suphx.training.loop.optimizer import new_optimizer
-from suphx.training.loop.prediction import predict
-from suphx.training.loop.schedule import learning_rate_factor
-from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.loop.optimizer import learning_rate_factor, new_optimizer
+from suphx.training.loop.prediction import DivergedError, LossWatch, predict
+from suphx.training.loop.training_state import Clock, TrainingProgress, load_training_state, save_training_state
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised import supervised_config
-from suphx.training.supervised.calibration import fit_calibration
 from suphx.training.supervised.head_result import HeadResult
-from suphx.training.supervised.loss_gradients import LossGradients
-from suphx.training.supervised.metrics import accuracy, cross_entropy
+from suphx.training.supervised.loss import LossGradients
+from suphx.training.supervised.metrics import accuracy, cross_entropy, fit_calibration
 from suphx.training.supervised.supervised_config import SupervisedConfig
-from suphx.training.supervised.training_plan import estimate_samples, plan_training
+
+_KYOKUS_AT_A_TIME = 128
+_ENOUGH_SAMPLES = 500
+_MOST_KYOKUS = 2048
+_SMALLEST_BATCH = 64
+_MOST_PASSES = 10
+"""Times the passes of the settings: more would learn the samples by heart."""
+
+
+def estimate_samples(encode: Encode, kyokus: NDArray[np.int64]) -> int:
+    """Return about how many samples ``kyokus`` have: counted in some of them, which are always the same ones."""
+    order = np.random.default_rng(0).permutation(kyokus)[:_MOST_KYOKUS]
+    counted = found = 0
+    while counted < len(order) and found < _ENOUGH_SAMPLES:
+        part = np.sort(order[counted : counted + _KYOKUS_AT_A_TIME])
+        found += num_samples(encode(part))
+        counted += len(part)
+    return round(found / counted * len(kyokus)) if counted else 0
+
+
+def plan_training(config: SupervisedConfig, samples: int, num_workers: int = 1) -> SupervisedConfig:
+    """Return ``config`` with the batch size and the passes that let a head of ``samples`` make ``min_steps`` steps.
+
+    The passes are those of one worker, so that a training can go on with any number of them; the batch size becomes a
+    multiple of ``num_workers``. Without a limit of passes there is nothing to change.
+    """
+    wanted = min(config.min_steps, config.max_steps or config.min_steps)
+    batch, epochs = config.batch_size, config.max_epochs
+    if not samples or not epochs:
+        return config
+    while samples * epochs / batch < wanted and batch % 2 == 0 and batch // 2 >= _SMALLEST_BATCH:
+        batch //= 2
+    passes = min(_MOST_PASSES * epochs, wanted * batch / samples)
+    whole = -(-batch // num_workers) * num_workers
+    return replace(config, batch_size=whole, max_epochs=max(epochs, round(passes, 3)))
+
 
 STATE_FILE = "training_state.safetensors"
 

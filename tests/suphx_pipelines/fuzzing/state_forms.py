@@ -15,9 +15,9 @@ from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.training.monte_carlo import monte_carlo_learning
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import learn_values
-from suphx.training.playouts import playout_run
+from suphx.training.playouts import playout_training
 from suphx.training.playouts.playout_config import PlayoutConfig
-from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
+from suphx.training.playouts.playout_training import PlayoutJob, PlayoutRun
 from suphx_platform.selfplay import run_folder
 from tests.games.riichi.fuzzing import stored_damage
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
@@ -44,7 +44,7 @@ def state_forms() -> list[StoredForm]:
         StoredForm("checkpoint", 4, lambda random: stored_damage.damaged_checkpoint(random, ()), _load_checkpoint),
         StoredForm("training state", 2, lambda random: stored_damage.damaged_state(random, ()), _load_training),
         StoredForm("self-play state", 1, _damaged(run_folder.STATE_FILE, _play_itself), _go_on_playing),
-        StoredForm("playout state", 1, _damaged(playout_run.STATE_FILE, _play_out), _go_on_with_playouts),
+        StoredForm("playout state", 1, _damaged(playout_training.STATE_FILE, _play_out), _go_on_with_playouts),
         StoredForm("Deep Monte-Carlo state", 0.02, _damaged(monte_carlo_learning.STATE_FILE, _learn_values), _learn_on),
     ]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.training.reinforcement.entropy import EntropyConfig, EntropyControl
+from suphx.training.reinforcement.learner_config import EntropyConfig, EntropyControl
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.supervised.supervised import HeadProgress
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import read_started

@@ -13,7 +13,7 @@ from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
-from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.learner_config import DistillationConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig

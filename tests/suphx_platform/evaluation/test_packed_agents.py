@@ -9,7 +9,7 @@ from suphx.evaluation.workers.game_task import GamePlan
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.nets.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent
-from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
+from suphx.training.adaptation.adapter import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.packed_agents import PackedAgents

@@ -14,8 +14,7 @@ import pytest
 from suphx.games.riichi.hand import shanten
 from suphx.kernel import kernel_lock
 from suphx.kernel.jit import cache_folder
-from suphx.training.kernels.compiled_groups import mark_compiled, missing_groups
-from suphx.training.kernels.kernel_cost import missing_costs
+from suphx.training.kernels.kernel_cost import mark_compiled, missing_costs, missing_groups
 from suphx.training.kernels.warmup import KERNEL_GROUPS
 from suphx_platform.console.console import Console
 from suphx_platform.console.progress import Progress

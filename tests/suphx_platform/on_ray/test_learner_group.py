@@ -20,9 +20,8 @@ from ray.util.placement_group import remove_placement_group
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.nets.policy import add_oracle_planes
-from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reinforcement.distillation_config import DistillationConfig
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.loop.prediction import DivergedError
+from suphx.training.reinforcement.learner_config import DistillationConfig, LearnerConfig
 from suphx_platform.on_ray.learner_group import LearnersLostError, RLlibWorkers
 from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.ray_session import ray_session

@@ -12,14 +12,16 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
-from suphx.training.reinforcement.distillation_config import DistillationConfig
-from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx.training.loop.prediction import DivergedError
+from suphx.training.reinforcement.learner_config import (
+    CriticWarmupConfig,
+    DistillationConfig,
+    EntropyConfig,
+    LearnerConfig,
+    PolicyGradientConfig,
+    TrustRegionConfig,
+)
 from suphx.training.reinforcement.policy_gradient import kl_divergence
-from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
-from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx_platform.parts.learner import Learner
 from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN
 from tests.training.reinforcement.update.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net

@@ -11,7 +11,7 @@ import numpy as np
 
 from suphx.experience.opponents import OpponentConfig
 from suphx.models.checkpoints.tensor_file import read_tensors
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.reinforcement.learner_config import LearnerConfig
 from suphx_platform.backend.backend import SelfPlay
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig

@@ -18,12 +18,14 @@ from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set
-from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
-from suphx.training.reinforcement.entropy import EntropyConfig
-from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
-from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.loop.prediction import DivergedError
+from suphx.training.reinforcement.learner_config import (
+    CriticWarmupConfig,
+    EntropyConfig,
+    LearnerConfig,
+    PolicyGradientConfig,
+    TrustRegionConfig,
+)
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.backend.backend import Event, Learned, SelfPlay
 from suphx_platform.backend.carried_state import load_learner_state

@@ -17,7 +17,7 @@ import pytest
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, SelfPlay
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome

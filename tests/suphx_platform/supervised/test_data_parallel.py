@@ -26,7 +26,7 @@ from torch.multiprocessing.spawn import spawn
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.samples import Samples
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session

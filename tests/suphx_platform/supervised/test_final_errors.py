@@ -5,7 +5,7 @@ import json
 import pytest
 
 from suphx.games.riichi import BadDealError
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.worker_interrupt import WorkerDiedError
 from suphx_platform.supervised.final_errors import FinalErrors, is_final
 

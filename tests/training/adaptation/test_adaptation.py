@@ -13,7 +13,7 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.rollouts.deal_play import SeatDecisions
 from suphx.training.adaptation.adaptation import adapt_net, copy_for_adaptation, rollout_advantages, trajectory_loss
 from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from tests.training.twins import adaptation_twin as twin
 
 NUM_PLANES = 20

@@ -10,7 +10,7 @@ from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import draw_starts
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
-from suphx.training.reward.deal_reward import points_won
+from suphx.training.reward.reward import points_won
 from tests.selfplay.agents.small_agent import small_agent
 
 CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8, learning_rate=1e-3)

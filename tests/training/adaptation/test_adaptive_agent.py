@@ -12,8 +12,7 @@ from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 from suphx.selfplay.rollouts.branch_play import play_branches
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
-from suphx.training.adaptation.adapter import Adapted, Adapter
-from suphx.training.adaptation.adaptive_agent import AdaptiveAgent, MoveConfig
+from suphx.training.adaptation.adapter import Adapted, Adapter, AdaptiveAgent, MoveConfig
 from tests.selfplay.agents.small_agent import small_agent
 
 CONFIG = AdaptationConfig(num_rollouts=4, rollouts_per_deal=2, learning_rate=1e-2, num_epochs=1)

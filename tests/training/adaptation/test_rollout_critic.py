@@ -11,11 +11,10 @@ from suphx.kernel.record import Records
 from suphx.models.nets.critic import CriticNet
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts
-from suphx.training.adaptation import rollout_critic
-from suphx.training.adaptation.adaptation import adapt_net
+from suphx.training.adaptation import adaptation
+from suphx.training.adaptation.adaptation import REWARD_UNIT, adapt_net, critic_advantages, train_rollout_critic
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
-from suphx.training.adaptation.rollout_critic import REWARD_UNIT, critic_advantages, train_rollout_critic
 from tests.selfplay.agents.small_agent import small_agent
 from tests.training.twins import advantage_twin as twin
 
@@ -68,7 +67,7 @@ def test_without_decisions_there_are_no_advantages() -> None:
 
 
 def test_a_critic_learns_what_deals_bring_and_follows_from_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rollout_critic, "_BATCH", 8)  # so that few deals are many steps
+    monkeypatch.setattr(adaptation, "_BATCH", 8)  # so that few deals are many steps
 
     def constant(before: Records, after: Records) -> np.ndarray:
         return np.full((len(before), 4), 5000.0, np.float32)

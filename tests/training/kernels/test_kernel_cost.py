@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from suphx.training.kernels.compiled_groups import kernel_modules
-from suphx.training.kernels.kernel_cost import kernels_of, module_costs
+from suphx.training.kernels.kernel_cost import kernel_modules, kernels_of, module_costs
 from suphx.training.kernels.warmup import KERNEL_GROUPS
 from tests.training.kernels.kernel_cost_table import table
 

@@ -19,8 +19,7 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.training.data.dataset import StreamPosition
 from suphx.training.data.feed import Batch
 from suphx.training.loop.worker_group import WorkerGroup
-from suphx.training.supervised.loss import supervised_loss
-from suphx.training.supervised.loss_gradients import LossGradients
+from suphx.training.supervised.loss import LossGradients, supervised_loss
 
 SIZE = 2
 ROWS = 24

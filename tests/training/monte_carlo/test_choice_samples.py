@@ -8,10 +8,9 @@ import torch
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.training.monte_carlo.choice_samples import ChoiceSamples, choice_loss
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_step import learn_samples, new_value_optimizer
-from suphx.training.monte_carlo.round_player import RoundPlayer
+from suphx.training.monte_carlo.round_player import ChoiceSamples, RoundPlayer, choice_loss
 from suphx.training.monte_carlo.value_player import new_nets
 
 GAME = candidate_game("doudizhu")

@@ -18,14 +18,13 @@ from torch import nn
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.loop.training_watch import PartAwayError, StoppedError, TrainingWatch
+from suphx.training.loop.training_watch import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
 from suphx.training.monte_carlo import monte_carlo_learning, round_backend
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
 from suphx.training.monte_carlo.round_backend import Evaluation, LocalRounds
 from suphx.training.monte_carlo.round_learner import LearnedRound
-from suphx.training.monte_carlo.value_evaluation import Figures
+from suphx.training.monte_carlo.value_player import Figures
 
 GAME = candidate_game("doudizhu")
 CONFIG = MonteCarloConfig(

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_step import ValueSamples, learn_samples, new_value_optimizer, value_loss
 

@@ -20,11 +20,10 @@ from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.playouts.branch_collector import BranchCollector
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.training.playouts.branch_learner import BranchLearner, BranchSums
 from suphx.training.playouts.playout_config import PlayoutConfig
-from suphx.training.playouts.playout_run import STATE_FILE, PlayoutJob, PlayoutRun
-from suphx.training.playouts.playout_training import PlayoutTraining
+from suphx.training.playouts.playout_training import STATE_FILE, PlayoutJob, PlayoutRun, PlayoutTraining
 from tests.selfplay.agents.small_agent import SMALL
 
 MINI = find_encoder("mini")

@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from suphx.training.reinforcement.advantage import generalised_advantages
+from suphx.training.reinforcement.policy_gradient import generalised_advantages
 from tests.training.twins import advantage_twin as twin
 
 F64 = NDArray[np.float64]

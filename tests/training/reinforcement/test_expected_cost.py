@@ -11,9 +11,8 @@ import pytest
 import torch
 
 from suphx.training.reinforcement.batch_columns import LossColumns
-from suphx.training.reinforcement.expected_cost import expected_cost
-from suphx.training.reinforcement.policy_gradient import decision_loss
-from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from suphx.training.reinforcement.learner_config import PolicyGradientConfig
+from suphx.training.reinforcement.policy_gradient import decision_loss, expected_cost
 from tests.training.reinforcement.loss_columns import loss_columns
 from tests.training.twins import expected_cost_twin as twin
 from tests.training.twins import policy_gradient_twin

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.training.supervised.calibration import fit_calibration, fit_temperature, matching_threshold
-from suphx.training.supervised.metrics import calibrated_report, cross_entropy, log_probabilities
+from suphx.training.supervised.metrics import (
+    calibrated_report,
+    cross_entropy,
+    fit_calibration,
+    fit_temperature,
+    log_probabilities,
+    matching_threshold,
+)
 
 Case = tuple[NDArray[np.float64], NDArray[np.int64]]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import DivergedError
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
 from suphx_platform.on_ray.monte_carlo.round_actors import LearnerState, WeightVersion, state_of
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer

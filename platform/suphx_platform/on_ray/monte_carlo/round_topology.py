@@ -11,7 +11,7 @@ import numpy as np
 import ray
 
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.value_evaluation import Figures
+from suphx.training.monte_carlo.value_player import Figures
 from suphx_platform.on_ray.monte_carlo.round_actors import RoundLearnerActor, RoundSimulatorActor, evaluate_weights
 from suphx_platform.on_ray.supervision.restored_learner import LEARNER
 from suphx_platform.on_ray.topology import new_ray_actor

@@ -15,11 +15,13 @@ from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle_observation import oracle_observation
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
-from suphx.training.reinforcement.entropy import EntropyConfig
-from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
-from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.reinforcement.learner_config import (
+    CriticWarmupConfig,
+    EntropyConfig,
+    LearnerConfig,
+    PolicyGradientConfig,
+    TrustRegionConfig,
+)
 from tests.suphx_platform.parts.small_policy_set import SMALL_PLAIN, small_policy_set
 
 CONFIG = LearnerConfig(

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
-from suphx.training.reinforcement.entropy import EntropyConfig
-from suphx.training.reinforcement.update.head_batch import Figures, Step
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
-from suphx.training.reinforcement.update.update_control import UpdateControl, mean_figures, new_stage
+from suphx.training.reinforcement.learner_config import CriticWarmupConfig, EntropyConfig, LearnerConfig
+from suphx.training.reinforcement.learning_step import Figures, Step
+from suphx.training.reinforcement.update_control import UpdateControl, mean_figures, new_stage
 from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, decisions
 
 HEADS = (DISCARD_HEAD, CHOW_HEAD)

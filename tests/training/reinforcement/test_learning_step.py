@@ -13,16 +13,114 @@ from torch import Tensor, nn
 
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi.features.oracle_observation import seen_planes
+from suphx.models.nets.policy import add_oracle_planes
+from suphx.training.loop.prediction import DivergedError
+from suphx.training.reinforcement.learner_config import LearnerConfig, TrustRegionConfig
+from suphx.training.reinforcement.learning_step import (
+    ActorCritic,
+    HeadBatch,
+    LearningStep,
+    clip_gradients,
+    copied_gradients,
+    drop_gradients,
+    gradient_cosine,
+    load_step_tensors,
+    new_actor_critic,
+    step_tensors,
+)
 from suphx.training.reinforcement.policy_gradient import decision_loss
-from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
-from suphx.training.reinforcement.update.actor_critic import ActorCritic, new_actor_critic
-from suphx.training.reinforcement.update.head_batch import HeadBatch
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
-from suphx.training.reinforcement.update.learning_step import LearningStep
-from suphx.training.reinforcement.update.step_state import load_step_tensors, step_tensors
+from tests.suphx_platform.parts.small_policy_set import SMALL
 from tests.training.reinforcement.loss_columns import loss_columns
-from tests.training.reinforcement.update.decision_batch import CONFIG, decisions, small_net
+from tests.training.reinforcement.update.decision_batch import CONFIG, PLAIN, decisions, small_net
+
+
+def test_the_first_weights_of_the_critic_depend_on_the_head_only() -> None:
+    states = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        critic = new_actor_critic(CONFIG, small_net(seed=seed)).critic
+        assert critic is not None
+        states.append(critic.state_dict())
+    assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
+
+
+def test_the_initial_policy_is_a_copy_that_does_not_learn() -> None:
+    net = small_net()
+    actor = new_actor_critic(CONFIG, net)
+    with torch.no_grad():
+        for parameter in (*actor.policy.parameters(), *net.parameters()):
+            parameter.fill_(1.0)
+    expected = small_net().state_dict()
+    assert all(torch.equal(value, expected[name]) for name, value in actor.start.state_dict().items())
+    assert {name.split(".")[0] for name, _ in actor.named_parameters()} == {"policy", "critic"}
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
+    actor = new_actor_critic(CONFIG, small_net(net=SMALL))
+    actor.train()
+    actor.is_frozen = is_frozen
+    seen = actor.seen_planes(decisions().planes.dense())
+    outputs = actor(
+        {"planes": torch.from_numpy(seen["planes"]), "critic_planes": torch.from_numpy(seen["critic_planes"])}
+    )
+    assert outputs["logits"].requires_grad != is_frozen
+    assert outputs["values"].requires_grad
+    expected = small_net(net=SMALL).eval()(torch.from_numpy(decisions().planes.dense()))
+    assert torch.equal(outputs["logits"], expected)  # statistics of BatchNorm are not those of this batch
+
+
+def test_without_use_critic_there_is_no_critic() -> None:
+    actor = new_actor_critic(replace(CONFIG, gradient=PLAIN), small_net())
+    seen = actor.seen_planes(decisions().planes.dense())
+    assert set(seen) == {"planes"}
+    assert actor({"planes": torch.from_numpy(seen["planes"])})["values"] is None
+
+
+def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
+    teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
+    actor = new_actor_critic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
+    rows = decisions(sees_hidden=True).planes.dense()
+    seen = actor.seen_planes(rows)
+    num_planes = small_net(DISCARD_HEAD).num_planes
+    everything = seen_planes(rows, num_planes, ORACLE.num_planes, sees_all=True)
+    assert np.array_equal(seen["critic_planes"], everything)
+    assert np.array_equal(seen["teacher_planes"], everything)
+    assert np.array_equal(seen["planes"], seen_planes(rows, num_planes, 0))
+
+
+def net_with_gradient(*values: float) -> nn.Linear:
+    net = nn.Linear(len(values), 1, bias=False)
+    net.weight.grad = torch.tensor([values])
+    return net
+
+
+def test_each_net_is_clipped_by_itself_and_its_norm_is_that_before() -> None:
+    long, short, without = net_with_gradient(3.0, 4.0), net_with_gradient(0.3, 0.4), nn.Linear(1, 1)
+    nets = {("discard", "policy"): long, ("discard", "critic"): short, ("chow", "policy"): without}
+    norms = {name: norm.item() for name, norm in clip_gradients(nets, 1.0).items()}
+    assert norms == pytest.approx({("discard", "policy"): 5.0, ("discard", "critic"): 0.5})
+    assert copied_gradients(long)["weight"].tolist() == [pytest.approx([0.6, 0.8], rel=1e-5)]
+    assert copied_gradients(short)["weight"].tolist() == [pytest.approx([0.3, 0.4])]
+    assert copied_gradients(without) == {}
+
+
+def test_copies_stay_when_the_gradients_are_dropped() -> None:
+    net = net_with_gradient(3.0, 4.0)
+    copies = copied_gradients(net)
+    drop_gradients(net)
+    assert net.weight.grad is None
+    assert copies["weight"].tolist() == [[3.0, 4.0]]
+
+
+def test_the_cosine_is_that_of_all_parameters_together() -> None:
+    now = {"a": torch.tensor([1.0, 0.0]), "b": torch.tensor([2.0])}
+    last = {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([0.0])}
+    assert gradient_cosine(now, last).item() == pytest.approx(1 / 5)
+    assert gradient_cosine(now, {"a": torch.zeros(2), "b": torch.zeros(1)}).item() == 0
+
 
 CPU = torch.device("cpu")
 

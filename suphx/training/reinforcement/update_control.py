@@ -13,9 +13,8 @@ from typing import Any
 
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi import HEAD_NAMES
-from suphx.training.reinforcement.entropy import EntropyControl
-from suphx.training.reinforcement.update.head_batch import Figures, HeadBatch, Step
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.reinforcement.learner_config import EntropyControl, LearnerConfig
+from suphx.training.reinforcement.learning_step import Figures, HeadBatch, Step
 
 
 class UpdateControl:

@@ -3,7 +3,26 @@ from __future__ import annotations
 import pytest
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.training.reinforcement.entropy import EntropyConfig, EntropyControl, next_alpha
+from suphx.training.reinforcement.learner_config import (
+    EntropyConfig,
+    EntropyControl,
+    LearnerConfig,
+    PolicyGradientConfig,
+    TrustRegionConfig,
+    next_alpha,
+)
+
+
+def test_the_weight_of_the_initial_net_halves_again_and_again() -> None:
+    region = TrustRegionConfig(kl_coeff=0.2, kl_half_life=10)
+    assert [region.kl_coeff_after(updates) for updates in (0, 10, 20)] == pytest.approx([0.2, 0.1, 0.05])
+    assert TrustRegionConfig(kl_coeff=0.2).kl_coeff_after(1000) == 0.2
+
+
+def test_wrong_settings_of_the_trust_region_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"max_kl is -1\.0: use 0 or more"):
+        TrustRegionConfig(max_kl=-1.0)
+
 
 PLAIN = EntropyConfig(target=1.0, rate=0.1, gain=0.0, memory=0.0)
 START = EntropyControl(target=1.0, alpha=0.02)
@@ -129,6 +148,21 @@ def test_nets_that_say_yes_or_no_have_a_target_of_their_own() -> None:
         ({"yes_no_target": 0.7}, r"yes_no_target is 0\.7: no entropy is so large, use at most 0\.69"),
     ],
 )
-def test_wrong_settings_are_refused(wrong: dict[str, float], message: str) -> None:
+def test_wrong_settings_of_the_entropy_are_refused(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         EntropyConfig(**wrong)  # type: ignore[arg-type]
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"learning_rate is 3\.0: use"):
+        LearnerConfig(learning_rate=3.0)
+    with pytest.raises(ValueError, match="num_learners is 0: use at least 1"):
+        LearnerConfig(num_learners=0)
+    with pytest.raises(ValueError, match=r"oracle_critic is true with gradient\.use_critic false: there is no critic"):
+        LearnerConfig(oracle_critic=True, gradient=PolicyGradientConfig(use_critic=False))
+
+
+def test_the_learning_rate_of_the_policy_rises_and_then_falls_to_its_last_share() -> None:
+    config = LearnerConfig(warmup_updates=2, decay_updates=4, last_rate_share=0.2)
+    shares = [config.rate_share_after(updates) for updates in (0, 1, 2, 4, 9)]
+    assert shares == pytest.approx([0.5, 0.8, 0.6, 0.2, 0.2])

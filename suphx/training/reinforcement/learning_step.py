@@ -1,16 +1,13 @@
-"""One step of the optimizers: forward, loss, backward, clipping, and the figures of the step.
+"""What a learning step remembers, as named tensors: weights, state of the optimizers, gradients of the last update.
 
->>> step = LearningStep(LearnerConfig(), {"discard": ActorCritic(policy_net)}, torch.device("cpu"))
->>> figures = step.make({"discard": HeadBatch(decisions, alpha=0.01, weight=1.0)})
-
-``make`` is the whole step in one process. A library that computes gradients over several processes calls ``begin``,
-the nets, ``loss`` and ``finish`` itself, in this order, and then the optimizers.
+The names are ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>/<slot>`` and ``gradient.<head>.<parameter>``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -19,22 +16,149 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.decisions import Decisions
+from suphx.games.riichi import ORACLE
 from suphx.models.device import uses_bf16
-from suphx.training.loop.loss_watch import DivergedError
+from suphx.models.nets.critic import CriticNet
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.optimizer import new_optimizer
-from suphx.training.loop.prediction import net_logits
-from suphx.training.reinforcement.batch_columns import BatchColumns, LossColumns
-from suphx.training.reinforcement.distillation import distillation_loss
-from suphx.training.reinforcement.policy_gradient import decision_loss, kl_divergence
-from suphx.training.reinforcement.update.actor_critic import ActorCritic
-from suphx.training.reinforcement.update.gradients import (
-    clip_gradients,
-    copied_gradients,
-    drop_gradients,
-    gradient_cosine,
-)
-from suphx.training.reinforcement.update.head_batch import Figures, Step
-from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.loop.prediction import DivergedError, net_logits
+from suphx.training.reinforcement.batch_columns import BatchColumns, LossColumns, SeenPlanes
+from suphx.training.reinforcement.learner_config import LearnerConfig
+from suphx.training.reinforcement.policy_gradient import decision_loss, distillation_loss, kl_divergence
+
+
+class ActorCritic(nn.Module):
+    """The nets of one head. The policy stays in evaluation mode: the policy that learns must be the one that acts."""
+
+    bf16 = False
+    """Whether to compute in bfloat16."""
+    is_frozen = False
+    """Whether the policy gets no gradient."""
+
+    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
+        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss.
+
+        ``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the
+        same in every process.
+        """
+        super().__init__()
+        self.policy = _copied(start)
+        self.critic: CriticNet | None = None
+        if critic is not None:
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(start.head)
+                self.critic = CriticNet(start.head, start.num_planes, critic)
+        self._fixed = [_copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
+
+    @property
+    def start(self) -> PolicyNet:
+        """The policy as it was at first; it is no submodule."""
+        return self._fixed[0]
+
+    @property
+    def teacher(self) -> PolicyNet | None:
+        """The net to stay near to; it is no submodule."""
+        return self._fixed[1] if len(self._fixed) > 1 else None
+
+    def forward(self, batch: SeenPlanes[Tensor]) -> dict[str, Tensor | None]:
+        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of what ``seen_planes`` returned."""
+        self.policy.eval()  # BatchNorm keeps its initial statistics
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            logits = net_logits(self.policy, batch["planes"], self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
+        return {"logits": logits, "values": values}
+
+    def seen_planes(self, rows: np.ndarray) -> SeenPlanes[np.ndarray]:
+        """Return what each net sees of stored ``rows``; nets that see the same share an array."""
+        seen: SeenPlanes[np.ndarray] = {"planes": self.seen_by_policy(rows)}
+        if self.critic is not None:
+            net = self.critic.net
+            is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
+            seen["critic_planes"] = seen["planes"] if is_same else net.seen(rows, sees_all=True)
+        if self.teacher is not None:
+            seen["teacher_planes"] = self.teacher.seen(rows, sees_all=True)
+        return seen
+
+    def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:
+        """Return what the policy sees of stored rows: the same as when it acted."""
+        return self.policy.seen(rows)
+
+
+def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
+    """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
+    critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
+    return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)
+
+
+def _copied(net: PolicyNet) -> PolicyNet:
+    copy = PolicyNet(net.head, net.num_planes, net.config)
+    copy.load_state_dict(net.state_dict())
+    return copy.eval()
+
+
+_TINY = torch.finfo(torch.float32).tiny
+
+
+def clip_gradients(nets: Mapping[tuple[str, str], nn.Module], max_norm: float) -> dict[tuple[str, str], Tensor]:
+    """Clip the gradient of each net to ``max_norm``, in place; return the norms before that, 0-d each.
+
+    Nets without gradients have no norm.
+    """
+    norms = {}
+    for name, net in nets.items():
+        parameters = [p for p in net.parameters() if p.grad is not None]
+        if parameters:
+            norms[name] = nn.utils.clip_grad_norm_(parameters, max_norm)
+    return norms
+
+
+def copied_gradients(net: nn.Module) -> dict[str, Tensor]:
+    """Return copies of the gradients of ``net`` by parameter."""
+    return {key: p.grad.clone() for key, p in net.named_parameters() if p.grad is not None}
+
+
+def drop_gradients(net: nn.Module) -> None:
+    """Take all gradients from ``net``: optimizers then leave its parameters as they are."""
+    for parameter in net.parameters():
+        parameter.grad = None
+
+
+def gradient_cosine(now: Mapping[str, Tensor], last: Mapping[str, Tensor]) -> Tensor:
+    """Return the cosine, 0-d, of two gradients of the same parameters.
+
+    Summed in float64: a gradient that was saved and read may have another memory layout, and so another order of sums.
+    """
+    f64 = torch.float64
+    products = torch.stack([(now[key] * last[key]).sum(dtype=f64) for key in now]).sum()
+    norms = [torch.stack([g.square().sum(dtype=f64) for g in of.values()]).sum().sqrt() for of in (now, last)]
+    return (products / (norms[0] * norms[1]).clamp_min(_TINY)).float()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadBatch:
+    """The decisions of one head in one step, and the settings of that step."""
+
+    decisions: Decisions
+    """At least one."""
+    alpha: float
+    """Entropy coefficient."""
+    weight: float
+    """Its rows as a share of the rows of all learners; 0 if its row only keeps the learners in step."""
+    learns_policy: bool = True
+    """False: only the critic learns."""
+    rate_share: float = 1.0
+    """Learning rate of the policy as a share of ``learning_rate``."""
+    kl_coeff: float = 0.0
+    """Weight of the divergence from the initial net."""
+
+
+Step = Mapping[str, HeadBatch]
+"""One step of the optimizers of one learner: its batches by head name."""
+
+Figures = dict[str, dict[str, float]]
+"""Head name -> name of a figure -> its value."""
+
 
 _ALL_KL = "kl_of_all"
 
@@ -230,3 +354,44 @@ def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
         "rewards": decisions.rewards,
         "is_last": decisions.is_last,
     }
+
+
+def step_tensors(step: LearningStep) -> dict[str, Tensor]:
+    """Return copies of all tensors of ``step``, on the CPU."""
+    found: dict[str, Tensor] = {}
+    for head, actor in step.actors.items():
+        found |= {f"net.{head}.{key}": _copied_tensor(value) for key, value in actor.state_dict().items()}
+        for key, parameter in actor.named_parameters():
+            for slot, value in step.optimizer_state(head, key, parameter).items():
+                found[f"optimizer.{head}.{key}/{slot}"] = _copied_tensor(value)
+        for key, gradient in step.last_gradients.get(head, {}).items():
+            found[f"gradient.{head}.{key}"] = _copied_tensor(gradient)
+    return found
+
+
+def load_step_tensors(step: LearningStep, tensors: Mapping[str, Tensor]) -> None:
+    """Continue ``step`` from copies of ``tensors``; ValueError if they belong to other nets."""
+    for head, actor in step.actors.items():
+        try:
+            actor.load_state_dict(tensors_below(tensors, f"net.{head}."))
+        except RuntimeError as error:
+            raise ValueError(
+                f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
+            ) from error
+        for key, parameter in actor.named_parameters():
+            slots = tensors_below(tensors, f"optimizer.{head}.{key}/")
+            copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
+            state = step.optimizer_state(head, key, parameter)
+            state.clear()  # what is not stored, as before the first update, was not there
+            state.update(copies)
+        gradients = tensors_below(tensors, f"gradient.{head}.")
+        step.last_gradients[head] = {key: value.to(step.device, copy=True) for key, value in gradients.items()}
+
+
+def _copied_tensor(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", copy=True)
+
+
+def tensors_below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin with ``prefix``, by the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

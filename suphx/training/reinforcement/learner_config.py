@@ -1,0 +1,305 @@
+"""The settings of the learner: optimizers, critic, gradient, entropy and trust region."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from suphx.games.riichi import DISCARD_HEAD
+from suphx.models.computation import DeviceName, Precision
+from suphx.models.nets.net_config import NetConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriticWarmupConfig:
+    """The first updates: games of the initial net, from which only the critic learns."""
+
+    decisions: int = 0
+    """Decisions from which only critics learn; 0 = policies learn from the first update on. This time ends for all
+    heads together, when one of them has had this many decisions. These updates count as others do (max_updates)."""
+    batch_size: int = 1024
+    """Decisions per step of the critic during this time; later it makes one step per update."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("decisions", 0), ("batch_size", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistillationConfig:
+    """How closely a policy follows its teacher."""
+
+    weight: float = 0.0
+    """Weight in the loss of the distance above the bound; 0 = no teacher."""
+    bound: float = 0.05
+    """Mean KL(teacher || policy) over a batch, in nats, below which there is no loss."""
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "bound"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyGradientConfig:
+    """Terms of the gradient."""
+
+    use_critic: bool = True
+    """Subtract the estimate of a small critic net from the reward. ``false`` is the paper's plain formula: settings of
+    the critic and of gae_lambda then have no effect."""
+    gae_lambda: float = 1.0
+    """Lambda of generalized advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
+    reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
+    max_trace_ratio: float = 1.0
+    """With gae_lambda below 1, later decisions count with their importance ratio, truncated to this value (as in
+    V-trace). Several calls that are possible at the same time count as one, with the product of their ratios. 0 = they
+    count fully."""
+    exact_deal_in: bool = False
+    """Compute what a discard costs at once (the points paid if the other seats win on it) as the expectation over all
+    legal discards, from the true hands, instead of from the sampled discard: the same gradient with less noise. Only
+    for ``round_score``."""
+    rest_weight: float = 1.0
+    """With exact_deal_in: weight of the sampled advantages, which have nearly all of the noise. Below 1, points that a
+    discard costs at once count more than all other points: less noise, but the policy becomes more cautious."""
+    reward_unit: float = 5000.0
+    """Rewards are divided by this, so that the points of a kyoku become numbers around 1."""
+    max_ratio: float = 2.0
+    """Larger importance ratios are truncated to this value (biased, but lower variance); 0 = no limit."""
+    reject_ratio: float = 0.0
+    """Decisions with a larger importance ratio give no gradient of the sampled action; they are counted, and the other
+    terms of the loss (entropy, KL, critic) still have them. Above 1; 0 = none is rejected."""
+    clip: float = 0.0
+    """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction of its
+    advantage; 0 = no clip."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rest_weight <= 1:
+            raise ValueError(f"rest_weight is {self.rest_weight}: use a number above 0, at most 1")
+        if self.rest_weight != 1 and not self.exact_deal_in:
+            raise ValueError(f"rest_weight is {self.rest_weight}: use 1, or set exact_deal_in to true")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1, such as 0.8")
+        if not self.reward_unit > 0:
+            raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
+        if self.reject_ratio and not self.reject_ratio > 1:
+            raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2, or 0 for none")
+        for name in ("max_trace_ratio", "max_ratio", "clip"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustRegionConfig:
+    """Limits of the policy's steps; PPO's clip is ``gradient.clip``."""
+
+    kl_coeff: float = 0.0
+    """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's
+    ``kl_coeff``, the reference is the initial net, not the previous policy. In the stages of oracle guiding it is the
+    net with which their part began: that of ``oracle`` in ``oracle_decay``, the decayed one at keep probability 0."""
+    kl_half_life: int = 0
+    """Updates after which that weight is half of what it was, counted as for ``warmup_updates``; 0 = it is constant."""
+    max_kl: float = 0.0
+    """A batch whose estimated KL(policy that played || policy that learns) in nats is larger does not move the policy;
+    the critic still learns. 0 = no limit."""
+
+    def __post_init__(self) -> None:
+        for name in ("kl_coeff", "kl_half_life", "max_kl"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+
+    def kl_coeff_after(self, num_updates: int) -> float:
+        """Return the weight of the divergence from the initial net after ``num_updates`` updates of the policy."""
+        halvings = num_updates / self.kl_half_life if self.kl_half_life else 0.0
+        return float(self.kl_coeff * 0.5**halvings)
+
+
+_MAX_ENTROPIES = {"target": math.log(34), "yes_no_target": math.log(2)}
+"""In nats: of 34 kinds, and of two outputs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyConfig:
+    """Target and control of the policy's entropy, in nats."""
+
+    target: float = 0.0
+    """Target for the mean entropy of the discard net (at most 3.5, for 34 kinds); 0 = a share of the entropy of the
+    initial net, which is measured in its first games."""
+    yes_no_target: float = 0.0
+    """Target for the mean entropy of a two-output net (at most 0.69); 0 = as for ``target``."""
+    first_share: float = 1.0
+    """Target at the beginning, as a share of the initial entropy. Only without an absolute target."""
+    last_share: float = 0.4
+    """The same after ``anneal_updates``: with time the policy that plays in training becomes like the one that plays
+    matches, which takes the most probable action."""
+    anneal_updates: int = 0
+    """Updates that move policies in which the share goes from ``first_share`` to ``last_share``, linearly; 0 = it stays
+    at ``first_share``."""
+    alpha: float = 0.01
+    """Initial coefficient of the entropy term."""
+    rate: float = 0.002
+    """Step size of alpha (beta of the paper's equation 3). With ``rate`` and ``gain`` 0, alpha is constant."""
+    gain: float = 0.1
+    """Proportional term: alpha per nat that is missing now, in addition to the sum of equation 3. 0 = equation 3 alone,
+    as in the paper, which oscillates."""
+    max_alpha: float = 0.5
+    """Alpha is limited to the range from 0 to this value."""
+    memory: float = 0.0
+    """Decay factor of the moving average of the entropy that is compared with the target; 0 = no averaging."""
+
+    def __post_init__(self) -> None:
+        for name in ("target", "yes_no_target", "first_share", "last_share", "anneal_updates", "alpha", "rate", "gain",
+                     "max_alpha"):  # fmt: skip
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        for name, most in _MAX_ENTROPIES.items():
+            if getattr(self, name) > most:
+                shown = math.floor(100 * most) / 100
+                raise ValueError(f"{name} is {getattr(self, name)}: no entropy is so large, use at most {shown}")
+        if self.alpha > self.max_alpha:
+            raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
+        if not 0 <= self.memory < 1:
+            raise ValueError(f"memory is {self.memory}: use a share from 0 to below 1")
+
+    def target_of(self, head: int) -> float:
+        """Return the absolute target of a head (head.py); 0 if it is a share of the initial entropy."""
+        return self.target if head == DISCARD_HEAD else self.yes_no_target
+
+    def share_after(self, num_updates: int) -> float:
+        """Return the target after ``num_updates`` updates as a share of the initial entropy."""
+        progress = min(1.0, num_updates / self.anneal_updates) if self.anneal_updates else 0.0
+        return self.first_share + progress * (self.last_share - self.first_share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyControl:
+    """Alpha of one net, and what it depends on."""
+
+    target: float
+    """Absolute; 0: a share of ``initial``."""
+    alpha: float
+    summed: float | None = None
+    """The part of alpha that equation 3 moves; None before the first update, when it is all of alpha."""
+    recent: float | None = None
+    """Exponential mean of the entropies so far; None before the first."""
+    initial: float | None = None
+    """Entropy of the initial policy; None before the first batch."""
+    num_updates: int = 0
+    """Updates that moved policies before the next one, those of earlier stages included: ``anneal_updates`` counts
+    them."""
+
+    def measured(self, entropy: float, num_updates: int | None = None) -> EntropyControl:
+        """Return the control that knows the initial entropy; the first batch decides.
+
+        ``num_updates``: those of the run, if they can be more than those of this policy.
+        """
+        initial = entropy if self.initial is None else self.initial
+        return replace(self, initial=initial, num_updates=self.num_updates if num_updates is None else num_updates)
+
+    def target_now(self, config: EntropyConfig) -> float | None:
+        """Return the target of the next update; None if it is a share of an entropy that is not known yet."""
+        if self.target or self.initial is None:
+            return self.target or None
+        return self.initial * config.share_after(self.num_updates)
+
+    def after(self, entropy: float, config: EntropyConfig) -> EntropyControl:
+        """Return the control after an update of the policy whose batch had the mean ``entropy``."""
+        own = self.measured(entropy)
+        target = own.target_now(config)
+        assert target is not None
+        return replace(own._moved(entropy, target, config), num_updates=self.num_updates + 1)
+
+    def _moved(self, entropy: float, target: float, config: EntropyConfig) -> EntropyControl:
+        past = entropy if self.recent is None else self.recent
+        recent = config.memory * past + (1 - config.memory) * entropy
+        summed = self.alpha if self.summed is None else self.summed
+        extra = config.gain * (target - recent)
+        if not _is_held(summed + extra, extra, config.max_alpha):
+            summed = next_alpha(summed, recent, target, config)
+        alpha = min(max(summed + extra, 0.0), config.max_alpha)
+        return replace(self, alpha=alpha, summed=summed, recent=recent)
+
+
+def next_alpha(alpha: float, entropy: float, target: float, config: EntropyConfig) -> float:
+    """Return alpha + beta * (target - entropy), kept in 0 … ``max_alpha`` (paper, equation 3)."""
+    return min(max(alpha + config.rate * (target - entropy), 0.0), config.max_alpha)
+
+
+def _is_held(alpha: float, extra: float, max_alpha: float) -> bool:
+    """Tell whether ``alpha`` is beyond a bound to which the proportional term ``extra`` pushes it."""
+    return (extra < 0 and alpha <= 0) or (extra > 0 and alpha >= max_alpha)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerConfig:
+    """How the nets learn from decisions."""
+
+    learning_rate: float = 3e-4
+    """Learning rate of AdamW for the policies after the warm-up."""
+    warmup_updates: int = 0
+    """Updates in which the learning rate of the policies rises linearly, from the first one that moves a policy; 0 = no
+    warm-up."""
+    decay_updates: int = 0
+    """Updates in which the learning rate of the policies falls linearly to ``last_rate_share`` of it: at the end, the
+    noise of single batches averages out. They count as for ``warmup_updates``. 0 = it is constant."""
+    last_rate_share: float = 0.1
+    """Learning rate after ``decay_updates``, as a share of ``learning_rate``."""
+    critic_learning_rate: float = 1e-3
+    """Learning rate of the critics."""
+    weight_decay: float = 0.0
+    """Weight decay of AdamW."""
+    max_grad_norm: float = 1.0
+    """Maximum norm of the gradient, for policy and critic separately."""
+    critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
+    """Size of the critics."""
+    oracle_critic: bool = False
+    """Let the critics see hidden tiles. This lowers the variance of the advantage; the policy does not see them."""
+    critic_warmup: CriticWarmupConfig = field(default_factory=CriticWarmupConfig)
+    """How the critics learn before the policies do."""
+    distillation: DistillationConfig = field(
+        default_factory=DistillationConfig,
+        metadata={"set_by": "the stage oracle_distillation sets it: use the table oracle_distillation"},
+    )
+    """How closely the policy follows a teacher that sees hidden tiles."""
+    gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
+    """Terms of the gradient (equations 1 and 2 of the paper)."""
+    entropy: EntropyConfig = field(default_factory=EntropyConfig)
+    """Entropy control (equation 3 of the paper)."""
+    permute_rewards: bool = False
+    """Shuffle the rewards of the trajectories within each batch: a control run, in which no net can become stronger. A
+    gain that is claimed must be larger than that of this run (docs/evaluation.md)."""
+    trust_region: TrustRegionConfig = field(default_factory=TrustRegionConfig)
+    """How far the policy moves, and how close it stays to the initial nets."""
+    num_learners: int = 1
+    """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
+    threads: int = 1
+    """Threads of torch per learner; 0 = torch's default."""
+    precision: Precision = "auto"
+    """fp32; bf16 (autocast); auto: bf16 where the hardware supports it."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "critic_learning_rate"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
+        if not self.max_grad_norm > 0:
+            raise ValueError(f"max_grad_norm is {self.max_grad_norm}: use a positive norm, such as 1")
+        if self.num_learners < 1:
+            raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
+        for name in ("weight_decay", "threads", "warmup_updates", "decay_updates"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if not 0 < self.last_rate_share <= 1:
+            raise ValueError(f"last_rate_share is {self.last_rate_share}: use a share above 0, at most 1")
+        if self.oracle_critic and not self.gradient.use_critic:
+            raise ValueError(
+                "oracle_critic is true with gradient.use_critic false: there is no critic; set oracle_critic to false, "
+                "or use_critic to true"
+            )
+
+    def rate_share_after(self, num_updates: int) -> float:
+        """Return the policies' learning rate after ``num_updates`` updates, as a share of ``learning_rate``."""
+        rising = min(1.0, (num_updates + 1) / self.warmup_updates) if self.warmup_updates else 1.0
+        progress = min(1.0, num_updates / self.decay_updates) if self.decay_updates else 0.0
+        return rising * (1 + progress * (self.last_rate_share - 1))
