@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"suphx: {_missing_package(error)}", file=sys.stderr, flush=True)
         return 1
     except OSError as error:
-        from suphx_platform.console.closed_pipe import is_lost_output, silence_output
+        from suphx_platform.console.console import is_lost_output, silence_output
 
         if not is_lost_output(error):
             raise
@@ -65,7 +65,7 @@ def _run(arguments: Sequence[str]) -> int:
     import argparse
 
     from suphx_platform.console.console import Console
-    from suphx_platform.console.interrupt import take_interrupts
+    from suphx_platform.console.stop_request import take_interrupts
 
     take_interrupts()
     parser = build_parser()
@@ -83,7 +83,7 @@ def _run(arguments: Sequence[str]) -> int:
 def _execute(args: argparse.Namespace, console: Console) -> int:
     from contextlib import redirect_stdout
 
-    from suphx_platform.console.log_handler import logged_to
+    from suphx_platform.console.console import logged_to
 
     try:
         with redirect_stdout(sys.stderr), logged_to(console):
@@ -92,7 +92,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
             console.result(result)
     except Exception as error:
         from suphx_cli.arguments.usage_error import UsageError
-        from suphx_platform.console.closed_pipe import is_lost_output
+        from suphx_platform.console.console import is_lost_output
 
         if is_lost_output(error):
             raise

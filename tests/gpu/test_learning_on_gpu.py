@@ -20,7 +20,7 @@ from suphx.training.data.feed import Batch
 from suphx.training.reinforcement.learning_step import HeadBatch, LearningStep, new_actor_critic
 from suphx.training.supervised.loss import LossGradients
 from suphx.training.supervised.supervised import HeadProgress, train_head
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
 from tests.models.random_nets import NUM_PLANES, random_rows
 from tests.suphx_platform.selfplay.small_controller import CONFIG as SELF_PLAY
 from tests.suphx_platform.selfplay.small_controller import new_controller, weights

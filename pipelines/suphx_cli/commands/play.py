@@ -187,7 +187,7 @@ def _serve(args: argparse.Namespace, config: PlayConfig, loader: AgentLoader, co
     """Serve the page until Ctrl-C."""
     from suphx_pipelines.riichi_play.play_app import PlayApp
     from suphx_pipelines.riichi_play.play_tables import PlayTables
-    from suphx_platform.local_web.local_server import LocalServer
+    from suphx_platform.local_web import LocalServer
 
     app = PlayApp(PlayTables(config, loader), args.language).asgi()
     with LocalServer(app, port=args.port) as server:

@@ -6,7 +6,7 @@
 | ``/play`` | websocket: client_message.py to here, play_table.py to the page |
 | ``/game/<table>`` | the finished game in the viewer |
 
-Requests that are not allowed do not reach these routes (local_web/loopback_guard.py).
+Requests that are not allowed do not reach these routes (local_web.py).
 """
 
 from __future__ import annotations

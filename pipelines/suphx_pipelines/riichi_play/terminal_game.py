@@ -14,7 +14,7 @@ from suphx_pipelines.riichi_play.play_config import PlayConfig
 from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
 from suphx_pipelines.riichi_play.terminal_text import TerminalText, numbered, tiles
-from suphx_platform.console.typed_line import typed_line
+from suphx_platform.console.console import typed_line
 
 _FACES = {face_name(face): face for face in range(NUM_FACES)}
 _ORDER = ("tsumo", "ron", "riichi", "ankan", "kakan", "minkan", "pon", "chi", "nine terminals", "pass")

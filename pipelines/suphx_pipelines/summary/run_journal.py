@@ -22,8 +22,7 @@ from suphx_pipelines.summary.run_summary import (
     machine_text,
     page_command,
 )
-from suphx_platform.console.closed_pipe import is_lost_output
-from suphx_platform.console.console import Console
+from suphx_platform.console.console import Console, is_lost_output
 
 if TYPE_CHECKING:
     from suphx_pipelines.summary.verdict import Verdict

@@ -6,24 +6,68 @@ last line (the contract that scripts read). Users and passwords in addresses are
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 import os
+import select
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal, TextIO
 
 from suphx.credentials import without_credentials
 from suphx.printable_text import encodable
 from suphx_platform.console.progress import Progress, ProgressLines
 from suphx_platform.console.progress_line import PERCENT_UNIT, ProgressState, plain_line
+from suphx_platform.console.table_text import result_lines
 
 if TYPE_CHECKING:
     from suphx_platform.console.progress_bars import ProgressBars
-from suphx_platform.console.table_text import result_lines
+
+
+def typed_line(prompt: str) -> str:
+    """Return what is typed at ``prompt``; EOFError at the end of the input.
+
+    The prompt goes to stderr if stdout is no terminal: then a program reads the result of the command there.
+    """
+    if sys.stdout.isatty():
+        return input(prompt)
+    print(prompt, end="", file=sys.stderr, flush=True)
+    return input()
+
+
+def is_lost_output(error: BaseException) -> bool:
+    """Return whether ``error`` comes from printing to a pipe that nobody reads any more, or to a closed terminal."""
+    return isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.EIO) and has_closed_output()
+
+
+def has_closed_output() -> bool:
+    """Return whether stdout or stderr is a pipe that nobody reads any more, or a closed terminal."""
+    return any(_is_closed(stream) for stream in (sys.stdout, sys.stderr))
+
+
+def silence_output() -> None:
+    """Send what is still to be printed nowhere, so that Python's last flush does not fail either."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if _is_closed(stream):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def _is_closed(stream: TextIO) -> bool:
+    try:
+        number = stream.fileno()
+    except (OSError, ValueError):  # no file behind it, as in tests
+        return False
+    poll = select.poll()
+    poll.register(number, 0)  # errors are reported without being asked for
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
 
 __all__ = ["Console", "Progress", "Verbosity"]
 
@@ -153,3 +197,39 @@ def _writable(text: str) -> str:
 
 def _is_terminal() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+_PACKAGES = ("suphx", "suphx_platform", "suphx_pipelines", "suphx_cli")
+
+
+class _ConsoleHandler(logging.Handler):
+    """Consumes: log records of any thread. Produces: warnings of the console; lines below a warning as messages."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the record, with its traceback if it has one."""
+        try:
+            show = self._console.warn if record.levelno >= logging.WARNING else self._console.say
+            show(self.format(record))
+        except Exception:  # noqa: BLE001  # as all handlers do: a closed output must not end the work that logs
+            self.handleError(record)
+
+
+@contextmanager
+def logged_to(console: Console) -> Iterator[None]:
+    """Send what this project's modules log to ``console`` while the block runs; other libraries' loggers stay."""
+    handler = _ConsoleHandler(console)
+    loggers = [logging.getLogger(name) for name in _PACKAGES]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 from types import FrameType, TracebackType
 from typing import Any
@@ -109,3 +110,34 @@ def _restore(handlers: dict[int, Any]) -> None:
 def _write(text: str) -> None:
     with contextlib.suppress(OSError):  # the terminal has closed
         os.write(2, f"\nsuphx: {text}\n".encode())  # not print: the signal may have come in the middle of one
+
+
+_RETRY_SECONDS = 0.05
+
+
+def take_interrupts() -> None:
+    """Make SIGTERM and SIGHUP a KeyboardInterrupt, and let none be lost in a callback.
+
+    SIGHUP stays ignored where it is (nohup). Nothing happens off the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if not is_ignored(signal.SIGHUP):
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    sys.unraisablehook = _hook
+
+
+def _hook(raised: sys.UnraisableHookArgs) -> None:
+    """Raise a lost KeyboardInterrupt again a moment later; other exceptions are printed as ever.
+
+    Python prints and drops an exception inside a callback of C code (while numba compiles) or of a destructor. A real
+    signal also ends a call that waits, such as ``time.sleep``; ``_thread.interrupt_main`` would not.
+    """
+    if isinstance(raised.exc_value, KeyboardInterrupt):
+        request = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+        if isinstance(request, StopRequest):
+            request.is_made = False  # the first signal was lost; the one that follows is not a second one
+        threading.Timer(_RETRY_SECONDS, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM)).start()
+    else:
+        sys.__unraisablehook__(raised)

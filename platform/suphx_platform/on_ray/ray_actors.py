@@ -28,10 +28,9 @@ from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError, RayActo
 from suphx_platform.on_ray.engine_client import EngineClient
 from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
 from suphx_platform.parts.ray_layout_config import PLACE, RayLayoutConfig
+from suphx_platform.parts.reinforcement_config import ReplayBufferConfig, SimulatorConfig
 from suphx_platform.parts.replay_buffer import BufferStatus, ReplayBuffer
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext
-from suphx_platform.parts.simulator_config import SimulatorConfig
 
 if TYPE_CHECKING:
     from suphx_platform.on_ray.fetching_engine import FetchingEngine

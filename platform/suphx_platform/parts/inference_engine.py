@@ -31,8 +31,8 @@ from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.choice import ActionSelection
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.parts.engine_counts import EngineCounts
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion
+from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
 from suphx_platform.parts.request_batcher import Reply, Request, RequestBatcher
 
 UNLEARNED_VERSION = -1

@@ -6,16 +6,87 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from suphx.evaluation.match_config import MIN_DEALS
+from suphx.experience.opponents import OpponentConfig
+from suphx.models.computation import DeviceName, Precision, check_batch_sizes
 from suphx.models.nets.net_config import check_heads, head_index
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.training.reinforcement.learner_config import LearnerConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import ParameterServerConfig
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.parts.simulator_config import SimulatorConfig
+
+Nets = Literal["policy", "null"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceEngineConfig:
+    """How the inference engine computes policy outputs."""
+
+    nets: Nets = "policy"
+    """policy: the nets of the policy sets. null: no nets; each head samples uniformly among the legal actions, to
+    measure everything else."""
+    max_batch_size: int = 4096
+    """Approximate maximum number of observations in one batch."""
+    wait_seconds: float = 0.0
+    """How long the first request of a batch waits for others; 0 = do not wait."""
+    action_selection: ActionSelection = "probable"
+    """How two-output nets that do not learn decide between yes and no (selfplay/agents/agent.py)."""
+    threads: int = 1
+    """Threads of torch; 0 = torch's default."""
+    precision: Precision = "auto"
+    """fp32; bf16; auto: bf16 where the hardware supports it."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+    batch_sizes: tuple[int, ...] = ()
+    """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference.py)."""
+
+    def __post_init__(self) -> None:
+        if self.max_batch_size < 1:
+            raise ValueError(f"max_batch_size is {self.max_batch_size}: use 1 or more")
+        if self.threads < 0:
+            raise ValueError(f"threads is {self.threads}: use 0 or more")
+        if not 0 <= self.wait_seconds <= 10:
+            raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
+        check_batch_sizes(self.batch_sizes)
+        for name, allowed in (("nets", get_args(Nets)), ("action_selection", get_args(ActionSelection))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayBufferConfig:
+    """Size of the buffer, and the age and reuse of its decisions."""
+
+    batch_size: int = 1024
+    """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories. A head that decides
+    rarely learns from fewer, but at least an eighth, before they become too stale."""
+    capacity_bytes: int = 256 * 2**20
+    """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
+    max_staleness: int = 20
+    """Decisions are dropped when their policy is more than this many versions old."""
+    reuse: int = 1
+    """Number of times that each decision is learned from."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("batch_size", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least:,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    """How many games a simulator plays at once, and against whom."""
+
+    num_tables: int = 256
+    """Hanchans played at once; an even number."""
+    opponents: OpponentConfig = field(default_factory=OpponentConfig)
+    """Policies at the other three seats."""
+
+    def __post_init__(self) -> None:
+        if self.num_tables < 2 or self.num_tables % 2:
+            raise ValueError(f"num_tables is {self.num_tables}: use an even number of at least 2")
+
 
 Start = Literal["supervised", "random"]
 

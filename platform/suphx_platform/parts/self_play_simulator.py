@@ -19,7 +19,7 @@ from suphx.games.head_game import GroupConfig, Tables, head_game
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import Reward, new_reward
-from suphx_platform.parts.simulator_config import SimulatorConfig
+from suphx_platform.parts.reinforcement_config import SimulatorConfig
 
 if TYPE_CHECKING:
     from suphx_platform.parts.inference_engine import (  # nets are not needed where games are played

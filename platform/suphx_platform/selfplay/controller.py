@@ -38,9 +38,8 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
 from suphx_platform.selfplay.curve_point import COUNTS, new_point, thin_out
-from suphx_platform.selfplay.measured_nets import KeepBest, MeasuredNets
 from suphx_platform.selfplay.run_backend import NewBackend
-from suphx_platform.selfplay.run_folder import RunFolder
+from suphx_platform.selfplay.run_folder import KeepBest, MeasuredNets, RunFolder
 from suphx_platform.selfplay.time_share import TimeShare
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.rating.tournament import Player, TournamentSetup, play_tournament
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED, load_measured_agent
+from suphx_platform.bench.riichi.matches.wall_sharing import CHANGED, load_measured_agent
 from tests.evaluation.rating.rating_interval import interval_of
 from tests.evaluation.rating.synthetic_games import ANCHOR
 

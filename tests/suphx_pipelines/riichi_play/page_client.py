@@ -10,7 +10,7 @@ import numpy as np
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from suphx_platform.local_web.local_server import LocalServer
+from suphx_platform.local_web import LocalServer
 
 _SECONDS = 60
 

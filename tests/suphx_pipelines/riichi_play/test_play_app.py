@@ -23,7 +23,7 @@ from suphx_pipelines.riichi_play.play_config import PlayConfig
 from suphx_pipelines.riichi_play.play_tables import MAX_TABLES, PlayTables
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
-from suphx_platform.local_web.local_server import LocalServer
+from suphx_platform.local_web import LocalServer
 from tests.suphx_pipelines.riichi_play.page_client import PageClient
 from tests.suphx_platform.local_web.running_server import running_server
 

@@ -12,7 +12,7 @@ import pytest
 from suphx_platform.backend.backend import Learned
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.reinforcement_state import Progress, load_state, save_state
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.reinforcement_config import ReplayBufferConfig
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
 

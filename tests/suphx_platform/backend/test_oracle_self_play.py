@@ -15,8 +15,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
 from suphx.training.reinforcement.learner_config import DistillationConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (

@@ -122,7 +122,7 @@ def _ask_twice(number: signal.Signals) -> None:
 
 NOHUP = """
 import os, signal, sys
-from suphx_platform.console.interrupt import take_interrupts
+from suphx_platform.console.stop_request import take_interrupts
 from suphx_platform.console.stop_request import StopRequest
 signal.signal(signal.SIGHUP, signal.SIG_IGN if sys.argv[1] == "nohup" else signal.SIG_DFL)
 take_interrupts()
@@ -148,7 +148,7 @@ def test_a_closed_terminal_stops_a_command_except_after_nohup(how: str, printed:
 
 LOST = """
 import os, signal, sys, time
-from suphx_platform.console.interrupt import take_interrupts
+from suphx_platform.console.stop_request import take_interrupts
 from suphx_platform.console.stop_request import TwoStepStop
 class Stopped:
     def __del__(self):

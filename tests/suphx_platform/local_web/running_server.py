@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from starlette.types import ASGIApp
 
-from suphx_platform.local_web.local_server import LocalServer
+from suphx_platform.local_web import LocalServer
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 from suphx.games.riichi import DISCARD_HEAD
 from suphx_platform.on_ray.ray_actors import ParameterServerActor, ReplayBufferActor
 from suphx_platform.parts.parameter_server import ParameterServerConfig, PolicyVersion
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.reinforcement_config import ReplayBufferConfig
 from tests.training.reinforcement.update.decision_batch import decisions
 
 

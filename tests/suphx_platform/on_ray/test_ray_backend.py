@@ -21,8 +21,7 @@ from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig
 from suphx_platform.selfplay.run_folder import STATE_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
 from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights

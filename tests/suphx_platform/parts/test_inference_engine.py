@@ -24,8 +24,8 @@ from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
 from suphx.selfplay.agents.policy_set import save_policy_set
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.parts.inference_engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
+from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
 from suphx_platform.parts.request_batcher import Reply, Request
 from tests.suphx_pipelines.runs.tile_keeper import keeper
 from tests.suphx_platform.parts.small_policy_set import small_policy_set

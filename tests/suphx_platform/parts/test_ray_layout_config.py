@@ -5,8 +5,24 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.parts.ray_layout_config import MAX_BUFFERS, RayLayoutConfig
+from suphx_platform.parts.ray_layout_config import MAX_BUFFERS, RayLayoutConfig, RoundLayoutConfig
 from tests.repository import REPOSITORY
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pace": "slow"}, "pace is 'slow': use one of free, lockstep"),
+        ({"num_simulators": 0}, "num_simulators is 0: use 1 or more"),
+        ({"pace": "lockstep", "weight_sync_rounds": 2}, "weight_sync_rounds is 2: with pace lockstep use 1"),
+        ({"gpus_per_learner": -1.0}, "gpus_per_learner is -1.0: use 0 or more"),
+        ({"object_store_bytes": 1}, "object_store_bytes is 1: Ray needs at least 83,886,080"),
+        ({"hang_seconds": 700.0}, "hang_seconds is 700.0, start_seconds 600.0: use 1 or more, and no more time"),
+    ],
+)
+def test_settings_of_rounds_out_of_range_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RoundLayoutConfig(**settings)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,7 @@ from suphx.experience.opponents import OpponentConfig
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.training.reinforcement.learner_config import LearnerConfig
 from suphx_platform.backend.backend import SelfPlay
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.parts.simulator_config import SimulatorConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig, SimulatorConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 from tests.models.small_predictor import PREDICTION

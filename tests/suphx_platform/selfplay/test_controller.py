@@ -30,9 +30,7 @@ from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.backend.backend import Event, Learned, SelfPlay
 from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, ReinforcementConfig, ReplayBufferConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.run_backend import run_backend

@@ -5,7 +5,7 @@ from typing import Any
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.nets.net_config import checkpoint_name
-from suphx_platform.selfplay.measured_nets import MeasuredNets
+from suphx_platform.selfplay.run_folder import MeasuredNets
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig
 from suphx_platform.selfplay.time_share import TimeShare
 
 CONFIG = ReinforcementConfig(

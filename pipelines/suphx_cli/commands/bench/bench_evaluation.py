@@ -47,8 +47,12 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with checked_options():
         check_hanchans(args.hanchans)
     with console.activity("importing"):
-        from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED
-        from suphx_platform.bench.riichi.matches.wall_sharing import NUM_SCHEMES, SCRIPTED_PAIRS, bench_evaluation
+        from suphx_platform.bench.riichi.matches.wall_sharing import (
+            CHANGED,
+            NUM_SCHEMES,
+            SCRIPTED_PAIRS,
+            bench_evaluation,
+        )
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     pairs = [(candidate, opponent) for candidate, opponent in args.pair or SCRIPTED_PAIRS]

@@ -12,7 +12,7 @@ from suphx_cli.arguments.net_names import ENCODERS, SIZES
 from suphx_cli.arguments.parsing import not_negative, positive, some_seconds
 from suphx_cli.arguments.steps import steps
 from suphx_cli.arguments.usage_error import UsageError
-from suphx_platform.parts.inference_engine_config import Nets
+from suphx_platform.parts.reinforcement_config import Nets
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers

@@ -116,7 +116,7 @@ def _bench_riichi(args: argparse.Namespace, console: Console) -> dict[str, objec
 
 
 def _bench_doudizhu(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    from suphx_platform.bench.doudizhu.doudizhu import bench_doudizhu
+    from suphx_platform.bench.doudizhu import bench_doudizhu
 
     num_tables = (args.tables or _TABLES) if args.nets else None
     with steps(console) as begin:

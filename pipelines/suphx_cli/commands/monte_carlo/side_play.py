@@ -31,7 +31,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalSetup
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
-        from suphx_platform.console.typed_line import typed_line
+        from suphx_platform.console.console import typed_line
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:

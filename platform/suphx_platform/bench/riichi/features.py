@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,36 @@ from suphx.games.riichi import (
     KONG_HEAD,
     Encoder,
     RiichiEnvPeer,
+    Simulator,
     encode_batch,
     find_encoder,
     observed_candidates,
+    observed_tables,
     recorded_positions,
+    tenhou,
 )
 from suphx.kernel.record import I64, U8, Records
-from suphx_platform.bench.riichi.played_position import played_positions
+from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.bench.timing import compare_rates
+
+_PLAYED_TABLES = 64
+
+
+def played_positions(num_positions: int, seed: int) -> Records:
+    """Return TABLE records of decisions in games of the scripted agent ukeire, from many games side by side."""
+    agent = ScriptedAgent("ukeire")
+    parts: list[Records] = []
+    for batch in count():
+        simulator = Simulator(_PLAYED_TABLES, tenhou())
+        simulator.reset(range(seed + batch * _PLAYED_TABLES, seed + (batch + 1) * _PLAYED_TABLES))
+        while (waiting := simulator.waiting()).size:
+            asked = observed_tables(simulator.tables, waiting)
+            parts.append(simulator.tables[waiting[asked == 1]])
+            simulator.advance(waiting, agent.act(simulator.tables, waiting))
+            if sum(map(len, parts)) >= num_positions:
+                return np.concatenate(parts)[:num_positions]
+    raise AssertionError("unreachable")
+
 
 FEATURE_PEERS = ("riichienv",)
 FULL, WITHOUT_LOOKAHEAD = "suphx", "suphx-plain"

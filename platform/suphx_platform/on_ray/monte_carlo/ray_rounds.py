@@ -30,7 +30,7 @@ from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerD
 from suphx_platform.on_ray.monte_carlo.round_topology import RoundTopology, evaluate_elsewhere, local_needs
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, first_line
-from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 _WAIT_SECONDS = 0.5
 _SAY_SECONDS = 30.0

@@ -20,7 +20,7 @@ from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.monte_carlo.round_group import BufferedRound
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.restored_learner import LearnerRules, RestoredLearner
-from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 _AHEAD = 2
 """Rounds that the learner has at a time, so that it never waits for the next one."""

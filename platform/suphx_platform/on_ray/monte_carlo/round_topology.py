@@ -15,8 +15,7 @@ from suphx.training.monte_carlo.value_player import Figures
 from suphx_platform.on_ray.monte_carlo.round_actors import RoundLearnerActor, RoundSimulatorActor, evaluate_weights
 from suphx_platform.on_ray.supervision.restored_learner import LEARNER
 from suphx_platform.on_ray.topology import new_ray_actor
-from suphx_platform.parts.ray_layout_config import BESIDE, PLACE
-from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+from suphx_platform.parts.ray_layout_config import BESIDE, PLACE, RoundLayoutConfig
 
 
 class RoundTopology:

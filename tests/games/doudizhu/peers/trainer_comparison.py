@@ -32,7 +32,7 @@ from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import learn_values
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
-from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.repository import REPOSITORY
 

@@ -11,8 +11,7 @@ from suphx.games.riichi.features.encoder import ENCODERS
 from suphx_cli import cli
 from suphx_cli.arguments import net_names
 from suphx_platform.bench.peak import measure_peak
-from suphx_platform.bench.riichi.net_case import NetCase
-from suphx_platform.bench.riichi.positions import collect_samples
+from suphx_platform.bench.riichi.net_case import NetCase, collect_samples
 from tests.suphx_cli.commands.bench.bench_command import bench
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")

@@ -12,8 +12,7 @@ from pathlib import Path
 from suphx_pipelines.engine.stage import Interrupted, Stage
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
-from suphx_platform.console.interrupt import take_interrupts
-from suphx_platform.console.stop_request import StopRequest, TwoStepStop
+from suphx_platform.console.stop_request import StopRequest, TwoStepStop, take_interrupts
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
 
 RUN = "asked"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.agents.mjai import mjai_program, program_process
+from suphx_platform.agents.mjai import mjai_program, program_channel
 from suphx_platform.agents.mjai.mjai_program import MjaiProgram
 from suphx_platform.agents.mjai.program_channel import CommandLine
 
@@ -23,7 +23,7 @@ NONE = 'print(\'{"type": "none"}\', flush=True)'
 
 @pytest.fixture(autouse=True)
 def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(program_process.SWITCH, "0")
+    monkeypatch.setenv(program_channel.SWITCH, "0")
     monkeypatch.setattr(mjai_program, "START_SECONDS", 20.0)
 
 
@@ -147,8 +147,8 @@ def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: 
     program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.delenv(program_process.SWITCH)
-    assert program_process.sandbox() == ()
+    monkeypatch.delenv(program_channel.SWITCH)
+    assert program_channel.sandbox() == ()
 
 
 @pytest.fixture
@@ -168,9 +168,9 @@ def test_bubblewrap_hides_network_files_sockets_and_processes(
     secret.parent.mkdir()
     secret.write_text("planted")
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv(program_process.SWITCH)
-    program_process._bubblewrap.cache_clear()
-    if not program_process.sandbox():
+    monkeypatch.delenv(program_channel.SWITCH)
+    program_channel._bubblewrap.cache_clear()
+    if not program_channel.sandbox():
         pytest.skip("bubblewrap is not installed, or may not create namespaces")
     code = """
 import json, socket, tempfile
@@ -207,7 +207,7 @@ time.sleep(600)
 
 def test_a_program_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_path: Path) -> None:
     code = (
-        "import sys, time; from suphx_platform.agents.mjai.program_process import start_process; "
+        "import sys, time; from suphx_platform.agents.mjai.program_channel import start_process; "
         "print(start_process([sys.executable, '-S', '-c', 'import time; time.sleep(600)']).pid, flush=True); "
         "time.sleep(600)"
     )

@@ -24,7 +24,7 @@ from suphx.training.monte_carlo.round_backend import NewBackend
 from suphx.training.monte_carlo.round_learner import RoundLearner
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
-from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 GAME = candidate_game("doudizhu")
 RULES = Rules()

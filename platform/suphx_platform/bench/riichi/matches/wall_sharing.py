@@ -29,9 +29,37 @@ from suphx.evaluation.statistics import (
 )
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.game_task import Play
-from suphx.games.riichi import GameLog, OrdinalWallSimulator
+from suphx.games.riichi import HABITS, GameLog, Habit, OrdinalWallSimulator
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_stream
-from suphx_platform.bench.riichi.matches.changed_ukeire import CHANGED, UKEIRE, load_measured_agent
+from suphx_platform.agents.agent_loading import load_any_agent
+
+UKEIRE = "ukeire"
+CHANGED = {f"{UKEIRE}-{word}": habit for word, habit in HABITS.items()}
+"""Habits by the name of the agent."""
+
+
+class ChangedUkeire:
+    """``ukeire`` with a habit."""
+
+    def __init__(self, name: str, habit: Habit) -> None:
+        self.name = name
+        self._habit = habit
+        self._ukeire = ScriptedAgent(UKEIRE)
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each table."""
+        actions = self._ukeire.act(self._habit.seen(tables[indices]), np.arange(len(indices)))
+        self._habit.overrule(tables[indices], actions)
+        return actions
+
+
+def load_measured_agent(address: str) -> Agent:
+    """Return one of ``CHANGED``, or any other agent; ValueError if there is none of that name."""
+    habit = CHANGED.get(address)
+    return load_any_agent(address) if habit is None else ChangedUkeire(address, habit)
+
 
 SCRIPTED_PAIRS = tuple((name, UKEIRE) for name in CHANGED)
 """Candidate and opponent of the pairs that are measured by default."""

@@ -17,10 +17,9 @@ from suphx_platform.bench.riichi.selfplay.selfplay_all_cores import all_cores_ra
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.on_ray.actor.process_memory import peak_bytes
 from suphx_platform.parts.inference_engine import EnginePort, InferenceEngine, LocalEngine
+from suphx_platform.parts.reinforcement_config import ReplayBufferConfig, SimulatorConfig
 from suphx_platform.parts.replay_buffer import ReplayBuffer
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.parts.self_play_simulator import SelfPlaySimulator
-from suphx_platform.parts.simulator_config import SimulatorConfig
 
 
 def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:

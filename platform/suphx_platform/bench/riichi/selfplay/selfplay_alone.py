@@ -22,7 +22,7 @@ from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import RewardName
 from suphx_platform.parts.inference_engine import InferenceEngine
-from suphx_platform.parts.inference_engine_config import InferenceEngineConfig, Nets
+from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, Nets
 from suphx_platform.parts.request_batcher import Request
 from suphx_platform.parts.self_play_simulator import SimulatorContext
 

@@ -24,11 +24,9 @@ from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology, local_needs
 from suphx_platform.parts.parameter_server import PolicyVersion
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig, SimulatorConfig
 from suphx_platform.parts.replay_buffer import BufferStatus
-from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.parts.self_play_simulator import Played
-from suphx_platform.parts.simulator_config import SimulatorConfig
 
 _WAIT_SECONDS = 0.1
 _LOST_SECONDS = 600.0

@@ -9,7 +9,7 @@ from rlcard.agents.random_agent import RandomAgent
 from rlcard.envs.doudizhu import DoudizhuEnv
 from rlcard.games.doudizhu import Game
 
-from suphx_platform.bench.doudizhu.doudizhu_peers import PEERS
+from suphx_platform.bench.doudizhu import PEERS
 
 
 def test_rlcard_deals_lists_and_plays_and_does_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
