@@ -43,7 +43,7 @@ from .records.archive.archive import (
     parse_all as parse_all,
     record_files as record_files,
 )
-from .records.archive.read_share import ReadShare as ReadShare
+from .records.archive.record_stream import ReadShare as ReadShare
 from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
 from .records.archive.record_search import find_record as find_record
 from .records.archive.record_writer import RecordForm as RecordForm, write_records as write_records
@@ -60,9 +60,9 @@ from .records.log.game_statistics import (
     STATISTICS_RATIOS as STATISTICS_RATIOS,
     game_row as game_row,
 )
-from .records.view.game_text import kyoku_name as kyoku_name
-from .records.view.result_text import DRAW_NAMES as DRAW_NAMES
-from .records.view.seat_text import seat_text as seat_text
+from .records.view.text import kyoku_name as kyoku_name
+from .records.view.text import DRAW_NAMES as DRAW_NAMES
+from .records.view.text import seat_text as seat_text
 from .records.log.gamelog import ACTION_BITS as ACTION_BITS, GameLog as GameLog
 from .records.log.record_error import (
     ILLEGAL_RECORD as ILLEGAL_RECORD,
@@ -77,10 +77,10 @@ from .records.view.recorded_decisions import (
     RecordedDecisions as RecordedDecisions,
     recorded_decisions as recorded_decisions,
 )
-from .records.view.seat_name import has_namesake as has_namesake
+from .records.view.text import has_namesake as has_namesake
 from .records.view.viewer_game import viewer_game as viewer_game
 from .records.mjai.mjai_action import action_of_reply as action_of_reply
-from .records.mjai.mjai_reply import reply_of_action as reply_of_action
+from .records.mjai.mjai_action import reply_of_action as reply_of_action
 from .records.mjai.mjai_table import MjaiTable as MjaiTable
 from .records.mjai.mjai_writer import (
     kyoku_events as kyoku_events,
@@ -163,8 +163,8 @@ from .selfplay.playout import (
 from .selfplay.table_group import TableGroup as TableGroup
 
 # A person at the table.
-from .play.game_session import GameSession as GameSession, RefusedMoveError as RefusedMoveError
-from .play.offered_move import move_hint as move_hint
+from .play import GameSession as GameSession, RefusedMoveError as RefusedMoveError
+from .play import move_hint as move_hint
 
 # What benchmarks measure with.
 from .bench.observed_position import (

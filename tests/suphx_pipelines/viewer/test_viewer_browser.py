@@ -21,7 +21,7 @@ from suphx.games.riichi import (
     viewer_game,
 )
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
+from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.page_parts import LANGUAGES

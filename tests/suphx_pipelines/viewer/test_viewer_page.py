@@ -15,7 +15,7 @@ import pytest
 
 from suphx.games.riichi import viewer_game
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
+from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
 from suphx_pipelines.viewer.riichi_view import VIEW
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from tests.games.riichi.builders.random_game import random_game

@@ -1,6 +1,6 @@
 """Where tiles stand in a wall, and walls from a plain integer seed.
 
-A wall is int16 (136,) tile ids in drawing order (table.py). Tenhou's own walls come from tenhou_wall.py.
+A wall is int16 (136,) tile ids in drawing order (table.py). Tenhou's own walls come from seeded_wall.py.
 """
 
 from __future__ import annotations

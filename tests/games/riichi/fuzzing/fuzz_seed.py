@@ -16,7 +16,7 @@ import numpy as np
 
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.tenhou_wall import SEED_PREFIX, tenhou_deals
+from suphx.games.riichi.records.log.seeded_wall import SEED_PREFIX, tenhou_deals
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.games.riichi.table.rules import tenhou, tonpuu

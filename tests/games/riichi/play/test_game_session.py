@@ -11,10 +11,9 @@ import pytest
 
 from suphx.games.riichi import GameSession, RefusedMoveError, Rules, verify_records, viewer_game, write_records
 from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.play.offered_move import offered_moves
-from suphx.games.riichi.play.seat_sight import seen_state
+from suphx.games.riichi.play import offered_moves, seen_state
 from suphx.games.riichi.records.archive.record_writer import RecordForm
-from suphx.games.riichi.records.view.viewer_state import viewer_state
+from suphx.games.riichi.records.view.viewer_game import viewer_state
 from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.kernel.record import Records
 from tests.games.riichi.play.clicker import at_persons_turn, choose, new_session, play, simulator_of

@@ -12,7 +12,7 @@ import numpy as np
 
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.view.game_text import hand_text
+from suphx.games.riichi.records.view.text import hand_text
 from suphx.games.riichi.table.action import PASS, TSUMOGIRI, action_name
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import (

@@ -29,7 +29,7 @@ from typing import TypeAlias, TypeVar
 
 from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts, record_files
-from suphx.games.riichi.records.archive.read_share import ReadShare
+from suphx.games.riichi.records.archive.record_stream import ReadShare
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import RecordError
 from suphx.games.riichi.records.mjai.mjai import parse_mjai

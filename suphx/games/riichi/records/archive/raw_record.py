@@ -13,21 +13,20 @@ from typing import Protocol
 from urllib.parse import unquote
 
 from suphx.file_tree import files_below
+from suphx.games.riichi.records.archive.archive_stream import iter_members, iter_zip_members
 from suphx.games.riichi.records.archive.quarantine import Quarantine
-from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
     UTF_16_MARKS,
     ByteSource,
     Line,
+    ReadShare,
     Utf8Source,
     decompressed,
     iter_lines,
     read_bounded,
 )
-from suphx.games.riichi.records.archive.tar_stream import iter_members
-from suphx.games.riichi.records.archive.zip_stream import iter_zip_members
 from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
 from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT, TOO_LARGE, UNREADABLE
 

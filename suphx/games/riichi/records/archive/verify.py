@@ -12,7 +12,7 @@ from pathlib import Path
 
 from suphx.games.riichi.records.archive.archive import Quarantine, RawRecord, iter_texts, map_records, parse_record
 from suphx.games.riichi.records.archive.quarantine import QuarantinedRecord
-from suphx.games.riichi.records.archive.read_share import ReadShare
+from suphx.games.riichi.records.archive.record_stream import ReadShare
 from suphx.games.riichi.records.log.gamelog import NO_SEED
 from suphx.games.riichi.records.log.replay import Difference, Replayer
 from suphx.usable_cores import usable_cores

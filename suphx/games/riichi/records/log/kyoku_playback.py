@@ -11,7 +11,7 @@ never if the rinshan tile wins or the kan is robbed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog
@@ -38,13 +38,34 @@ from suphx.games.riichi.table.red_five import red_face
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CHI_MELD,
+    EXHAUSTIVE_DRAW,
+    FOUR_RIICHI_DRAW,
     KAKAN_MELD,
     MINKAN_MELD,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
     PON_MELD,
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
 from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN
+
+_SEATS = 4
+
+
+def shown_hands(result: int, tenpai: Sequence[int], turn: int) -> list[int]:
+    """Return the seats that show their hands after ``result``, a draw; nobody after any other result.
+
+    ``tenpai``: by seat; ``turn``: the seat whose turn it was, who declared nine terminals or discarded the tile that
+    three claimed. After four riichi all four hands are shown.
+    """
+    if result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN):
+        return [seat for seat in range(_SEATS) if tenpai[seat]]
+    if result == TRIPLE_RON_DRAW:
+        return [seat for seat in range(_SEATS) if seat != turn]
+    if result == NINE_TERMINALS_DRAW:
+        return [turn]
+    return list(range(_SEATS)) if result == FOUR_RIICHI_DRAW else []
 
 
 class Drew(NamedTuple):

@@ -8,7 +8,7 @@ scores are optional in the dialects; where they are missing they follow from wha
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,6 @@ from suphx.games.riichi.records.log.record_error import (
     RecordError,
 )
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
-from suphx.games.riichi.records.mjai.mjai_field import MAX_POINTS, MAX_STICKS, read_integer, read_points
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -45,6 +44,28 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
 )
 from suphx.games.riichi.table.tile import EAST, NORTH, NUM_KINDS, NUM_TILES
+
+MAX_POINTS = 10_000_000
+"""Of a seat, far above any game."""
+MAX_STICKS = 999
+"""Of honba, and of riichi sticks on the table."""
+
+
+def read_integer(event: Mapping[str, Any], name: str, low: int, high: int) -> int:
+    """Return the number ``name`` of an event, from ``low`` to ``high``; ValueError if it is another or none."""
+    value = event.get(name)
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(f"{name}={value!r:.40} is not a whole number from {low} to {high}")
+    return value
+
+
+def read_points(event: Mapping[str, Any], name: str) -> list[int]:
+    """Return the points ``name`` of the four seats; ValueError if they are not four numbers within MAX_POINTS."""
+    values = event.get(name)
+    if not isinstance(values, list) or len(values) != 4:
+        raise ValueError(f"{name} is not a list of four numbers")
+    return [read_integer({name: value}, name, -MAX_POINTS, MAX_POINTS) for value in values]
+
 
 TILE_NAMES: tuple[str, ...] = (
     *(f"{number}{suit}" for suit in "mps" for number in range(1, 10)),

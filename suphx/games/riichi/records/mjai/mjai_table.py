@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,11 +23,8 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku, step
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, TILE_NAMES
+from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, MAX_STICKS, TILE_NAMES, read_integer, read_points
 from suphx.games.riichi.records.mjai.mjai_action import action_of_event, face_of_name
-from suphx.games.riichi.records.mjai.mjai_call import CALL_SIZES, check_call
-from suphx.games.riichi.records.mjai.mjai_field import MAX_STICKS, read_integer, read_points
-from suphx.games.riichi.records.mjai.seen_tiles import SeenTiles
 from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, PASS, RIICHI, TSUMO, TSUMOGIRI, action_name
 from suphx.games.riichi.table.red_five import is_red, num_red, red_bit
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou, tonpuu
@@ -41,9 +38,46 @@ from suphx.games.riichi.table.table import (
     ROB_KAN,
     TABLE,
 )
-from suphx.games.riichi.table.tile import HAKU, NUM_KINDS, RED_IDS, is_five, kind_of_face
+from suphx.games.riichi.table.tile import EAST, HAKU, NUM_KINDS, RED_IDS, is_five, kind_of_face
 from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN
 from suphx.kernel.record import Records
+
+CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
+"""Type of a call -> tiles of ``consumed``."""
+
+
+def check_call(event: Mapping[str, Any], faces: Sequence[int], called: int | None) -> None:
+    """Check the faces of ``consumed``; ``called``: the face of ``pai``, None for a closed kan.
+
+    ValueError if there are more or fewer tiles than the call has, or if together they are no run and no equal tiles.
+    """
+    name = event["type"]
+    if len(faces) != CALL_SIZES[name]:
+        raise ValueError(f"consumed of {name} has {len(faces)} tiles: it must have {CALL_SIZES[name]}")
+    tiles = [*faces, *([] if called is None else [called])]
+    kinds = sorted(kind_of_face(face) for face in tiles)
+    steps = [kind - kinds[0] for kind in kinds]
+    is_run = steps == [0, 1, 2] and kinds[0] < EAST and kinds[0] % 9 <= 6
+    if not (is_run if name == "chi" else not any(steps)):
+        raise ValueError(f"{name} of {', '.join(TILE_NAMES[face] for face in tiles)} is impossible")
+
+
+class SeenTiles:
+    """Consumes: faces (0-36) that a seat sees for the first time. Produces: an error once there are too many."""
+
+    def __init__(self, *, has_red_fives: bool = True) -> None:
+        self._counts = [0] * len(TILE_NAMES)
+        self._copies = [4] * NUM_KINDS + [0] * (len(TILE_NAMES) - NUM_KINDS)
+        if has_red_fives:
+            self._copies = [4 - is_five(kind) for kind in range(NUM_KINDS)] + [1] * (len(TILE_NAMES) - NUM_KINDS)
+
+    def add(self, faces: Iterable[int]) -> None:
+        """Count new tiles; ValueError if more of a face have been seen than there are."""
+        for face in faces:
+            self._counts[face] += 1
+            if self._counts[face] > self._copies[face]:
+                raise ValueError(f"tile {TILE_NAMES[face]} appears too often: there are {self._copies[face]} of it")
+
 
 JsonObject = Mapping[str, Any]
 

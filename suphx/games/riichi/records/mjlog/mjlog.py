@@ -23,7 +23,8 @@ from suphx.games.riichi.records.log.record_error import (
 )
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.records.log.seeded_wall import SeededWalls
-from suphx.games.riichi.records.mjlog.mjlog_text import (
+from suphx.games.riichi.records.mjlog.mjlog_xml import (
+    Attributes,
     attribute,
     changes_in,
     name_in,
@@ -36,7 +37,6 @@ from suphx.games.riichi.records.mjlog.mjlog_text import (
     seat_in,
     tiles_in,
 )
-from suphx.games.riichi.records.mjlog.mjlog_xml import Attributes
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import (
     EXHAUSTIVE_DRAW,

@@ -26,10 +26,10 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     PaidStick,
     TurnedDora,
     play_kyoku,
+    shown_hands,
 )
 from suphx.games.riichi.records.log.mjlog_meld import encode_meld
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
-from suphx.games.riichi.records.log.shown_hands import shown_hands
 from suphx.games.riichi.records.mjlog.mjlog import (
     DORA_YAKU,
     DRAW_TYPES,

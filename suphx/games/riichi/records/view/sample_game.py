@@ -12,12 +12,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.view.game_text import kyoku_name
-from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
-from suphx.games.riichi.records.view.result_text import DRAW_NAMES, win_value, win_yaku
-from suphx.games.riichi.records.view.seat_name import names_in_deal
-from suphx.games.riichi.records.view.shown_tiles import SEATS, hand_faces, shown_meld
-from suphx.games.riichi.records.view.viewer_result import shown_ura
+from suphx.games.riichi.records.view.recorded_decisions import KyokuWalk
+from suphx.games.riichi.records.view.text import (
+    DRAW_NAMES,
+    SEATS,
+    hand_faces,
+    kyoku_name,
+    names_in_deal,
+    shown_meld,
+    win_value,
+    win_yaku,
+)
+from suphx.games.riichi.records.view.viewer_game import shown_ura
 from suphx.games.riichi.table.tile import face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 

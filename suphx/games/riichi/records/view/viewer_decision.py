@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.records.view.discard_lookahead import discard_lookahead
+from suphx.games.riichi.hand.ukeire import DiscardUkeire, count_discard_ukeire
 from suphx.games.riichi.records.view.recorded_decisions import NO_ACTION
 from suphx.games.riichi.table.action import (
     ANKAN,
@@ -27,8 +27,38 @@ from suphx.games.riichi.table.action import (
     TSUMOGIRI,
     lowest_of_chi,
 )
-from suphx.games.riichi.table.table import PON_MELD
+from suphx.games.riichi.table.meld import add_meld
+from suphx.games.riichi.table.table import CALLED_FLAG, PON_MELD
 from suphx.games.riichi.table.tile import NUM_KINDS, is_five, kind_of_face
+from suphx.games.riichi.table.wall import dora_indicator
+from suphx.kernel.record import I8
+
+_SEATS = 4
+
+
+def discard_lookahead(table: Any) -> DiscardUkeire:
+    """Return shanten int8 (1, 34) and unseen improving tiles int64 (1, 34) after each discard of a TABLE's actor.
+
+    ValueError unless the actor holds 14 tiles, melds counted as three.
+    """
+    seat = int(table["actor"])
+    unseen = np.maximum(unseen_tiles(table, seat), 0)
+    return count_discard_ukeire(table["hand"][seat][None], int(table["num_melds"][seat]), unseen=unseen)
+
+
+def unseen_tiles(table: Any, seat: int) -> I8:
+    """Return int8 (34,): the tiles of each kind that ``seat`` cannot see."""
+    unseen = np.full(NUM_KINDS, 4, np.int8) - table["hand"][seat]
+    for number in range(int(table["num_dora"])):
+        unseen[dora_indicator(table["wall"], number) >> 2] -= 1
+    for other in range(_SEATS):
+        for place in range(int(table["river_length"][other])):
+            if not table["river_flags"][other, place] & CALLED_FLAG:
+                unseen[kind_of_face(int(table["river"][other, place]))] -= 1
+        for meld in range(int(table["num_melds"][other])):
+            add_meld(unseen, table["meld_type"][other, meld], table["meld_kind"][other, meld], -1)
+    return unseen
+
 
 _NAMES = {
     TSUMO: "tsumo",
@@ -48,7 +78,7 @@ def viewer_decision(
     """Return a decision of the actor of a TABLE record.
 
     ``{"seat", "turn", "moves": [{"move", "faces", "p": 0 … 1 or None}], "played", "agent", "differs"}``: a discard also
-    has ``shanten`` and ``ukeire``, the unseen tiles that improve the hand after it (discard_lookahead.py); ``turn``
+    has ``shanten`` and ``ukeire``, the unseen tiles that improve the hand after it; ``turn``
     counts the seat's discards from 1 on; ``played`` and ``agent`` are places among the moves, ``played`` is None unless
     ``is_known``, ``agent`` if it has no answer. ``action`` was recorded, ``opinion`` is the agent's; ``probabilities``
     float32 (NUM_ACTIONS,). Moves that differ only in which of two equal tiles they use are one move.

@@ -1,6 +1,6 @@
 """A recorded game step by step, as plain values from which a page shows it without knowing any rule.
 
-A deal is its first state and its steps; each step has the keys of the state that it changes (viewer_state.py). Steps:
+A deal is its first state and its steps; each step has the keys of the state that it changes. Steps:
 ``draw``, ``discard``, ``riichi``, ``chi``, ``pon``, ``minkan``, ``ankan``, ``kakan``, ``end``.
 
 >>> values = viewer_game(game, opinions)  # keys: viewer_game
@@ -9,23 +9,277 @@ A deal is its first state and its steps; each step has the keys of the state tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from suphx.games.riichi.engine.hanchan import end_kyoku
+from suphx.games.riichi.hand.score import base_points
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.log.kyoku_playback import shown_hands
 from suphx.games.riichi.records.log.replay import compare_results
-from suphx.games.riichi.records.view.game_text import kyoku_name
-from suphx.games.riichi.records.view.kyoku_walk import Decision, KyokuWalk
-from suphx.games.riichi.records.view.recorded_decisions import Opinions
-from suphx.games.riichi.records.view.shown_tiles import SEATS
-from suphx.games.riichi.records.view.viewer_decision import viewer_decision
-from suphx.games.riichi.records.view.viewer_result import shown_ura, viewer_result
-from suphx.games.riichi.records.view.viewer_steps import UNKNOWN, ViewerSteps
-from suphx.games.riichi.table.table import GAME_END
-from suphx.games.riichi.table.tile import NUM_TILES, face_of_id
-from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN, URA_POSITIONS
+from suphx.games.riichi.records.view.recorded_decisions import Decision, KyokuWalk, Opinions
+from suphx.games.riichi.records.view.text import BONUS_COLUMNS, SEATS, hand_faces, kyoku_name, shown_meld
+from suphx.games.riichi.records.view.viewer_decision import kan_of_own, viewer_decision, viewer_move
+from suphx.games.riichi.table.action import ANKAN, RIICHI, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.rule_flag import KAN_URA_DORA, URA_DORA
+from suphx.games.riichi.table.table import (
+    CALL_DISCARD,
+    CHI_MELD,
+    CLAIM,
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    GAME_END,
+    KYOKU_END,
+    MINKAN_MELD,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    OWN_TURN,
+    PON_MELD,
+    RIICHI_DISCARD,
+    ROB_KAN,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+from suphx.games.riichi.table.tile import NUM_KINDS, NUM_TILES, face_of_id, kind_of_face
+from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS
+
+RESULT_NAMES = {
+    WIN_RESULT: "win",
+    EXHAUSTIVE_DRAW: "exhaustive draw",
+    NAGASHI_MANGAN: "nagashi mangan",
+    NINE_TERMINALS_DRAW: "nine terminals",
+    FOUR_WINDS_DRAW: "four winds",
+    FOUR_RIICHI_DRAW: "four riichi",
+    FOUR_KANS_DRAW: "four kans",
+    TRIPLE_RON_DRAW: "triple ron",
+}
+_LIMITS = {2000: "mangan", 3000: "haneman", 4000: "baiman", 6000: "sanbaiman", 8000: "yakuman"}
+
+
+def viewer_result(table: Any, red_fives: int) -> dict[str, Any]:
+    """Return the result of a TABLE record at KYOKU_END.
+
+    ``{"kind", "wins": [{"seat", "loser", "liable", "face", "han", "fu", "yakuman", "limit", "yaku": [name],
+    "bonus": [[name, count]], "points", "deltas": [4]}], "tenpai": [seat], "ura": [face], "deltas": [4]}``. ``loser``
+    is the winner for a tsumo, ``liable`` null without pao; ``deltas`` of all wins have no paid riichi sticks.
+    """
+    wins = [_win(table, w) for w in range(int(table["num_wins"]))]
+    num_ura = shown_ura(table)
+    return {
+        "kind": RESULT_NAMES[int(table["result"])],
+        "wins": wins,
+        "tenpai": [seat for seat in range(SEATS) if table["tenpai"][seat]],
+        "ura": [face_of_id(int(table["wall"][position]), red_fives) for position in URA_POSITIONS[:num_ura]],
+        "deltas": [int(delta) for delta in table["deltas"]],
+    }
+
+
+def shown_ura(table: Any) -> int:
+    """Return how many ura indicators a TABLE record at KYOKU_END shows: those that count for a winner in riichi."""
+    flags = int(table["rule_flags"])
+    has_riichi = any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"])))
+    if not has_riichi or not flags & URA_DORA:
+        return 0
+    return int(table["num_dora"]) if flags & KAN_URA_DORA else 1
+
+
+def _win(table: Any, w: int) -> dict[str, Any]:
+    han, fu, yakuman, points, liable = (
+        int(table[f"win_{name}"][w]) for name in ("han", "fu", "yakuman", "points", "liable")
+    )
+    return {
+        "seat": int(table["win_seat"][w]),
+        "loser": int(table["win_loser"][w]),
+        "liable": liable if liable >= 0 else None,
+        "face": int(table["win_face"][w]),
+        "han": han,
+        "fu": fu,
+        "yakuman": yakuman,
+        "limit": _limit(table, han, fu, yakuman),
+        "yaku": [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][w]) >> number & 1],
+        "bonus": [[name, int(table[key][w])] for name, key in BONUS_COLUMNS if table[key][w]],
+        "points": points,
+        "deltas": [int(delta) for delta in table["win_deltas"][w]],
+    }
+
+
+def _limit(table: Any, han: int, fu: int, yakuman: int) -> str:
+    """Return the name of the limit that the hand reaches, or ""."""
+    return _LIMITS.get(min(8000, int(base_points(han, fu, yakuman, int(table["rule_flags"])))), "")
+
+
+State: TypeAlias = dict[str, Any]
+
+_FLAG_STEP = 64  # above all faces
+
+
+def viewer_state(table: Any, red_fives: int) -> State:
+    """Return the state of a TABLE record; ``red_fives``: bit set of suits."""
+    drawn = _drawn(table)
+    state: State = {"drawn": drawn}
+    for seat in range(SEATS):
+        state |= _seat_state(table, seat, drawn)
+    shown = DORA_POSITIONS[: int(table["num_dora"])]
+    num_kans, next_draw = int(table["num_kans"]), int(table["next_draw"])
+    return state | {
+        "turn": int(table["turn"]),
+        "scores": [int(score) for score in table["scores"]],
+        "sticks": int(table["kyotaku"]),
+        "riichi": [int(riichi) for riichi in table["riichi"]],
+        "dora": [face_of_id(int(table["wall"][position]), red_fives) for position in shown],
+        "next": next_draw,
+        "rinshan": num_kans,
+        "left": LAST_DRAW - num_kans - next_draw,
+        "open": _open_seats(table),
+    }
+
+
+def changes(before: State, after: State) -> State:
+    """Return the keys of ``after`` whose values differ from ``before``."""
+    return {key: value for key, value in after.items() if before[key] != value}
+
+
+def _seat_state(table: Any, seat: int, drawn: list[list[int]]) -> State:
+    hand = hand_faces(table, seat)
+    for owner, face in drawn:
+        if owner == seat and not _is_ron(table, seat):
+            hand.remove(face)
+    is_calling = table["phase"] == CALL_DISCARD and table["turn"] == seat  # the hand of its last discard is gone
+    length, waits = int(table["river_length"][seat]), 0 if is_calling else int(table["waits"][seat])
+    return {
+        f"hand{seat}": hand,
+        f"river{seat}": [
+            face + _FLAG_STEP * flags
+            for face, flags in zip(
+                table["river"][seat][:length].tolist(), table["river_flags"][seat][:length].tolist(), strict=True
+            )
+        ],
+        f"melds{seat}": [shown_meld(table, seat, i) for i in range(int(table["num_melds"][seat]))],
+        f"waits{seat}": [kind for kind in range(NUM_KINDS) if waits >> kind & 1],
+    }
+
+
+def _drawn(table: Any) -> list[list[int]]:
+    """Return the tiles beside the hands: the one just drawn, or those that were won with."""
+    if table["phase"] == KYOKU_END:
+        wins = [(int(table["win_seat"][w]), int(table["win_face"][w])) for w in range(int(table["num_wins"]))]
+        if wins:
+            return [[seat, face] for seat, face in wins]
+    elif table["phase"] not in (OWN_TURN, RIICHI_DISCARD):
+        return []
+    return [[int(table["turn"]), int(table["drawn"])]] if table["drawn"] >= 0 else []
+
+
+def _is_ron(table: Any, seat: int) -> bool:
+    if table["phase"] != KYOKU_END:
+        return False
+    return any(table["win_seat"][w] == seat != table["win_loser"][w] for w in range(int(table["num_wins"])))
+
+
+def _open_seats(table: Any) -> list[int]:
+    """Return who shows the hand at the end: the winners, or those of ``shown_hands`` after a draw."""
+    if table["phase"] != KYOKU_END:
+        return []
+    winners = {int(table["win_seat"][w]) for w in range(int(table["num_wins"]))}
+    return sorted(winners) or shown_hands(int(table["result"]), table["tenpai"], int(table["turn"]))
+
+
+UNKNOWN = -1
+"""In place of a face: a tile that is not shown."""
+
+_CALLS = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "minkan"}
+
+Sight = Callable[[State], State]
+"""A state -> what one seat sees of it."""
+
+
+class ViewerSteps:
+    """Consumes: a table after each of its decisions. Produces: ``steps``, and ``shown``, the state after the last one.
+
+    With ``sight`` the steps contain only what it returns.
+    """
+
+    def __init__(self, table: Any, red_fives: int, sight: Sight = lambda state: state) -> None:
+        """``table`` waits for the first decision of a deal; ``red_fives``: bit set of suits."""
+        self._red = red_fives
+        self._sight = sight
+        self.steps: list[dict[str, Any]] = []
+        dealt = viewer_state(table, red_fives)
+        self._whole = _before_draw(dealt, is_rinshan=False)
+        self.start = self.shown = sight(self._whole)
+        """The state before the first draw."""
+        self._draw(dealt)
+
+    def follow(self, table: Any, action: int, phase: int) -> None:
+        """Add what came of ``action``, taken in ``phase``: no step, one, or a move and the draw after it."""
+        after = viewer_state(table, self._red)
+        if table["phase"] == KYOKU_END:
+            if phase not in (CLAIM, ROB_KAN) and (action <= TSUMOGIRI or ANKAN <= action < TSUMO):
+                # The deal ends at once: the last discard without claims, four winds, four kans.
+                self._move(action, {**after, "open": [], "scores": self._whole["scores"]})
+            self._add("end", int(table["turn"]), [], after)
+            return
+        is_draw = table["phase"] == OWN_TURN
+        moved = _before_draw(after, is_rinshan=bool(table["is_rinshan"])) if is_draw else after
+        if phase in (CLAIM, ROB_KAN):
+            if table["phase"] in (CLAIM, ROB_KAN):
+                return
+            self._call(table, moved)
+        else:
+            self._move(action, moved)
+        if is_draw:
+            self._draw(after)
+
+    def _move(self, action: int, after: State) -> None:
+        """Add the actor's move of its own turn."""
+        seat = int(self._whole["turn"])
+        kind, faces = _move_name(self._whole, action)
+        if kind in ("ankan", "kakan"):  # the meld shows whether it has a red five
+            melds = (sorted(meld["faces"], reverse=True) for meld in after[f"melds{seat}"])  # a red five first
+            faces = next((each for each in melds if [kind_of_face(face) for face in each] == faces), faces)
+        self._add(kind, seat, faces, {**after, "turn": seat})
+
+    def _call(self, table: Any, after: State) -> None:
+        """Add the claim that was granted when a window closed, if any."""
+        seat = int(table["turn"])
+        melds = after[f"melds{seat}"]
+        if len(melds) > len(self._whole[f"melds{seat}"]):
+            kind = _CALLS[int(table["meld_type"][seat, len(melds) - 1])]
+            self._add(kind, seat, melds[-1]["faces"], after)
+
+    def _draw(self, after: State) -> None:
+        seat, face = self._sight(after)["drawn"][0]
+        self._add("draw", seat, [face], after)
+
+    def _add(self, kind: str, seat: int, faces: list[int], after: State) -> None:
+        seen = self._sight(after)
+        changed = changes(self.shown, seen)
+        self.steps.append({"kind": kind, "seat": seat, "faces": faces, "changes": changed, "decisions": []})
+        self._whole, self.shown = after, seen
+
+
+def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
+    drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
+    if ANKAN <= action < TSUMO:
+        name, tile = kan_of_own(action)
+        return name, [tile] * 4
+    move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
+    return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
+
+
+def _before_draw(after: State, *, is_rinshan: bool) -> State:
+    """Return the state before its newest draw."""
+    return {
+        **after,
+        "drawn": [],
+        "next": after["next"] - (not is_rinshan),
+        "rinshan": after["rinshan"] - is_rinshan,
+        "left": after["left"] + 1,
+    }
 
 
 def viewer_game(

@@ -4,19 +4,71 @@ import gzip
 import io
 import lzma
 import struct
+import tarfile
+import zipfile
 import zlib
+from pathlib import Path
 
 import pytest
 
 from suphx.games.riichi.records.archive import record_stream
+from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
+from suphx.games.riichi.records.archive.raw_record import iter_texts
+from suphx.games.riichi.records.archive.record_search import find_record
 from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
     MAX_UNPACKED_RATIO,
+    ReadShare,
     decompressed,
     iter_lines,
     read_bounded,
 )
+from suphx.games.riichi.records.archive.record_writer import write_records
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from tests.games.riichi.builders.random_game import random_game
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of two games each as files, as a packed table, as a tar and as a zip, and a damaged file."""
+    games = [random_game(0), random_game(1)]
+    write_records(games, tmp_path / "plain", "mjlog")
+    write_records(games, tmp_path / "games.tsv.xz", "mjlog")
+    with tarfile.open(tmp_path / "two.tar", "w") as tar, zipfile.ZipFile(tmp_path / "two.zip", "w") as packed:
+        for path in sorted((tmp_path / "plain").iterdir()):
+            tar.add(path, path.name)
+            packed.write(path, path.name)
+    (tmp_path / "broken.tsv.xz").write_bytes((tmp_path / "games.tsv.xz").read_bytes()[:-200])
+    return tmp_path
+
+
+def test_the_share_rises_to_the_whole(folder: Path) -> None:
+    read, shares = ReadShare(), []
+    assert read.share == 0
+    quarantine = Quarantine()
+    for _ in iter_texts([folder], quarantine=quarantine, read=read):
+        shares.append(read.share)
+    assert len(shares) >= 8
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] <= 1
+    assert read.share == 1
+    assert quarantine.count == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_it_counts_with_any_number_of_workers(folder: Path, workers: int) -> None:
+    read = ReadShare()
+    games = list(parse_all([folder / "plain"], workers, quarantine=Quarantine(), read=read))
+    assert (len(games), read.share) == (2, 1)
+
+
+def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
+    for name in ("1", "2", "10"):  # in the order of the files: 1, 10, 2
+        (tmp_path / f"{name}.mjlog").write_text(write_mjlog(random_game(int(name))), encoding="utf-8")
+    assert [find_record(tmp_path, wanted).id for wanted in ("", "1", "2", "10", "3")] == ["1", "1", "2", "10", "2"]
+    with pytest.raises(ValueError, match="has no game '4': give the id of a game or a number from 1 to 3"):
+        find_record(tmp_path, "4")
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])

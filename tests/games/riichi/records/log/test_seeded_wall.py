@@ -9,8 +9,15 @@ import pytest
 
 from suphx.games.riichi.records.log.gamelog import NO_SEED
 from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.log.seeded_wall import FROM_THE_MIDDLE, OTHER_SEED, UNREADABLE_SEED, SeededWalls
-from suphx.games.riichi.records.log.tenhou_wall import Deal, kyoku_deal, tenhou_deals
+from suphx.games.riichi.records.log.seeded_wall import (
+    FROM_THE_MIDDLE,
+    OTHER_SEED,
+    UNREADABLE_SEED,
+    Deal,
+    SeededWalls,
+    kyoku_deal,
+    tenhou_deals,
+)
 from suphx.games.riichi.records.mjlog.mjlog import NO_RED, parse_mjlog
 from suphx.games.riichi.table.wall import DORA_POSITIONS
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.tenhou_wall import (
+from suphx.games.riichi.records.log.seeded_wall import (
     HEX_SEED_PREFIX,
     KYOKU_SEED_PREFIX,
     SEED_PREFIX,

@@ -12,8 +12,7 @@ from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import RIICHI_HEAD
 from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.mjai.mjai_action import action_of_reply
-from suphx.games.riichi.records.mjai.mjai_reply import reply_of_action
+from suphx.games.riichi.records.mjai.mjai_action import action_of_reply, reply_of_action
 from suphx.games.riichi.records.mjai.mjai_table import MjaiTable
 from suphx.games.riichi.records.mjai.mjai_writer import kyoku_events, running_kyoku_events, seen_by
 from suphx.games.riichi.table.action import MINKAN, action_name

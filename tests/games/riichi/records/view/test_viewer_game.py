@@ -12,19 +12,57 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.games.riichi.bots.danger import fill_unseen
+from suphx.games.riichi.hand.ukeire import count_shanten
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
-from suphx.games.riichi.records.view.recorded_decisions import Opinions, recorded_decisions
-from suphx.games.riichi.records.view.viewer_game import viewer_game
-from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES, shown_ura
-from suphx.games.riichi.records.view.viewer_state import State, viewer_state
-from suphx.games.riichi.records.view.viewer_steps import UNKNOWN
-from suphx.games.riichi.table.action import NUM_ACTIONS, PASS
+from suphx.games.riichi.records.view.recorded_decisions import KyokuWalk, Opinions, recorded_decisions
+from suphx.games.riichi.records.view.viewer_decision import discard_lookahead, unseen_tiles
+from suphx.games.riichi.records.view.viewer_game import (
+    RESULT_NAMES,
+    UNKNOWN,
+    State,
+    shown_ura,
+    viewer_game,
+    viewer_state,
+)
+from suphx.games.riichi.table.action import NUM_ACTIONS, PASS, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import CALLED_FLAG, TABLE
+from suphx.games.riichi.table.tile import NUM_KINDS
 from tests.games.riichi.builders.random_game import random_game
+
+
+def test_unseen_tiles_are_those_of_ukeire_at_every_decision_of_a_game() -> None:
+    tables = recorded_decisions(random_game(0)).tables
+    assert len(tables) > 300
+    for table in tables:
+        expected = np.zeros(NUM_KINDS, np.int8)
+        fill_unseen(table, int(table["actor"]), expected)
+        assert (unseen_tiles(table, int(table["actor"])) == expected).all()
+
+
+def test_the_shanten_after_a_discard_is_that_of_the_hand_without_it() -> None:
+    tables = recorded_decisions(random_game(1)).tables
+    asked = [table for table in tables if table["legal"][: TSUMOGIRI + 1].any()][::7]
+    assert len(asked) > 20
+    for table in asked:
+        seat = int(table["actor"])
+        found = discard_lookahead(table)
+        for kind in np.flatnonzero(table["hand"][seat]):
+            hand = table["hand"][seat].copy()
+            hand[kind] -= 1
+            melds = int(table["num_melds"][seat])
+            assert found.shanten[0, kind] == count_shanten(hand[None], melds)[0]
+            unseen = unseen_tiles(table, seat)
+            helping = 0
+            for draw in np.flatnonzero((unseen > 0) & (hand < 4)):
+                hand[draw] += 1
+                helping += int(unseen[draw]) * bool(count_shanten(hand[None], melds)[0] < found.shanten[0, kind])
+                hand[draw] -= 1
+            assert found.tiles[0, kind] == helping
+
 
 DEAD_WALL = 14
 SEATS = range(4)

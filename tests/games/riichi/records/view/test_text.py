@@ -1,14 +1,15 @@
-"""What people see of rare situations: hands at the end of a draw, and red fives in kans."""
-
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.shown_hands import shown_hands
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.records.log.kyoku_playback import shown_hands
+from suphx.games.riichi.records.view.text import hand_text, has_namesake, kyoku_name, names_in_deal, seat_text
 from suphx.games.riichi.records.view.viewer_decision import viewer_move
-from suphx.games.riichi.records.view.viewer_state import viewer_state
-from suphx.games.riichi.records.view.viewer_steps import ViewerSteps
+from suphx.games.riichi.records.view.viewer_game import ViewerSteps, viewer_state
 from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, NINE_TERMINALS, PON
+from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import (
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
@@ -98,3 +99,58 @@ def test_a_kan_that_is_added_to_a_pon_names_its_red_five(hand: str, added: str) 
         deal.pass_all()
         deal.tsumogiri()
     assert sorted(viewer_move(deal.table, KAKAN + FIVE_OF_PINZU)["faces"]) == sorted(parse_faces("0555p"))
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("ukeire",) * 4, ["ukeire (North)", "ukeire (East)", "ukeire (South)", "ukeire (West)"]),
+        (("Anna", "net 1", "net 2", "net 3"), ["Anna", "net 1 (East)", "net 2 (South)", "net 3 (West)"]),
+        (("A", "B", "C", "D 1"), ["A", "B", "C", "D 1"]),
+    ],
+)
+def test_seats_that_share_a_name_have_their_wind(names: tuple[str, ...], shown: list[str]) -> None:
+    assert names_in_deal(names, dealer=1) == shown
+    assert [has_namesake(names, seat) for seat in range(4)] == [" (" in name for name in shown]
+
+
+HIDDEN = "13 tiles"
+
+
+def test_a_seat_sees_its_own_hand_and_no_other() -> None:
+    simulator = Simulator(1, tenhou())
+    simulator.reset([3])
+    table = simulator.tables[0]
+    for seat in range(4):
+        lines = seat_text(table, seat).splitlines()
+        assert lines[0].startswith("East 1, 0 sticks, dora indicators ")
+        assert hand_text(table, seat) in lines[1 + seat]
+        assert [HIDDEN in line or "14 tiles" in line for line in lines[1:]] == [other != seat for other in range(4)]
+    assert [line[0] for line in lines[1:]] == [">", " ", " ", " "]
+
+
+def test_the_end_of_a_game_has_the_places() -> None:
+    simulator, melds = Simulator(1, tenhou()), 0
+    simulator.reset([3])
+    random = np.random.default_rng(2)
+    while simulator.waiting().size:
+        table = simulator.tables[0]
+        melds += seat_text(table, 0).count("[]") < 4
+        simulator.advance(np.zeros(1, np.int64), random.choice(np.flatnonzero(table["legal"]), 1))
+    assert melds > 0
+    text = seat_text(simulator.tables[0], 0)
+    for seat, place in enumerate(simulator.placements()[0]):
+        assert f"seat {seat} {place} ({simulator.scores()[0, seat]:,} points)" in text
+
+
+@pytest.mark.parametrize(
+    ("kyoku", "honba", "name"),
+    [(0, 0, "East 1"), (7, 2, "South 4, honba 2"), (8, 0, "West 1"), (11, 1, "West 4, honba 1")],
+)
+def test_deals_are_named_by_round_dealer_and_honba(kyoku: int, honba: int, name: str) -> None:
+    assert kyoku_name(kyoku, honba) == name
+
+
+def test_a_hand_is_written_in_short_form_with_its_red_fives() -> None:
+    deal = Deal(["", "123406789m1123p", "", ""], draws="7z", left=40)
+    assert hand_text(deal.tables[0], 1) == "123406789m1123p"

@@ -17,21 +17,79 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suphx.games.riichi.engine.hanchan import end_kyoku
 from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.play.offered_move import ONLY_TABLE, after_riichi, legal_actions, offered_moves
-from suphx.games.riichi.play.seat_sight import seen_state
 from suphx.games.riichi.records.log.game_recorder import GameRecorder
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.view.shown_tiles import SEATS
-from suphx.games.riichi.records.view.viewer_result import viewer_result
-from suphx.games.riichi.records.view.viewer_state import State
-from suphx.games.riichi.records.view.viewer_steps import ViewerSteps
+from suphx.games.riichi.records.view.recorded_decisions import NO_ACTION
+from suphx.games.riichi.records.view.text import SEATS
+from suphx.games.riichi.records.view.viewer_decision import same_move, viewer_decision, viewer_move
+from suphx.games.riichi.records.view.viewer_game import UNKNOWN, State, ViewerSteps, viewer_result
 from suphx.games.riichi.table.action import RIICHI, TSUMOGIRI, action_name
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END
 from suphx.kernel.record import I16, I64, Records
+
+ONLY_TABLE = np.zeros(1, np.int64)
+
+
+def offered_moves(tables: Records, rules: Rules) -> list[dict[str, Any]]:
+    """Return the legal moves of the actor of the only table (1,), which waits for it.
+
+    ``[{"action", "move", "faces", "is_drawn", "discards"}]``: ``move`` and ``faces`` as in ``viewer_move``;
+    ``is_drawn``: the discard of the tile just drawn; ``discards``: actions of the discards that may follow a riichi.
+    """
+    table = tables[0]
+    moves = []
+    for action in np.flatnonzero(table["legal"]).tolist():
+        discards = legal_actions(after_riichi(tables, rules)) if action == RIICHI else []
+        move = viewer_move(table, action)
+        moves.append({"action": action, **move, "is_drawn": action == TSUMOGIRI, "discards": discards})
+    return moves
+
+
+def after_riichi(tables: Records, rules: Rules) -> Records:
+    """Return a copy of the only table (1,) at which the actor has declared riichi and has to discard."""
+    simulator = Simulator(1, rules, stops_at_kyoku_end=True)
+    simulator.tables[:] = tables
+    simulator.advance(ONLY_TABLE, np.array([RIICHI], np.int16))
+    return simulator.tables
+
+
+def legal_actions(tables: Records) -> list[int]:
+    """Return the legal actions of the actor of the only table (1,)."""
+    return [int(action) for action in np.flatnonzero(tables[0]["legal"])]
+
+
+def move_hint(table: Any, action: int, probabilities: NDArray[np.float32]) -> dict[str, Any]:
+    """Return what an agent would do at a TABLE record, and how probable each move is to it.
+
+    ``{"moves": [{"move", "faces", "p"}], "agent", "best"}``: the first two as in ``viewer_decision``; ``best``: all
+    actions that are the agent's move. ``action``: its choice, or NO_ACTION; ``probabilities`` float32 (NUM_ACTIONS,),
+    NaN for none.
+    """
+    legal = np.flatnonzero(table["legal"]).tolist()
+    decision = viewer_decision(table, legal[0], is_known=False, opinion=action, probabilities=probabilities)
+    has_answer = action != NO_ACTION
+    best = [each for each in legal if has_answer and same_move(table, each) == same_move(table, action)]
+    return {"moves": decision["moves"], "agent": decision["agent"], "best": best}
+
+
+def seen_state(state: State, seat: int) -> State:
+    """Return the state with UNKNOWN in place of each tile that ``seat`` (0-3) cannot see, and without others' waits.
+
+    Hands that are shown at the end of a deal (``open``) stay.
+    """
+    hidden = [other for other in range(SEATS) if other != seat and other not in state["open"]]
+    seen = dict(state)
+    for other in hidden:
+        seen[f"hand{other}"] = [UNKNOWN] * len(state[f"hand{other}"])
+        seen[f"waits{other}"] = []
+    seen["drawn"] = [[owner, UNKNOWN if owner in hidden else face] for owner, face in state["drawn"]]
+    return seen
+
 
 Act = Callable[[Records, I64], I16]
 """Tables and the indices of those that wait -> a legal action for each (``Agent.act``)."""
@@ -140,7 +198,7 @@ class GameSession:
         """Return everything that the person sees now, as plain values for JSON.
 
         ``{"id", "seat", "names", "number", "deal": {"kyoku", "honba", "sticks", "dealer", "scores", "after", "result"},
-        "state", "moves", "finished": [deal], "is_over", "final", "placement"}``. ``state``: viewer_state.py, with
+        "state", "moves", "finished": [deal], "is_over", "final", "placement"}``. ``state``: viewer_game.py, with
         UNKNOWN for what is hidden; ``moves``: ``offered_moves`` on the person's turn, else []; ``after`` and ``result``
         (``viewer_result``) are None while a deal goes on; ``finished``: earlier deals.
         """
