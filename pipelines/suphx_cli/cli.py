@@ -91,7 +91,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
         if result is not None:
             console.result(result)
     except Exception as error:
-        from suphx_cli.arguments.usage_error import UsageError
+        from suphx_cli.arguments.parsing import UsageError
         from suphx_platform.console.console import is_lost_output
 
         if is_lost_output(error):

@@ -23,8 +23,8 @@ from PIL import Image
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_config import PlayConfig
-from suphx_pipelines.riichi_play.play_tables import PlayTables
+from suphx_pipelines.riichi_play.play_page import PlayConfig
+from suphx_pipelines.riichi_play.play_table import PlayTables
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader
 from tests.browser import Browser, Page
 from tests.pictures.screenshot import SCHEMES

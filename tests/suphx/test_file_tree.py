@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suphx.file_tree import files_below, has_files_below
-from suphx_cli.arguments.record_path import check_records
+from suphx_cli.arguments.parsing import check_records
 
 
 def linked_archive(folder: Path) -> Path:

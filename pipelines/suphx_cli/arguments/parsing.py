@@ -5,10 +5,158 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, TypeAlias, get_args
 
+from suphx.file_tree import has_files_below
+from suphx.models.nets.net_config import Size
+from suphx.suggestion import did_you_mean
 from suphx.usable_cores import usable_cores
+
+if TYPE_CHECKING:
+    from suphx_platform.console.console import Console
+
+# As features/encoder.py defines them, which takes seconds to import; a test compares the two.
+ENCODERS = ("mini", "suphx", "suphx-plain")
+SIZES = get_args(Size)
+
+
+def check_output_folder(folder: Path, option: str = "--out") -> None:
+    """Raise ValueError if no file can be written into ``folder``, which may be missing and is left as it was."""
+    missing: list[Path] = []
+    try:
+        missing = [each for each in (folder, *folder.parents) if not each.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        is_in_the_way = isinstance(error, (FileExistsError, NotADirectoryError))
+        reason = "a file is in its place" if is_in_the_way else error.strerror
+        place = folder if folder.parts else Path.cwd()
+        raise ValueError(
+            f"nothing can be written into the folder {place} ({reason}): choose another with {option}"
+        ) from error
+    finally:
+        for each in missing:
+            with suppress(OSError):  # it was not made
+                each.rmdir()
+
+
+def check_output_file(path: Path, option: str = "--out") -> None:
+    """Raise ValueError if ``path`` cannot be written as a file; its folder may be missing and is left as it was."""
+    if path.is_dir():
+        raise ValueError(f"{option} is {path}, which is a folder: name a file in it")
+    check_output_folder(path.parent, option)
+
+
+def check_no_source(path: Path, sources: Iterable[Path], option: str = "--out") -> None:
+    """Raise ValueError if ``path`` would replace one of ``sources``."""
+    if path.resolve() in {source.resolve() for source in sources}:
+        raise ValueError(f"{option} is {path}, which is one of the records: name another file")
+
+
+_TEXT_BROWSERS = ("www-browser", "links", "links2", "elinks", "lynx", "w3m")
+"""They would take the terminal, and run no scripts of pages."""
+
+
+def open_page(address: str) -> bool:
+    """Open a page; False if that fails, or if there is no browser but one of the terminal.
+
+    It may take until the person closes the browser: a command in ``BROWSER`` is waited for.
+    """
+    import webbrowser
+
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    return browser.basename not in _TEXT_BROWSERS and browser.open(address)
+
+
+def peer_names(known: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return the type of an argument that takes names among ``known``, separated by commas."""
+
+    def names_in(text: str) -> list[str]:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        for name in names:
+            if name not in known:
+                remedy = did_you_mean(name, known) or f"use {' or '.join(known)}"
+                raise argparse.ArgumentTypeError(f"{name!r} is not an engine to compare with: {remedy.strip()}")
+        return names
+
+    return names_in
+
+
+def check_records(path: Path, option: str = "--records") -> None:
+    """Raise ValueError if ``path`` does not exist or is a folder without any file."""
+    if not path.exists():
+        raise ValueError(f"{path}: no such file or folder of records: {_hint(path)}check {option}")
+    if path.is_dir() and not has_files_below(path):
+        raise ValueError(f"{path} is an empty folder: put game records there, or check {option}")
+
+
+def _hint(path: Path) -> str:
+    names = [str(each) for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    return did_you_mean(str(path), names)
+
+
+def check_new_folder(folder: Path | None) -> None:
+    """Raise ValueError if games cannot be kept in ``folder``: it has files."""
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"--keep-games is {folder}, which is not an empty folder: name a new one")
+
+
+@contextmanager
+def resumable(console: Console, saved: Callable[[KeyboardInterrupt], str]) -> Iterator[None]:
+    """Stop the block at the first Ctrl-C, SIGTERM or SIGHUP, and print what is saved and the command that continues.
+
+    ``saved`` returns the sentence about what is saved. KeyboardInterrupt is raised again.
+    """
+    from suphx_pipelines.summary.run_summary import command_line
+    from suphx_platform.console.stop_request import TwoStepStop
+
+    next_step = f"Continue with: {shlex.join(command_line())}"
+    try:
+        with TwoStepStop(next_step):
+            yield
+    except KeyboardInterrupt as error:
+        console.error(f"{saved(error)} {next_step}")
+        raise
+
+
+@contextmanager
+def steps(console: Console) -> Iterator[Callable[[str], None]]:
+    """Yield a function that ends the step before and begins the one of the given name.
+
+    >>> with steps(console) as begin:
+    ...     begin("collecting positions")
+    ...     begin("encoding")
+    """
+    with ExitStack() as stack:
+
+        def begin(name: str) -> None:
+            stack.close()
+            stack.enter_context(console.activity(name))
+
+        yield begin
+
+
+class UsageError(ValueError):
+    """An option has a wrong value, or does not fit the others."""
+
+
+@contextmanager
+def checked_options() -> Iterator[None]:
+    """Raise the ValueError of a check of options alone as UsageError."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
 
 if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
-from suphx_cli.arguments.parsing import add_workers, examples, not_negative, positive
-from suphx_cli.arguments.usage_error import UsageError, checked_options
+from suphx_cli.arguments.parsing import UsageError, add_workers, checked_options, examples, not_negative, positive
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_recipe, positive, seconds
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import UsageError, add_recipe, positive, seconds
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.kubeconfig import check_configured
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.recipe.run_recipe import RunRecipe
+    from suphx_pipelines.recipe.recipe_kind import RunRecipe
     from suphx_platform.cluster.cluster_api import Object
     from suphx_platform.cluster.runs.launcher import Launcher
     from suphx_platform.cluster.runs.run_manifest import RunObjects
@@ -243,7 +242,7 @@ def _objects(args: argparse.Namespace, template: Object, console: Console) -> Ru
     if _is_tournament(args):
         return _tournament_objects(args, template)
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
-    from suphx_pipelines.recipe.run_recipe import load_run_recipe, needs_of
+    from suphx_pipelines.recipe.recipe_kind import load_run_recipe, needs_of
     from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
 
     recipe = load_run_recipe(args.recipe, args.overrides)

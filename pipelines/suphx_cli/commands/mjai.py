@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from suphx_cli.arguments.parsing import add_runs, examples
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import UsageError, add_runs, examples
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:

@@ -12,16 +12,21 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import GAMES, find_side_game
-from suphx_cli.arguments.output_path import check_output_folder
-from suphx_cli.arguments.page_opening import open_page
-from suphx_cli.arguments.parsing import add_runs, any_port, examples, not_negative
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import (
+    UsageError,
+    add_runs,
+    any_port,
+    check_output_folder,
+    examples,
+    not_negative,
+    open_page,
+)
 from suphx_cli.commands.monte_carlo import side_play
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.riichi_play.play_config import PlayConfig
+    from suphx_pipelines.riichi_play.play_page import PlayConfig
     from suphx_pipelines.riichi_play.seated_agents import AgentLoader
     from suphx_platform.console.console import Console
 
@@ -144,7 +149,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     check_agent(args.agent)
     check_output_folder(args.out)
     with console.activity("importing"):
-        from suphx_pipelines.riichi_play.play_config import MAX_SEED, PlayConfig
+        from suphx_pipelines.riichi_play.play_page import MAX_SEED, PlayConfig
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if args.seed is not None and args.seed >= MAX_SEED:
@@ -186,7 +191,7 @@ def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]
 def _serve(args: argparse.Namespace, config: PlayConfig, loader: AgentLoader, console: Console) -> None:
     """Serve the page until Ctrl-C."""
     from suphx_pipelines.riichi_play.play_app import PlayApp
-    from suphx_pipelines.riichi_play.play_tables import PlayTables
+    from suphx_pipelines.riichi_play.play_table import PlayTables
     from suphx_platform.local_web import LocalServer
 
     app = PlayApp(PlayTables(config, loader), args.language).asgi()

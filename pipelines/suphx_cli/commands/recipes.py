@@ -29,7 +29,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print a table; scripts get the list."""
-    from suphx_pipelines.recipe.recipe_summary import shipped_summaries
+    from suphx_pipelines.recipe.recipe_kind import shipped_summaries
 
     summaries = shipped_summaries()
     if console.is_json:

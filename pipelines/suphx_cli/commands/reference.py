@@ -6,8 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.net_names import ENCODERS
-from suphx_cli.arguments.parsing import examples, not_negative, positive
+from suphx_cli.arguments.parsing import ENCODERS, examples, not_negative, positive
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers

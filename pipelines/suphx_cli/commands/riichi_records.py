@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.printable_text import printable
-from suphx_cli.arguments.output_path import check_no_source, check_output_file
-from suphx_cli.arguments.parsing import add_workers, positive
+from suphx_cli.arguments.parsing import add_workers, check_no_source, check_output_file, positive
 
 if TYPE_CHECKING:
     from suphx.games.riichi import GameLog, Quarantine, ReadShare, VerifyReport

@@ -16,11 +16,11 @@ from suphx_cli.arguments.parsing import (
     add_recipe,
     add_runs,
     add_wait,
+    check_records,
     examples,
+    resumable,
     run_id,
 )
-from suphx_cli.arguments.record_path import check_records
-from suphx_cli.arguments.resumable import resumable
 from suphx_cli.commands.monte_carlo import monte_carlo_run
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import DEFAULT_RUNS, add_runs, examples, seconds
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import DEFAULT_RUNS, UsageError, add_runs, examples, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

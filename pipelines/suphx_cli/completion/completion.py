@@ -49,7 +49,7 @@ def nothing(**_: object) -> tuple[str, ...]:
 
 def recipes(prefix: str, **_: object) -> list[str]:
     """Return the names of the shipped recipes, and TOML files."""
-    from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
+    from suphx_pipelines.recipe.recipe_file import shipped_recipes
 
     return [*shipped_recipes(), *FilesCompleter(["toml"])(prefix)]
 

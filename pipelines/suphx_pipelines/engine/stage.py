@@ -8,10 +8,92 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from suphx_pipelines.engine.stage_warning import add_warning
-from suphx_platform.console.console import Console
+from suphx.atomic_file import write_atomically
+from suphx.credentials import without_credentials
+from suphx.training.loop.training_watch import TrainingWatch
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_platform.console.console import Console, Progress
+from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.storage.upload_queue import Save
 from suphx_platform.tracking.tracking import Tracker
+
+WARNINGS_FILE = "warnings.json"
+
+
+def add_warning(folder: Path, text: str) -> None:
+    """Add ``text``, without the passwords of addresses, to the warnings of the stage in ``folder``, once."""
+    text = without_credentials(text)
+    warnings = read_warnings(folder)
+    if text not in warnings:
+        write_json(folder / WARNINGS_FILE, {"warnings": [*warnings, text]})
+
+
+def read_warnings(folder: Path) -> list[str]:
+    """Return the warnings of the stage in ``folder``; ValueError if the file is damaged."""
+    path = folder / WARNINGS_FILE
+    if not path.is_file():
+        return []
+    warnings = read_json(path).get("warnings")
+    if not isinstance(warnings, list):
+        raise ValueError(f"{path} is damaged: remove it")
+    return [str(warning) for warning in warnings]
+
+
+def clear_warnings(folder: Path) -> None:
+    """Remove the warnings of an earlier attempt."""
+    (folder / WARNINGS_FILE).unlink(missing_ok=True)
+
+
+PERCENT = 100
+
+
+class StageWatch(TrainingWatch):
+    """Consumes: the progress of a training. Produces: the progress bar, messages, and requests to stop.
+
+    The bar is one of ``console.progress("%", PERCENT)``.
+    """
+
+    def __init__(self, console: Console, progress: Progress, stop: StopRequest, name: str, note: str) -> None:
+        """``name``: of the training; ``note``: what the bar shows until ``note`` is set to something else."""
+        self.name, self.note = name, note
+        self._console, self._progress, self._stop = console, progress, stop
+        self._share = 0.0
+
+    def phase(self, text: str) -> None:
+        """Show ``text`` until the next step."""
+        self._progress.reach(PERCENT * self._share, text)
+
+    def resumed(self, step: int, share_done: float) -> None:
+        """Say where the training continues."""
+        self._console.say(f"{self.name}: continuing from step {step:,}")
+        self._share = share_done
+        self._progress.resume(PERCENT * share_done)
+
+    def progress(self, share_done: float) -> None:
+        """Show the share and the note."""
+        self._share = share_done
+        self._progress.reach(PERCENT * share_done, self.note)
+
+    def is_stopping(self) -> bool:
+        """Return whether the process is asked to stop."""
+        return self._stop.is_made
+
+
+NOTE_FILE = "note.md"
+TRACKED_FOLDER = "mlflow"
+"""Pages in the form that MLflow gets instead of those of the same name: it shows a page in a frame, where no link to
+another file or page works."""
+
+
+def write_note(folder: Path, text: str) -> None:
+    """Keep ``text``, in Markdown and without the passwords of addresses, as the note of the stage in ``folder``."""
+    write_atomically(folder / NOTE_FILE, [without_credentials(text).encode()])
+
+
+def read_note(folder: Path) -> str:
+    """Return the note of the stage in ``folder``; empty if it has none."""
+    path = folder / NOTE_FILE
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
 class RunRecipe(Protocol):

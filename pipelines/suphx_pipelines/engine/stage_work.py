@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.engine.provenance import digest_json
+from suphx_pipelines.engine.stage import WARNINGS_FILE
 from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, parse_done, parse_started, read_done, read_started
-from suphx_pipelines.engine.stage_warning import WARNINGS_FILE
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import Storage
 

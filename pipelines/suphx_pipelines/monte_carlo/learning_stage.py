@@ -18,8 +18,7 @@ from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloCo
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
 from suphx.training.monte_carlo.round_backend import NewBackend
 from suphx.training.monte_carlo.value_nets import save_value_nets
-from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
-from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
+from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_platform.console.stop_request import StopRequest

@@ -24,9 +24,8 @@ from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
-from suphx_pipelines.report.report_number import decimal, duration, interval, number, percent
-from suphx_pipelines.summary.difference_text import digits_that_tell
-from suphx_pipelines.summary.verdict import Outcome, Verdict
+from suphx_pipelines.report.report_page import decimal, duration, interval, number, percent
+from suphx_pipelines.summary.verdict import Outcome, Verdict, digits_that_tell
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 STAGE_NAME = "report"

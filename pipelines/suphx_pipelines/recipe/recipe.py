@@ -5,12 +5,13 @@ The settings of each part stand beside that part; this class only puts them toge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from suphx.evaluation.match_config import MatchConfig
+from suphx.evaluation.match_config import MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.models.nets.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
@@ -19,18 +20,145 @@ from suphx.training.data.split import SplitConfig
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.playouts import playout_config
 from suphx.training.playouts.playout_config import PlayoutConfig
+from suphx.training.reinforcement.learner_config import DistillationConfig
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward import reward_config
 from suphx.training.reward.reward_config import RewardLearningConfig
 from suphx.training.supervised import supervised_config
 from suphx.training.supervised.supervised_config import SupervisedConfig
-from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
-from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_heading import check_heading
+from suphx_pipelines.recipe.recipe_kind import check_heading
 from suphx_platform.parts import reinforcement_config
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
+
+AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2", "rl_permuted"]
+CONTROL_AGENT: AgentName = "rl_permuted"
+"""RL-basic whose rewards are permuted: it cannot become stronger."""
+AGENT_TITLES: Mapping[str, str] = {
+    "sl": "SL",
+    "sl_weak": "SL-weak",
+    "rl_basic": "RL-basic",
+    "rl_1": "RL-1",
+    "rl_2": "RL-2",
+    CONTROL_AGENT: "RL-basic with permuted rewards",
+}
+"""What the paper calls the agents of its Figure 8, and the control run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentComparisonConfig:
+    """Comparison of the agents in the paper's Figure 8, all from the same supervised nets and with the same amount of
+    self-play."""
+
+    agents: tuple[AgentName, ...] = ()
+    """Agents to train and compare, each with the one named before it. Empty = none. rl_permuted is a control run:
+    RL-basic with permuted rewards, which cannot become stronger; it is compared with sl, and no other agent with it."""
+    hanchans: int = 1000
+    """Games of each agent against three SL-weak, a multiple of 4, all on the same walls."""
+    workers: int = 2
+    """Processes that play these games; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents is {list(self.agents)}: name each once")
+        MatchConfig(hanchans=self.hanchans, workers=self.workers)
+
+    @property
+    def comparisons(self) -> dict[AgentName, AgentName]:
+        """Return for each agent but the first the one that it is compared with: the last before it.
+
+        The control run is compared with the supervised nets, and nothing with it.
+        """
+        others = [agent for agent in self.agents if agent != CONTROL_AGENT]
+        found: dict[AgentName, AgentName] = {agent: before for before, agent in pairwise(others)}
+        if CONTROL_AGENT in self.agents and "sl" in others:
+            found[CONTROL_AGENT] = "sl"
+        return found
+
+
+def relation(agent: str, before: str, low: float, high: float, hanchans: int) -> str:
+    """Return such as "RL-basic is better than SL": ``low`` and ``high`` bound the difference in placement.
+
+    >>> relation("rl_basic", "sl", -0.05, -0.01, hanchans=1000)
+    'RL-basic is better than SL'
+    """
+    how = "better than" if high < 0 else "worse than" if low > 0 else "not clearly different from"
+    if few_games_note(hanchans):
+        how = "not yet comparable with"
+    return f"{AGENT_TITLES[agent]} is {how} {AGENT_TITLES[before]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleStageConfig:
+    """Self-play of nets that see everything (keep probability 1)."""
+
+    max_updates: int = 0
+    """Updates of self-play at keep probability 1; 0 = no oracle guiding."""
+
+    def __post_init__(self) -> None:
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no oracle guiding) or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleDecayConfig:
+    """Hidden tiles disappear step by step; after that the nets continue without them."""
+
+    steps: int = 0
+    """Number of steps in which the keep probability falls from 1 to 0. The last one, at 0, already learns as
+    ``continued_updates`` do. 0 = it stays 1, and the nets of the oracle stage are the last ones."""
+    ratio: float = 0.0
+    """Each step multiplies the keep probability by this, the last sets it to 0; 0 = equal steps, as in the paper."""
+    updates_per_step: int = 100
+    """Updates at each keep probability, a multiple of reinforcement.weight_sync_interval."""
+    continued_updates: int = 100
+    """Updates after the last step, in addition to those of that step: all of them without oracle planes."""
+    learning_rate_share: float = 0.1
+    """Learning rate from the first update at keep probability 0 on, as a share of the usual one (the paper: a
+    tenth)."""
+    reject_ratio: float = 2.0
+    """From that update on, decisions with a larger importance ratio give no gradient of the sampled action; they are
+    counted (the paper gives no value)."""
+
+    def __post_init__(self) -> None:
+        OracleConfig(steps=self.steps, ratio=self.ratio, updates_per_step=self.updates_per_step)
+        if self.continued_updates < 1:
+            raise ValueError(f"continued_updates is {self.continued_updates}: use at least 1")
+        if not 0 < self.learning_rate_share <= 1:
+            raise ValueError(f"learning_rate_share is {self.learning_rate_share}: use a share above 0, such as 0.1")
+        if not self.reject_ratio > 1:
+            raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2")
+
+    @property
+    def falling_updates(self) -> int:
+        """Updates at keep probabilities between 1 and 0: all steps but the last."""
+        return max(0, self.steps - 1) * self.updates_per_step
+
+    @property
+    def num_updates(self) -> int:
+        """Updates of the whole stage."""
+        return self.steps * self.updates_per_step + self.continued_updates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleDistillationConfig:
+    """The paper's second method: nets without hidden tiles stay close to those of the oracle stage while they learn."""
+
+    max_updates: int = 0
+    """Updates of self-play with the oracle as teacher; 0 = no distillation."""
+    weight: float = 1.0
+    """Weight in the loss of the distance above the bound (suphx/training/reinforcement/policy_gradient.py); 0 = no
+    teacher."""
+    bound: float = 0.05
+    """Mean KL(oracle || policy) in nats below which there is no loss."""
+
+    def __post_init__(self) -> None:
+        DistillationConfig(weight=self.weight, bound=self.bound)
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no distillation) or more")
+
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
+import tomllib
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +21,108 @@ from typing import Any, TypeVar
 from suphx.credentials import has_credentials, without_credentials
 from suphx.finite_number import is_finite_number
 from suphx.suggestion import closest, did_you_mean
-from suphx_pipelines.recipe.recipe_lookup import find_recipe
-from suphx_pipelines.recipe.toml_text import MAX_KEY_PARTS, parse_toml, read_toml
+
+MAX_BYTES = 1 << 20
+"""Of a file; a recipe with all keys has 6 kB."""
+MAX_KEY_PARTS = 16
+"""Of a dotted key. What the parser keeps of one grows with the square of its parts."""
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?(?:"""|\Z)'  # texts and comments, closed or not
+    r"|'''.*?(?:'''|\Z)"
+    r'|"(?:\\[^\n]|[^"\\\n])*"?'
+    r"|'[^'\n]*'?"
+    r"|#[^\n]*"
+    r"|[.\n=,{}\[\]]",
+    re.DOTALL,
+)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the tables of a file; ValueError if it is not TOML, too large, or nested too deeply."""
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise ValueError(f"{path} has {size:,} bytes, and a recipe has at most {MAX_BYTES:,}: is it the right file?")
+    try:
+        return parse_toml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text; ValueError (``tomllib.TOMLDecodeError`` is one) if it cannot be read."""
+    _check_keys(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("its values are nested too deeply") from None
+
+
+def _check_keys(text: str) -> None:
+    """Raise ValueError if a key has too many parts, in one pass over the text."""
+    dots = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] == ".":
+            dots += 1
+        elif len(token[0]) == 1:
+            dots = 0
+        if dots >= MAX_KEY_PARTS:
+            line = text.count("\n", 0, token.start()) + 1
+            raise ValueError(f"a key in line {line} has more than {MAX_KEY_PARTS} parts")
+
+
+SUFFIX = ".toml"
+_PACKAGE = Path(__file__).resolve().parents[1]
+_PLACES = (_PACKAGE / "recipes", _PACKAGE.parent / "recipes")  # wheel, source checkout
+
+
+def shipped_folder() -> Path:
+    """Return the folder of the shipped recipes; ValueError if this installation has none."""
+    for place in _PLACES:
+        if place.is_dir():
+            return place
+    raise ValueError(f"{_PLACES[0]}: this installation has no recipes: install suphx again, or use a recipe file")
+
+
+def shipped_recipes() -> dict[str, Path]:
+    """Return name -> file of all shipped recipes, such as ``paper/rl_1``, those of sub-folders last."""
+    folder = shipped_folder()
+    files = sorted(folder.rglob(f"*{SUFFIX}"), key=lambda path: (len(path.parts), path))
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}
+
+
+def find_recipe(name: Path, extending: Path | None = None) -> Path:
+    """Return the file of a recipe by path or by name; ValueError with the closest name if there is none.
+
+    A path that exists wins, as seen from the folder of the file ``extending`` (the current folder by default); then a
+    file of that name with ``.toml``; then the shipped recipe of that name, which a command names without ``.toml``: a
+    file of the user that is not there is an error. ``extending`` itself comes after that one:
+    a recipe can have the name of the one that it extends.
+    """
+    path = (extending.parent if extending else Path()) / name
+    found = next((file for file in (path, Path(f"{path}{SUFFIX}")) if file.is_file()), None)
+    is_itself = found is not None and extending is not None and found.resolve() == extending.resolve()
+    shipped = shipped_recipes()
+    known = _shipped_name(name)
+    is_file_meant = extending is None and name.suffix == SUFFIX and known == str(name.with_suffix(""))
+    if known in shipped and (found is None or is_itself):
+        if is_file_meant:
+            raise ValueError(f"{name}: no such file; to use the shipped recipe, write {known}")
+        return shipped[known]
+    if found is not None:
+        return found
+    if path.is_dir():
+        raise ValueError(f"{name} is a folder: use a TOML file in it, or a recipe of `suphx recipes`")
+    files = [str(name.parent / file.name) for file in sorted(path.parent.glob(f"*{SUFFIX}"))]
+    hint = did_you_mean(known, shipped) or did_you_mean(str(name), files)
+    remedy = hint or f"use a TOML file, or one of {', '.join(shipped)}; "
+    raise ValueError(f"{name}: no such recipe: {remedy}`suphx recipes` lists all")
+
+
+def _shipped_name(name: Path) -> str:
+    """Return what a shipped recipe of that path would be called: ``pipelines/recipes/laptop.toml`` is laptop."""
+    parts = (name.with_suffix("") if name.suffix == SUFFIX else name).parts
+    return "/".join(parts[2:] if parts[:2] == ("pipelines", "recipes") else parts)
+
 
 C = TypeVar("C")
 Table = dict[str, Any]
@@ -29,7 +131,7 @@ Table = dict[str, Any]
 def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] = ()) -> C:
     """Read a recipe as ``cls``, a dataclass of dataclasses, with ``("a.b", "value")`` overrides on top.
 
-    ``path`` is a TOML file or the name of a shipped recipe (recipe_lookup.py). A file with ``extends = "other.toml"``
+    ``path`` is a TOML file or the name of a shipped recipe. A file with ``extends = "other.toml"``
     changes the recipe of that name or path, relative to its own folder. Raises ValueError for unknown and missing keys,
     wrong types, and values that ``__post_init__`` refuses.
     """

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.recipe_file import Table, read_table
+from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe, load_monte_carlo_recipe
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe_file import Table, read_table, shipped_recipes
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_platform.cluster.runs.run_manifest import RunNeeds
+
+
+def check_heading(name: str, minutes: int) -> None:
+    """Raise ValueError for a name that is no folder name, and for a negative duration."""
+    check_name(name)
+    if minutes < 0:
+        raise ValueError(f"minutes is {minutes}: use 0 (not measured) or more")
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError unless the name can be a part of the name of a folder and of an object of a cluster."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name):
+        raise ValueError(
+            f"name is {name!r}: use 1 to 63 lower-case letters, digits, - and _, as it becomes a folder name"
+        )
+
 
 Command = Literal["run", "tournament"]
 _RECIPES: dict[Command, type[Any]] = {"run": Recipe, "tournament": TournamentRecipe}
@@ -50,3 +69,61 @@ def _foreign_keys(table: Table, command: Command, other: Command) -> list[str]:
     recipes = _RECIPES_OF_OTHER_GAMES if is_of_another_game(table) else _RECIPES
     keys = {each: {field.name for field in fields(recipe)} for each, recipe in recipes.items()}
     return sorted((set(table) & keys[other]) - keys[command])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecipeSummary:
+    """A line of ``suphx recipes``."""
+
+    name: str
+    command: Command
+    """``suphx run`` or ``suphx tournament``."""
+    needs_records: bool
+    minutes: int
+    """On two idle cores; 0 = not measured."""
+    about: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that scripts read."""
+        return asdict(self)
+
+
+def shipped_summaries() -> list[RecipeSummary]:
+    """Return a summary of each shipped recipe: runs before tournaments, short before long."""
+    found = []
+    for name, path in shipped_recipes().items():
+        table = read_table(path)
+        found.append(
+            RecipeSummary(
+                name=name,
+                command=command_of(table),
+                needs_records=bool(table.get("needs_records", False)),
+                minutes=int(table.get("minutes", 0)),
+                about=str(table.get("about", "")),
+            )
+        )
+    return sorted(found, key=lambda each: (each.command != "run", each.needs_records, each.minutes == 0, each.minutes))
+
+
+RunRecipe: TypeAlias = Recipe | MonteCarloRecipe
+
+_SELF_PLAY_GROUPS = ("simulator", "inference")
+_CHART = "reinforcement."
+"""What the chart's settings of the cluster begin with, as in a recipe for riichi."""
+_SAME_KEYS = ("cluster.on_ray", "cluster.num_simulators", "cluster.gpus_per_learner")
+
+
+def load_run_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> RunRecipe:
+    """Read a recipe with overrides; ValueError names the file, the key and what is allowed."""
+    check_kind(path, "run")
+    if is_of_another_game(read_table(path)):
+        return load_monte_carlo_recipe(path, overrides)
+    return load_recipe(path, overrides)
+
+
+def needs_of(recipe: RunRecipe) -> RunNeeds:
+    """Return what a recipe uses of the cluster that the chart describes."""
+    if isinstance(recipe, Recipe):
+        return RunNeeds(unused_groups=() if recipe.has_self_play else _SELF_PLAY_GROUPS)
+    keys = {f"{_CHART}{key}": key for key in _SAME_KEYS} | {"storage.address": "storage.address"}
+    return RunNeeds(unused_groups=("inference",), keys=keys, takes_records=False)

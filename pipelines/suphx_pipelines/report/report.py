@@ -21,13 +21,11 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import (
     report_agent_comparison,
-    report_comparison,
     report_match,
     report_nets,
     report_page,
@@ -37,7 +35,7 @@ from suphx_pipelines.report import (
     report_self_play,
     report_summary,
 )
-from suphx_pipelines.report.report_number import number
+from suphx_pipelines.report.report_page import number
 from suphx_pipelines.stages import initial_agent, riichi_sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
@@ -203,8 +201,8 @@ def render(run: Run, results: Results) -> str:
             report_nets.accuracies(results.supervised, is_played=is_played),
         ),
         ("Training", report_nets.learning(results.supervised, results.curves)),
-        ("What more games bring", report_comparison.curve(results.curve, is_played=is_played)),
-        ("What the planes bring", report_comparison.ablation(results.ablation)),
+        ("What more games bring", report_nets.curve(results.curve, is_played=is_played)),
+        ("What the planes bring", report_nets.ablation(results.ablation)),
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
         ("A game to look at", report_riichi_game.section(results.game, PAGE_FILE, results.match_games)),

@@ -7,10 +7,10 @@ from typing import Any
 
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
-from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES, relation
+from suphx_pipelines.recipe.recipe import AGENT_TITLES, relation
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND
-from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent, stable_rank
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, stable_rank
 
 # Paper, Figure 8: medians, against three SL-weak.
 _PAPER_STABLE_RANKS = {"sl": 7.659, "rl_basic": 8.064, "rl_1": 8.242, "rl_2": 8.305}

@@ -8,8 +8,7 @@ from typing import Any
 from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_name import short_names
-from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent, stable_rank
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names, stable_rank
 
 PLACE_LEGEND = [(f"place{place}", name) for place, name in enumerate(PLACES)]
 

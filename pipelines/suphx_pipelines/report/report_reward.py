@@ -7,7 +7,7 @@ from typing import Any
 
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import difference, interval, number, percent
+from suphx_pipelines.report.report_page import difference, interval, number, percent
 from suphx_pipelines.report.report_riichi_game import deal_names
 from suphx_platform.console.table_text import count_text
 

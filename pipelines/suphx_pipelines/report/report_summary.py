@@ -12,7 +12,7 @@ from typing import Any
 from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.report import report_page, report_self_play
-from suphx_pipelines.report.report_number import decimal, difference, duration, interval, number, percent
+from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.console.table_text import count_text

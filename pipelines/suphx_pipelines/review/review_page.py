@@ -7,7 +7,7 @@ from typing import Any
 
 from suphx.evaluation.review import ReviewedDecision, agreement_table
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import number
+from suphx_pipelines.report.report_page import number
 
 
 def review_page(

@@ -3,7 +3,7 @@
 | route | what |
 |---|---|
 | ``/`` | the page |
-| ``/play`` | websocket: client_message.py to here, play_table.py to the page |
+| ``/play`` | websocket: play_table.py to here, play_table.py to the page |
 | ``/game/<table>`` | the finished game in the viewer |
 
 Requests that are not allowed do not reach these routes (local_web.py).
@@ -21,12 +21,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from suphx_pipelines.riichi_play.client_message import ClientMessage, read_message
 from suphx_pipelines.riichi_play.play_page import play_page
-from suphx_pipelines.riichi_play.play_table import Message, PlayTable
-from suphx_pipelines.riichi_play.play_tables import PlayTables
-from suphx_pipelines.riichi_play.saved_game import finished_page
+from suphx_pipelines.riichi_play.play_table import ClientMessage, Message, PlayTable, PlayTables, read_message
 from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, reason_of
+from suphx_pipelines.riichi_play.seated_game import finished_page
 
 HEADERS = {
     "Cache-Control": "no-store",

@@ -11,14 +11,56 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from suphx.games.riichi import RefusedMoveError
-from suphx_pipelines.riichi_play.client_message import ClientMessage
-from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, reason_of
-from suphx_pipelines.riichi_play.seated_game import SeatedGame
+from suphx_pipelines.riichi_play.play_page import PlayConfig
+from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
+from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
+
+_NEEDED = {"sit": (), "move": ("number", "action"), "next": ("number",), "hint": ("number",), "new": ()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientMessage:
+    """One message of a page."""
+
+    type: str
+    number: int = 0
+    """Of the view that the person sees (``GameSession.number``)."""
+    action: int = 0
+    discard: int | None = None
+    table: str | None = None
+
+
+def read_message(text: str) -> ClientMessage:
+    """Return the message in ``text``; ValueError if a page of ours cannot have sent it."""
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise ValueError("the message is not JSON: reload the page") from error
+    kind = values.get("type") if isinstance(values, dict) else None
+    if not isinstance(kind, str) or kind not in _NEEDED:
+        raise ValueError(f"the message has no known type: use one of {', '.join(_NEEDED)}")
+    for key in _NEEDED[kind]:
+        if not _is_number(values.get(key)):
+            raise ValueError(f"{key} of the message {kind} is not a whole number: reload the page")
+    discard, table = values.get("discard"), values.get("table")
+    if not (discard is None or _is_number(discard)) or not (table is None or isinstance(table, str)):
+        raise ValueError(f"the message {kind} has a wrong discard or table: reload the page")
+    return ClientMessage(
+        type=kind, number=values.get("number", 0), action=values.get("action", 0), discard=discard, table=table
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
 
 Message = dict[str, Any]
 Watcher = Callable[[Message], None]
@@ -187,3 +229,67 @@ class PlayTable:
     def _send(self, message: Message) -> None:
         for watcher in tuple(self._watchers):
             watcher(message)
+
+
+MAX_TABLES = 16
+
+
+class PlayTables:
+    """Makes tables and finds them by id."""
+
+    def __init__(self, config: PlayConfig, loader: AgentLoader) -> None:
+        self._config = config
+        self._loader = loader
+        self._tables: dict[str, PlayTable] = {}
+        self._num_games = 0
+        self._continued: Iterator[SeatedGame] | None = None
+
+    def find(self, table_id: str) -> PlayTable | None:
+        """Return the table of this id, None if there is none."""
+        return self._tables.get(table_id)
+
+    def sit(self, table_id: str | None) -> PlayTable:
+        """Return the table of this id; else one where a game goes on and nobody watches; else a new one.
+
+        Games that an earlier command did not finish go on first.
+        """
+        table = self._tables.get(table_id or "")
+        if table is not None:
+            return table
+        left = [each for each in self._tables.values() if not each.is_watched and not each.is_over]
+        if left:
+            return left[-1]
+        if self._continued is None:
+            self._continued = continued_games(self._config, self._loader)
+        game = next(self._continued, None) if len(self._tables) < MAX_TABLES else None
+        if game is None:
+            return self.new_table()
+        self._num_games = max(self._num_games, game.number + 1)  # with a seed, the next new game has the next walls
+        return self._add(game)
+
+    def new_table(self) -> PlayTable:
+        """Return a table at which a new game begins; ValueError if there are too many games."""
+        if len(self._tables) >= MAX_TABLES:
+            self._forget_one()
+        game = SeatedGame.new(self._config, self._loader, self._num_games)
+        self._num_games += 1
+        return self._add(game)
+
+    async def close(self) -> None:
+        """End all games."""
+        for table in self._tables.values():
+            await table.close()
+
+    def _add(self, game: SeatedGame) -> PlayTable:
+        table = PlayTable(secrets.token_hex(8), game)
+        self._tables[table.id] = table
+        return table
+
+    def _forget_one(self) -> None:
+        """Remove the oldest table whose game is over and that nobody watches."""
+        for table_id, table in self._tables.items():
+            if table.is_over and not table.is_watched:
+                table.leave()
+                del self._tables[table_id]
+                return
+        raise ValueError(f"there are already {MAX_TABLES} games: finish one of them, or restart the command")

@@ -14,8 +14,7 @@ from typing import Any, Literal
 
 from suphx.suggestion import did_you_mean
 from suphx_pipelines.engine.stage_folder import DONE, REPORT_NAME, Done, read_done
-from suphx_pipelines.recipe.recipe_file import flatten
-from suphx_pipelines.recipe.toml_text import read_toml
+from suphx_pipelines.recipe.recipe_file import flatten, read_toml
 from suphx_pipelines.runs.named_run import RECIPE_FILE
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
 from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE

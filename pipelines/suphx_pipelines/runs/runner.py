@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.provenance import digest_file, digest_files, digest_json, git_commit
-from suphx_pipelines.engine.stage import R, Stage, StageContext, stage_seed
+from suphx_pipelines.engine.stage import R, Stage, StageContext, clear_warnings, read_warnings, stage_seed
 from suphx_pipelines.engine.stage_folder import (
     DONE,
     Done,
@@ -35,10 +35,9 @@ from suphx_pipelines.engine.stage_folder import (
 )
 from suphx_pipelines.engine.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
 from suphx_pipelines.engine.stage_work import FILES, NEWEST
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
-from suphx_pipelines.recipe.recipe_heading import check_name
+from suphx_pipelines.recipe.recipe_kind import check_name
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_attempt import RunAttempt
 from suphx_pipelines.runs.run_id import derived_run_id
@@ -52,9 +51,8 @@ from suphx_pipelines.runs.run_origin import (
     write_origin,
 )
 from suphx_pipelines.runs.start_wait import wait_for_services
-from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal
+from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal, stage_note
 from suphx_pipelines.summary.run_page import RunPage
-from suphx_pipelines.summary.stage_note import stage_note
 from suphx_platform.cluster.runs.run_attempts import ATTEMPTS
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text

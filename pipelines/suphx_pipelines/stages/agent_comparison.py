@@ -30,9 +30,8 @@ from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
-from suphx_pipelines.recipe.agent_comparison_config import CONTROL_AGENT, AgentComparisonConfig, AgentName
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import CONTROL_AGENT, AgentComparisonConfig, AgentName, Recipe
 from suphx_pipelines.stages import oracle, reinforcement
 
 STAGE_PREFIX = "agent_comparison/"

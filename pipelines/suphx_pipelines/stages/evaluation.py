@@ -22,7 +22,7 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.summary.difference_text import difference_text
+from suphx_pipelines.summary.verdict import difference_text
 from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_remote
 from suphx_platform.evaluation.match_workers import match_workers
 

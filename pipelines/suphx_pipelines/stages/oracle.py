@@ -20,8 +20,7 @@ from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.reinforcement.learner_config import DistillationConfig, LearnerConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
-from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, Recipe
 from suphx_pipelines.stages import reinforcement
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 

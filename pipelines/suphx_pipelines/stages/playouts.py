@@ -20,12 +20,11 @@ from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.playouts.playout_training import PlayoutJob, PlayoutRun
-from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
-from suphx_pipelines.engine.stage_watch import PERCENT
+from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_pipelines.summary.difference_text import difference_text
+from suphx_pipelines.summary.verdict import difference_text
 from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "playouts"

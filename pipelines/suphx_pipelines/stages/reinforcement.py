@@ -21,13 +21,12 @@ from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
-from suphx_pipelines.engine.stage_watch import PERCENT
+from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_pipelines.summary.difference_text import difference_text
+from suphx_pipelines.summary.verdict import difference_text
 from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.table_text import count_text

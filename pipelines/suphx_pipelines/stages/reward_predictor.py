@@ -38,8 +38,7 @@ from suphx.training.reward.reward_learning import (
     learn_rewards,
 )
 from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
-from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
+from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import RULES_VERSION

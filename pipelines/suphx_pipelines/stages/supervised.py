@@ -20,8 +20,7 @@ from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
-from suphx_pipelines.engine.stage_watch import PERCENT, StageWatch
+from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.curve_file import CurveFile

@@ -4,21 +4,81 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 
 from suphx.printable_text import encodable
+from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.data.head_data import open_store
-from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
+from suphx_pipelines.engine.stage import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
 from suphx_pipelines.summary.agent_commands import agent_commands
-from suphx_pipelines.summary.headline import headline, verdict_figures
 from suphx_pipelines.summary.run_journal import LOG_FILE
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
+
+_SHOWN_FIGURES = (
+    "records/games",
+    "records/kyoku",
+    "records/decisions",
+    "supervised/*/accuracy",
+    "supervised/*/loss",
+    "evaluation/average_placement",
+    "evaluation/deal_in_rate",
+    "evaluation/paired_difference*",
+    "evaluation/stable_rank",
+    "evaluation/start_difference*",
+    "evaluation/win_rate",
+    "ablation/summary/*",
+    "agent_comparison/*",
+    "learning_curve/summary/*",
+    "reward_predictor/loss",
+    "reward_predictor/margin_to_*",
+    "*/updates",
+    "*/hanchans",
+    "*/decisions",
+    "*/decks",
+    "*/start_difference*",
+    "*/start_points_per_kyoku*",
+    "*/start_sampled_difference*",
+    "*/weak_difference*",
+    *(f"*/{name}_difference*" for name in SCRIPTED_AGENTS),
+    "match/*_share*",
+    "match/*_points*",
+    "decision/difference*",
+    "decision/share*",
+    "decision/points*",
+    "decision/is_won",
+    "promotion/promoted",
+    "leaderboard/rating/*",
+)
+"""Patterns of ``<stage>/<metric>``: ``match`` and ``share`` are those of games of two sides. What else a stage measures
+is on its own page."""
+
+
+def headline(stage: str, metrics: Mapping[str, float]) -> dict[str, float]:
+    """Return those figures of a finished stage that the page of its run shows, as ``<stage>/<metric>``."""
+    named = {f"{stage}/{name}": value for name, value in metrics.items()}
+    return {
+        name: value for name, value in named.items() if any(fnmatchcase(name, pattern) for pattern in _SHOWN_FIGURES)
+    }
+
+
+def verdict_figures(verdict: Verdict) -> dict[str, float]:
+    """Return the difference behind the verdict, whatever was measured; nothing if there was no match."""
+    if verdict.difference is None or verdict.low is None or verdict.high is None:
+        return {}
+    return {
+        "verdict/difference": verdict.difference,
+        "verdict/difference_low": verdict.low,
+        "verdict/difference_high": verdict.high,
+        "verdict/hanchans": verdict.hanchans,
+    }
+
 
 _STORE_FOLDER = "store"
 """Of the games, in the stage of the records."""

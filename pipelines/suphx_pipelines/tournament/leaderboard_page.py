@@ -11,8 +11,7 @@ from suphx_pipelines.charts.placement_chart import placement_chart
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND
-from suphx_pipelines.report.report_name import short_names
-from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent, stable_rank
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names, stable_rank
 from suphx_pipelines.tournament.leaderboard_table import STYLE
 from suphx_pipelines.tournament.rating_figures import (
     MOST_LINES,

@@ -13,7 +13,7 @@ from suphx.evaluation.statistics import Interval
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import difference, interval, number
+from suphx_pipelines.report.report_page import difference, interval, number
 from suphx_pipelines.tournament import leaderboard_page
 from suphx_pipelines.tournament.live_page import LiveMatch, Look, Sections, words_of_test
 from suphx_pipelines.tournament.pool.tournament_pool import Context

@@ -11,7 +11,7 @@ from suphx_pipelines.charts.interval_chart import interval_chart
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.charts.pairing_chart import pairing_chart
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import interval, number
+from suphx_pipelines.report.report_page import interval, number
 
 Row = Mapping[str, Any]
 MOST_LINES = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suphx_pipelines.charts.drawings.card_drawing import card_symbols
 from suphx_pipelines.charts.drawings.drawing_style import drawing_style
-from suphx_pipelines.viewer.game_view import GameView
+from suphx_pipelines.viewer.viewer_page import GameView
 
 VIEW = GameView(
     name="doudizhu",

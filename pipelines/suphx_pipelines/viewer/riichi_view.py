@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suphx_pipelines.charts.drawings.drawing_style import drawing_style
 from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
-from suphx_pipelines.viewer.game_view import GameView
+from suphx_pipelines.viewer.viewer_page import GameView
 
 VIEW = GameView(
     name="riichi",

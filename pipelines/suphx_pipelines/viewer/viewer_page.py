@@ -5,13 +5,113 @@ The page loads nothing.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
-from collections.abc import Mapping
-from typing import Any
+import importlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, cast
 
-from suphx.games.registry import DEFAULT_GAME
-from suphx_pipelines.viewer.game_view import find_view
-from suphx_pipelines.viewer.page_parts import VIEWER, content_policy, fill_page, joined_script, page_file, page_json
+from suphx.games.registry import DEFAULT_GAME, find_game
+
+VIEWER = "suphx_pipelines.viewer"
+LANGUAGES = ("en", "de", "ja")
+
+
+def page_file(package: str, name: str) -> str:
+    """Return the text of ``page/<name>`` in ``package``."""
+    return files(package).joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+
+
+def page_words(package: str, *, folder: str = "words") -> dict[str, dict[str, Any]]:
+    """Return the words of a page by language, from ``page/<folder>``."""
+    return {language: json.loads(page_file(package, f"{folder}/{language}.json")) for language in LANGUAGES}
+
+
+def joined_script(scripts: Sequence[str]) -> str:
+    """Return scripts as one, whose names no other script sees."""
+    return '(() => {\n"use strict";\n' + "\n".join(scripts) + "})();\n"
+
+
+def content_policy(script: str, style: str, *more: str) -> str:
+    """Return the content security policy that allows exactly this inline script and style, and ``more``."""
+    allowed = (f"script-src {_digest(script)}", f"style-src {_digest(style)}", *more)
+    return f"default-src 'none'; {'; '.join(allowed)}; base-uri 'none'"
+
+
+def page_json(values: Mapping[str, Any]) -> str:
+    """Return JSON that cannot end the element it is in."""
+    text = json.dumps(values, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def fill_page(page: str, parts: Mapping[str, str]) -> str:
+    """Return ``page`` with each ``{{name}}`` replaced by that part; what a part contains is not replaced again."""
+    pieces = page.split("{{")
+    return pieces[0] + "".join(parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
+
+
+def _digest(text: str) -> str:
+    """Return the source expression that allows exactly this inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+SCRIPTS_BEFORE = ("dom", "words", "game")
+"""Scripts of the page of any game that come before those of the game."""
+SCRIPTS_AFTER = ("opinion", "settings", "panels", "lists", "controls", "main")
+"""Those that come after; they call the functions of the game's scripts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameView:
+    """One game on the page."""
+
+    name: str
+    """Key of the registry, and the folder in ``page/``."""
+    scripts: tuple[str, ...]
+    """Names of the game's scripts; each uses those before it."""
+    symbols: Callable[[], str]
+    """Returns the SVG symbols of all pieces."""
+    drawing_style: Callable[[], str]
+    """Returns the CSS of the symbols."""
+
+    def script(self, name: str) -> str:
+        """Return one of the game's scripts."""
+        return page_file(VIEWER, f"{self.name}/script/{name}.js")
+
+    def page_scripts(self) -> list[str]:
+        """Return all scripts of the viewer's page in order."""
+        before, after = ([shared_script(name) for name in names] for names in (SCRIPTS_BEFORE, SCRIPTS_AFTER))
+        return [*before, *map(self.script, self.scripts), *after]
+
+    def style(self) -> str:
+        """Return the style of the page."""
+        return self.drawing_style() + page_file(VIEWER, "viewer.css") + page_file(VIEWER, f"{self.name}/style.css")
+
+    def words(self) -> dict[str, dict[str, Any]]:
+        """Return the words by language: those of any game, and those of this one, which come first."""
+        shared, own = page_words(VIEWER), page_words(VIEWER, folder=f"{self.name}/words")
+        return {language: _joined(shared[language], own[language]) for language in LANGUAGES}
+
+
+def find_view(game: str) -> GameView:
+    """Return the view of a game by its name in the registry; ValueError for an unknown one."""
+    module = importlib.import_module(f"suphx_pipelines.viewer.{find_game(game).name}_view")
+    return cast("GameView", module.VIEW)
+
+
+def shared_script(name: str) -> str:
+    """Return one of the scripts that the page of any game has."""
+    return page_file(VIEWER, f"script/{name}.js")
+
+
+def _joined(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    joined = {name: {**shared[name], **own[name]} for name in shared}
+    return {**own, **joined}
+
 
 PAGE_FILE = "game.html"
 """How stages call the page of their game."""

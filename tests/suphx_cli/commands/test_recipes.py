@@ -6,7 +6,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_cli.commands.recipes import duration
-from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
+from suphx_pipelines.recipe.recipe_file import shipped_recipes
 
 
 def test_scripts_get_every_recipe_with_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,12 +8,14 @@ import pytest
 
 from suphx.training.playouts.playout_config import PlayoutConfig
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
-from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe.recipe import (
     AblationConfig,
+    AgentComparisonConfig,
     EntropyStudyConfig,
     LearningCurveConfig,
+    OracleDecayConfig,
+    OracleDistillationConfig,
+    OracleStageConfig,
     Recipe,
     load_recipe,
 )

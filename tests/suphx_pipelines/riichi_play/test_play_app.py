@@ -19,8 +19,8 @@ from suphx.games.riichi import Quarantine, iter_records, verify_records
 from suphx.games.riichi.table.action import RON
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_config import PlayConfig
-from suphx_pipelines.riichi_play.play_tables import MAX_TABLES, PlayTables
+from suphx_pipelines.riichi_play.play_page import PlayConfig
+from suphx_pipelines.riichi_play.play_table import MAX_TABLES, PlayTables
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
 from suphx_platform.local_web import LocalServer

@@ -13,11 +13,10 @@ from suphx.games.riichi import GameSession
 from suphx_pipelines.riichi_play import play_page as page_module
 from suphx_pipelines.riichi_play.play_app import PlayApp
 from suphx_pipelines.riichi_play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
-from suphx_pipelines.riichi_play.play_tables import PlayTables
+from suphx_pipelines.riichi_play.play_table import PlayTables
 from suphx_pipelines.riichi_play.seated_agents import SeatedAgents
-from suphx_pipelines.viewer.game_view import shared_script
-from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.riichi_view import VIEW
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, shared_script
 from tests.browser import Browser, Page, PageError
 from tests.page_contrast import unreadable_texts
 from tests.pictures import screenshot

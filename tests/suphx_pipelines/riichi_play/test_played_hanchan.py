@@ -9,7 +9,7 @@ import pytest
 from suphx.games.riichi import GameSession
 from suphx_cli import cli
 from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_tables import PlayTables
+from suphx_pipelines.riichi_play.play_table import PlayTables
 from tests.browser import Browser
 from tests.suphx_pipelines.riichi_play.clicking_player import (
     READY,

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from suphx.games.riichi import GameSession, face_name, verify_records
-from suphx_pipelines.riichi_play.play_config import PlayConfig
+from suphx_pipelines.riichi_play.play_page import PlayConfig
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
 from suphx_platform.agents.agent_loading import load_any_agent

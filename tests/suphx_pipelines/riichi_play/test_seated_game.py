@@ -13,7 +13,7 @@ import pytest
 
 from suphx.games.riichi import GameSession, verify_records
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_config import PlayConfig, seat_names
+from suphx_pipelines.riichi_play.play_page import PlayConfig, seat_names
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
 from tests.full_disk import files_limited_to

@@ -24,12 +24,11 @@ from suphx.games.riichi import (
     iter_records,
 )
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_config import PlayConfig
+from suphx_pipelines.riichi_play.play_page import PlayConfig
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader
 from suphx_pipelines.riichi_play.seated_game import SeatedGame
-from suphx_pipelines.riichi_play.terminal_game import LeftGameError, TerminalGame, play_in_terminal
-from suphx_pipelines.riichi_play.terminal_text import TerminalText, tiles
-from suphx_pipelines.viewer.page_parts import LANGUAGES
+from suphx_pipelines.riichi_play.terminal_game import LeftGameError, TerminalGame, TerminalText, play_in_terminal, tiles
+from suphx_pipelines.viewer.viewer_page import LANGUAGES
 
 
 def loader() -> AgentLoader:

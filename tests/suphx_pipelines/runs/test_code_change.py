@@ -21,7 +21,7 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
-from suphx_pipelines.recipe.recipe_lookup import find_recipe
+from suphx_pipelines.recipe.recipe_file import find_recipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages

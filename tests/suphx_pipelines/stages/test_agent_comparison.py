@@ -7,8 +7,7 @@ import pytest
 from suphx import play_match
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.agent_comparison_config import AGENT_TITLES, AgentComparisonConfig, relation
-from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig, load_recipe, relation
 from suphx_pipelines.report import report_agent_comparison
 from suphx_pipelines.stages.agent_comparison import table, with_agent
 from suphx_platform.console.console import Console

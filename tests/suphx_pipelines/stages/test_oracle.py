@@ -14,8 +14,7 @@ from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
-from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
-from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig, load_recipe
 from suphx_pipelines.stages import reinforcement
 from suphx_pipelines.stages.oracle import continued, decaying, distilling, guided
 from suphx_platform.console.console import Console

@@ -10,8 +10,7 @@ from suphx.models.checkpoints.checkpoint import RewardHeader, load_reward_predic
 from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import Interrupted
-from suphx_pipelines.engine.stage_watch import StageWatch
+from suphx_pipelines.engine.stage import Interrupted, StageWatch
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.console.console import Console

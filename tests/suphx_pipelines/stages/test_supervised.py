@@ -15,10 +15,9 @@ import pytest
 
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.supervised.supervised import HeadProgress
-from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage import StageContext, StageWatch
 from suphx_pipelines.engine.stage_folder import read_started
 from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.engine.stage_watch import StageWatch
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER

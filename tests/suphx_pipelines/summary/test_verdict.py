@@ -7,8 +7,7 @@ import pytest
 from suphx.evaluation.match_config import MatchConfig
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage_folder import DONE
-from suphx_pipelines.recipe.agent_comparison_config import AgentComparisonConfig
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import AgentComparisonConfig, Recipe
 from suphx_pipelines.stages.agent_comparison import MATCH_STAGE
 from suphx_pipelines.summary.verdict import AGENT_COMPARISON_STAGE, Metrics, find_verdict, stage_metrics
 

@@ -16,8 +16,7 @@ from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, r
 from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx.training.monte_carlo.value_player import new_nets
-from suphx_pipelines.viewer.page_parts import LANGUAGES
-from suphx_pipelines.viewer.viewer_page import viewer_page
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
 from tests.page_contrast import unreadable_texts
 from tests.pictures import screenshot

@@ -24,9 +24,8 @@ from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
-from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.riichi_view import VIEW
-from suphx_pipelines.viewer.viewer_page import viewer_page
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
 from tests.games.riichi.builders.random_game import random_game
 from tests.page_contrast import unreadable_texts

@@ -6,17 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import examples, not_negative, positive, seconds
-from suphx_cli.arguments.peers import peer_names
-from suphx_cli.arguments.record_path import check_records
-from suphx_cli.arguments.steps import steps
+from suphx_cli.arguments.parsing import check_records, examples, not_negative, peer_names, positive, seconds, steps
 from suphx_cli.commands.bench import (
     bench_adapt,
     bench_environments,
     bench_evaluation,
     bench_match,
     bench_net,
-    bench_selfplay,
     bench_sequential,
     bench_simulator,
     bench_storage,
@@ -51,7 +47,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_features(subjects, options)
     bench_environments.add_parser(subjects, options)
     bench_net.add_parsers(subjects, options)
-    bench_selfplay.add_parser(subjects, options)
+    bench_net.add_selfplay_parser(subjects, options)
     bench_adapt.add_parser(subjects, options)
     bench_evaluation.add_parser(subjects, options)
     bench_sequential.add_parser(subjects, options)

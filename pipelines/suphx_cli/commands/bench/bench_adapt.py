@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.net_names import ENCODERS, SIZES
-from suphx_cli.arguments.parsing import not_negative, positive, seconds
-from suphx_cli.arguments.steps import steps
+from suphx_cli.arguments.parsing import ENCODERS, SIZES, not_negative, positive, seconds, steps
 from suphx_cli.commands import adapt
 from suphx_platform.agents.agent_forms import check_net_agent
 

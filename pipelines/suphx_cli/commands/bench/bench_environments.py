@@ -6,9 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.parsing import not_negative, positive, seconds
-from suphx_cli.arguments.peers import peer_names
-from suphx_cli.arguments.steps import steps
+from suphx_cli.arguments.parsing import not_negative, peer_names, positive, seconds, steps
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers

@@ -6,8 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
-from suphx_cli.arguments.parsing import add_workers, not_negative, positive
-from suphx_cli.arguments.usage_error import checked_options
+from suphx_cli.arguments.parsing import add_workers, checked_options, not_negative, positive
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:

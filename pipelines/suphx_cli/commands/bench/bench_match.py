@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
-from suphx_cli.arguments.parsing import add_workers, not_negative, positive, some_seconds
-from suphx_cli.arguments.usage_error import UsageError, checked_options
+from suphx_cli.arguments.parsing import UsageError, add_workers, checked_options, not_negative, positive, some_seconds
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:

@@ -7,10 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from suphx.games.registry import DEFAULT_GAME, GAMES, find_game
-from suphx_cli.arguments.parsing import examples, not_negative, positive, seconds
-from suphx_cli.arguments.peers import peer_names
-from suphx_cli.arguments.steps import steps
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import UsageError, examples, not_negative, peer_names, positive, seconds, steps
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.net_names import ENCODERS, SIZES
-from suphx_cli.arguments.parsing import positive
-from suphx_cli.arguments.steps import steps
+from suphx_cli.arguments.parsing import ENCODERS, SIZES, positive, steps
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers

@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
-from suphx_cli.arguments.record_path import check_new_folder
-from suphx_cli.arguments.usage_error import checked_options
+from suphx_cli.arguments.parsing import check_new_folder, checked_options
 from suphx_cli.commands.monte_carlo import side_sequential
 from suphx_cli.commands.monte_carlo.side_figures import figures_table
 from suphx_cli.commands.monte_carlo.side_sequential import SEQUENTIAL_DECKS

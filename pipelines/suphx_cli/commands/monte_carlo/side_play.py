@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import find_game
-from suphx_cli.arguments.output_path import check_output_folder
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import UsageError, check_output_folder
 
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.resumable import resumable
+from suphx_cli.arguments.parsing import resumable
 
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console

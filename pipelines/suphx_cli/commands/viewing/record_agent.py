@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import positive
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import UsageError, positive
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import find_game
 from suphx.printable_text import printable
-from suphx_cli.arguments.usage_error import UsageError
+from suphx_cli.arguments.parsing import UsageError
 
 if TYPE_CHECKING:
     from suphx.games.candidate_game import CandidateGame

@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any
 from suphx.file_tree import files_below
 from suphx.games.registry import candidate_games, game_of_records
 from suphx.printable_text import printable
-from suphx_cli.arguments.output_path import check_no_source, check_output_file, check_output_folder
-from suphx_cli.arguments.page_opening import open_page
-from suphx_cli.arguments.parsing import add_runs, examples
+from suphx_cli.arguments.parsing import (
+    add_runs,
+    check_no_source,
+    check_output_file,
+    check_output_folder,
+    examples,
+    open_page,
+)
 from suphx_cli.commands.viewing.record_agent import add_cost, check_record
 from suphx_cli.commands.viewing.riichi_view import riichi_page
 from suphx_platform.agents.agent_forms import AGENT_HELP

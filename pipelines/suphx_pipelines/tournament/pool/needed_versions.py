@@ -10,9 +10,8 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from suphx_pipelines.tournament.pool.candidate_versions import NightRecipe, named_versions
 from suphx_pipelines.tournament.pool.game_code import GameCode
-from suphx_pipelines.tournament.pool.named_versions import named_versions
-from suphx_pipelines.tournament.pool.night_recipe import NightRecipe
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_night_of, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, POOL_NAME, Entrant, pool_of
 from suphx_platform.agents.agent_source import AgentSource

@@ -19,13 +19,11 @@ from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
 from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.run_note import write_note
-from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage import StageContext, write_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
-from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
+from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions, mark_named
 from suphx_pipelines.tournament.pool.game_code import GameCode
-from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper

@@ -11,7 +11,7 @@ from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament.candidate_promotion import outcome_of, promotion_reason
 from suphx_pipelines.tournament.live_page import Look, words_of_test

@@ -7,8 +7,7 @@ from typing import Any
 
 from suphx_pipelines.charts.figure import Figure, files
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_name import short_names
-from suphx_pipelines.report.report_number import decimal, interval, number, percent
+from suphx_pipelines.report.report_page import decimal, interval, number, percent, short_names
 from suphx_pipelines.tournament.rating_figures import (
     Row,
     nights_figure,
@@ -25,7 +24,7 @@ _ABOUT = (
 
 
 def sections(table: Mapping[str, Any], *, has_links: bool = True) -> list[tuple[str, str]]:
-    """Return (heading, HTML) of a table (side_table.py); sections without content are empty.
+    """Return (heading, HTML) of a table (side_leaderboard.py); sections without content are empty.
 
     ``has_links``: earlier nights are links to their reports in the folder of runs.
     """

@@ -20,9 +20,8 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
+from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions, mark_named
 from suphx_pipelines.tournament.pool.game_code import GameCode
-from suphx_pipelines.tournament.pool.named_versions import mark_named
 from suphx_pipelines.tournament.pool.tournament_pool import (
     COPIES,
     POOL_NAME,

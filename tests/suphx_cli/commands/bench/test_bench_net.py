@@ -9,7 +9,7 @@ import torch
 
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx_cli import cli
-from suphx_cli.arguments import net_names
+from suphx_cli.arguments import parsing
 from suphx_platform.bench.peak import measure_peak
 from suphx_platform.bench.riichi.net_case import NetCase, collect_samples
 from tests.suphx_cli.commands.bench.bench_command import bench
@@ -78,7 +78,7 @@ def test_the_peak_is_that_of_a_matrix_product() -> None:
 
 
 def test_the_command_line_knows_all_encoders() -> None:
-    assert tuple(ENCODERS) == net_names.ENCODERS
+    assert tuple(ENCODERS) == parsing.ENCODERS
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

@@ -10,12 +10,12 @@ import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.report.report_number import number
+from suphx_pipelines.report.report_page import number
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, games_json, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool
 from suphx_pipelines.tournament.sides import side_page, side_report
-from suphx_pipelines.tournament.sides.side_table import SideBoard
+from suphx_pipelines.tournament.sides.side_leaderboard import SideBoard
 
 
 @pytest.mark.parametrize(

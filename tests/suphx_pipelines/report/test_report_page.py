@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.report import report_summary
+from suphx_pipelines.report.report_page import (
+    LONGEST,
+    decimal,
+    difference,
+    duration,
+    interval,
+    number,
+    percent,
+    short_names,
+    stable_rank,
+)
+from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
+from suphx_pipelines.summary.verdict import bounds_text, digits_that_tell
+
+LONG = f"mjai:/{'a very long folder/' * 30}bin/python3.11 -S /{'another long folder/' * 30}bot.py"
+
+
+def test_the_middle_of_a_long_name_is_left_out() -> None:
+    assert short_names(["ukeire", "a" * LONGEST]) == ["ukeire", "a" * LONGEST]
+    assert short_names(["models:/suphx@champion", "/home/me/runs/nightly/agents"], 13) == [
+        "mode…champion",
+        "/hom…y/agents",
+    ]
+
+
+def test_long_names_that_differ_in_the_middle_can_be_told_apart() -> None:
+    names = [f"{LONG} {level} {LONG}" for level in range(12)]
+    short = short_names([*names, names[3]])
+    assert len(set(short)) == 12
+    assert short[3] == short[12]
+    assert all(len(name) <= LONGEST for name in short)
+
+
+def test_dollar_signs_stay() -> None:
+    assert short_names(["$HOME and $PATH"]) == ["$HOME and $PATH"]
+
+
+def test_zero_has_no_sign() -> None:
+    assert decimal(-0.00001, 4) == "0.0000"
+    assert percent(-0.0001) == "0.0 %"
+    assert number(-0.2) == "0"
+    assert difference(-0.0001) == "0.000"
+    assert difference(0.0001) == "0.000"
+
+
+def test_differences_have_a_sign() -> None:
+    assert [difference(value, 2) for value in (0.5, -0.5, None)] == ["+0.50", "−0.50", "–"]
+
+
+def test_an_interval_shows_on_which_side_of_zero_it_ends() -> None:
+    assert interval([-0.056, -0.004]) == "−0.056\u00a0to\u00a0−0.004"
+    assert interval([-0.00004, 0.5]) == "−0.00004\u00a0to\u00a00.50000"
+    assert interval([0.0, 0.25]) == "0.00\u00a0to\u00a00.25"
+    assert bounds_text(-0.056, -0.004) == "-0.056 to -0.004"
+    assert bounds_text(-0.23, -0.14) == "-0.23 to -0.14"
+    assert digits_that_tell([50.03, 54.0], 1, equal=50.0) == 2
+
+
+def test_what_is_not_there_is_a_dash() -> None:
+    assert [percent(None), number(None), decimal(None), interval(None), duration(None)] == ["–"] * 5
+    assert interval([None, 1.0]) == "–\u00a0to\u00a01.00"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(6.6, "7 s"), (61, "1 min 1 s"), (3599.7, "1 h 0 min"), (11_520, "3 h 12 min")]
+)
+def test_durations_are_written_in_two_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_a_stable_rank_is_shown_in_its_sensible_range_only() -> None:
+    assert stable_rank(6.25, [4.2, 9.5]) == "6.2 (4.2\u00a0to\u00a09.5)"
+    for rank, bounds in (
+        (319.0, [200.0, 400.0]),
+        (6.0, [-1.0, 9.0]),
+        (6.0, [4.0, None]),
+        (None, [1.0, 2.0]),
+        (6.0, None),
+    ):
+        assert stable_rank(rank, bounds) == "–"
+
+
+@pytest.mark.parametrize("warnings", [[], ["match: its result was made by other code"]])
+def test_the_head_of_a_report_shows_what_stages_warned_of(warnings: list[str], tmp_path: Path) -> None:
+    stages = {"match": StageSummary(status="kept", warnings=warnings), "report": StageSummary()}
+    RunSummary(
+        run_id="night-1", recipe="nightly", command=["suphx"], state="running", started="2026-11-22", stages=stages
+    ).write(tmp_path)
+    head = report_summary.run_head(tmp_path, {"commit": "0123456789abcdef"})
+    assert "night-1" in head
+    assert ("Needs attention" in head) == bool(warnings)
+    assert ("Match: its result was made by other code" in head) == bool(warnings)
+
+
+def test_a_run_without_a_summary_shows_its_commit(tmp_path: Path) -> None:
+    assert "0123456" in report_summary.run_head(tmp_path, {"commit": "0123456789abcdef"})
