@@ -83,7 +83,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return which recipe would be run; ValueError if it, or its records, cannot be."""
     from suphx_pipelines.recipe.recipe import Recipe
-    from suphx_pipelines.recipe.run_recipe import load_run_recipe
+    from suphx_pipelines.recipe.recipe_kind import load_run_recipe
 
     recipe = load_run_recipe(args.recipe, args.overrides)
     if not isinstance(recipe, Recipe):

@@ -8,7 +8,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_code_change, add_dry_run, add_recipe, add_runs, add_wait, examples, resumable
+from suphx_cli.arguments.parsing import (
+    add_code_change,
+    add_dry_run,
+    add_recipe,
+    add_runs,
+    add_wait,
+    examples,
+    resumable,
+)
 from suphx_cli.commands.monte_carlo import side_tournament_run
 from suphx_platform.agents.agent_forms import check_agent
 
