@@ -11,7 +11,7 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_imitates, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_kind import check_heading
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 from suphx_platform.storage.storage_config import StorageConfig
 

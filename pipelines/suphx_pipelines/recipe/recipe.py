@@ -27,7 +27,7 @@ from suphx.training.reward.reward_config import RewardLearningConfig
 from suphx.training.supervised import supervised_config
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_kind import check_heading
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.parts import reinforcement_config
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage_config import StorageConfig

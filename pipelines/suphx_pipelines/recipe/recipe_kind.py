@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -14,22 +13,6 @@ from suphx_pipelines.recipe.recipe_file import Table, read_table, shipped_recipe
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_platform.cluster.runs.run_manifest import RunNeeds
-
-
-def check_heading(name: str, minutes: int) -> None:
-    """Raise ValueError for a name that is no folder name, and for a negative duration."""
-    check_name(name)
-    if minutes < 0:
-        raise ValueError(f"minutes is {minutes}: use 0 (not measured) or more")
-
-
-def check_name(name: str) -> None:
-    """Raise ValueError unless the name can be a part of the name of a folder and of an object of a cluster."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name):
-        raise ValueError(
-            f"name is {name!r}: use 1 to 63 lower-case letters, digits, - and _, as it becomes a folder name"
-        )
-
 
 Command = Literal["run", "tournament"]
 _RECIPES: dict[Command, type[Any]] = {"run": Recipe, "tournament": TournamentRecipe}

@@ -13,7 +13,7 @@ from suphx.evaluation.sequential.sequential_config import SideTestConfig, check_
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_kind import check_heading
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_pipelines.recipe.tournament_recipe import check_night, check_pool, tonight
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_kind import check_heading
+from suphx_pipelines.recipe.recipe_heading import check_heading
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
