@@ -23,7 +23,7 @@ from typing import TypeVar
 
 from suphx.credentials import without_secrets
 from suphx_pipelines.engine.provenance import environment
-from suphx_pipelines.recipe.toml_text import read_toml
+from suphx_pipelines.recipe.recipe_file import read_toml
 from suphx_pipelines.runs.named_run import RECIPE_FILE
 from suphx_pipelines.runs.run_lock import holder
 from suphx_pipelines.summary.run_journal import LOG_FILE
@@ -39,7 +39,7 @@ from suphx_platform.cluster.runs.run_attempts import (
     write_end,
     write_start,
 )
-from suphx_platform.console.closed_pipe import is_lost_output
+from suphx_platform.console.console import is_lost_output
 from suphx_platform.storage.objects.time_limit import within
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
