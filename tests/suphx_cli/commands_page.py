@@ -174,7 +174,7 @@ JSON_KEYS = {
     "stop": _RUN_STATUS,
     "resume": _RUN_STATUS,
     "scale": _RUN_STATUS,
-    "delete": "run_id state last_checkpoint removed kept",
+    "delete": "run_id state outcome last_checkpoint removed kept unchecked",
 }
 """Command -> the main keys of its JSON, with those of objects {} and of the objects in lists []."""
 

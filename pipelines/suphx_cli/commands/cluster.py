@@ -27,12 +27,15 @@ _WAIT_SECONDS = 600.0
 _TEXTS = {
     "status": (
         "show the state of a run on a cluster",
-        "Show the state of a run, its pods by role, and its problems with a next step for each. Metrics are shown if "
-        "MLFLOW_TRACKING_URI is set, the last checkpoint if this machine can read the storage.",
+        "Show the state of a run, its pods by role, its attempts, and its problems with a next step for each. Metrics "
+        "are shown if MLFLOW_TRACKING_URI is set, the last checkpoint if this machine can read the storage, and why "
+        "attempts have failed if it can read one of the two.",
     ),
     "logs": (
         "print the log of a run on a cluster",
-        "Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role.",
+        "Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role. "
+        "The pods of a failed attempt are deleted: --attempt prints its last lines from the storage, or from MLflow if "
+        "MLFLOW_TRACKING_URI is set.",
     ),
     "stop": (
         "save a run on a cluster and stop it",
@@ -51,8 +54,9 @@ _TEXTS = {
     ),
     "delete": (
         "delete a run from a cluster",
-        "Delete the RayJob, the pods and the recipe of a run. Its checkpoints and metrics are kept. For a run on this "
-        "machine: `suphx runs delete`.",
+        "Save the state of a run that is running, as `suphx stop` does, then delete its RayJob, its pods and its "
+        "recipe. The command returns when all pods have terminated. Checkpoints and metrics are kept. For a run on "
+        "this machine: `suphx runs delete`.",
     ),
 }
 """Command -> its line in the list of commands, and the description in its own help."""
@@ -76,6 +80,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add(commands, parents, "status", execute_status)
     logs = _add(commands, parents, "logs", execute_logs)
     logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: submitter)")
+    logs.add_argument("--attempt", type=positive, metavar="N", help="print the last lines of an attempt that has ended")
     logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines until the run ends")
     logs.add_argument("--tail", type=positive, metavar="N", help="print only the last N lines of each pod")
     _add_wait(logs, "with --follow: maximum time to wait for an API server that does not answer")
@@ -141,6 +146,7 @@ def _dry_run(text: str) -> str:
 def _add_delete(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
     delete = _add(commands, parents, "delete", execute_delete)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
+    delete.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
     delete.add_argument(
         "--force", action="store_true", help="also remove the finalizer; only if no KubeRay operator runs"
     )
@@ -311,11 +317,49 @@ def execute_status(args: argparse.Namespace, console: Console) -> dict[str, obje
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print the lines; with ``--json`` return the status."""
+    from suphx_platform.cluster.runs.run_log import NoLogError
+
+    if args.attempt and (args.follow or args.role != ROLES[0]):
+        raise UsageError("--attempt prints what the driver of an attempt wrote last: omit --follow and --role")
     launcher = _connect(args)
     launcher.status(args.run)  # an error if there is no such run
-    for line in launcher.log(args.run, args.role).lines(follow=args.follow, tail=args.tail):
-        console.line(line)
+    try:
+        log = launcher.log(args.run, args.role)
+        for line in _kept_lines(args, launcher) if args.attempt else log.lines(follow=args.follow, tail=args.tail):
+            console.line(line)
+    except NoLogError as error:
+        raise ClusterError(f"{error}{_last_failure(args.run, launcher)}") from error
     return launcher.status(args.run).to_json() if console.is_json else None
+
+
+def _kept_lines(args: argparse.Namespace, launcher: Launcher) -> Sequence[str]:
+    """Return the last lines of an attempt that has ended; ClusterError if none are kept."""
+    from suphx_platform.cluster.runs.run_progress import kept_attempts
+
+    try:
+        kept = kept_attempts(args.run, launcher.source(args.run))
+    except OSError as error:
+        raise ClusterError(str(error)) from error
+    attempt = kept.get(args.attempt)
+    if attempt is None or attempt.outcome is None:
+        numbers = ", ".join(f"{number}" for number, each in kept.items() if each.outcome) or "none"
+        what = "has not ended" if attempt else "has no record"
+        raise ClusterError(
+            f"attempt {args.attempt} of {args.run} {what}. Attempts with a record of their end: {numbers}"
+        )
+    title = f"attempt {attempt.number} of {args.run} {attempt.outcome}: {attempt.line}"
+    return [title, *attempt.last_lines[-(args.tail or len(attempt.last_lines)) :]]
+
+
+def _last_failure(run: str, launcher: Launcher) -> str:
+    """Return a sentence about the last failed attempt of a run that has no log now; empty without one."""
+    from suphx_platform.cluster.runs.run_progress import with_progress
+
+    status = with_progress(launcher.status(run), launcher.source(run))
+    if status.failed_attempts:
+        last = status.failed_attempts[-1]
+        return f". Attempt {last.number} has failed ({last.reason}): suphx logs {run} --attempt {last.number}"
+    return f". {status.attempts.failed} attempts have failed" if status.attempts and status.attempts.failed else ""
 
 
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -335,18 +379,11 @@ def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, objec
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Delete a run from the cluster after a question, and return what was removed and what is kept."""
-    from suphx_platform.cluster.runs.run_progress import last_checkpoint
-
     launcher = _connect(args)
     if not args.yes:
-        _confirm(launcher.question(args.run), console)
-    source = launcher.source(args.run)
-    deletion = launcher.delete(args.run, seconds=args.wait, forces=args.force)
-    try:
-        checkpoint = last_checkpoint(source)
-    except OSError:  # the storage cannot be read from here: `kept` names it
-        checkpoint = None
-    return deletion.to_json(checkpoint) if console.is_json else deletion.to_text(checkpoint)
+        _confirm(launcher.question(args.run, saves=not args.now), console)
+    deletion = launcher.delete(args.run, seconds=args.wait, saves=not args.now, forces=args.force)
+    return deletion.to_json() if console.is_json else deletion.to_text()
 
 
 def _confirm(question: str, console: Console) -> None:
@@ -364,7 +401,9 @@ def _line(status: RunStatus) -> str:
     from suphx_platform.console.table_text import count_text
 
     problems = f", {count_text(len(status.problems), 'problem')}" if status.problems else ""
-    return f"{status.state}, {status.preset}, {status.to_text().get('pods', 'no pods')}{problems}"
+    text = status.to_text()
+    attempts = f", attempt {text['attempts']}" if "attempts" in text else ""
+    return f"{status.state}, {status.preset}, {text.get('pods', 'no pods')}{attempts}{problems}"
 
 
 def _connect(args: argparse.Namespace) -> Launcher:

@@ -239,6 +239,6 @@ def words_of_test(look: Look | None, *, claim: str, unit: str, first_look: int, 
     if look.decision == "not_better":
         return f"Decided after {played}: it is not true {claim} ({figures})."
     side = "for" if look.ratio > 0 else "against"
-    begin = "The match ended undecided" if is_over else "Not decided yet"
+    begin = "The match ended before the test had decided" if is_over else "Not decided yet"
     left = f"{number(look.expected)} more {unit} {'would be needed' if is_over else 'are expected'}"
     return f"{begin}: the first {played} speak {side} the claim {claim} ({figures}). About {left}."

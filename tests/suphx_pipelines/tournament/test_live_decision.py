@@ -70,7 +70,7 @@ def test_a_match_that_is_not_decided_shows_difference_interval_and_what_is_left(
     assert f"{mean:+.3f}".replace("-", "−") in text
     assert f"{low:.3f} to {high:.3f}".replace("-", "−") in text
     assert "points per hanchan" in text
-    assert "The match ended undecided" in shown(outcome, is_over=True)
+    assert "The match ended before the test had decided" in shown(outcome, is_over=True)
     assert "more hanchans would be needed" in shown(outcome, is_over=True)
 
 

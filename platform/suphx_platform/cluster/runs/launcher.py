@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
+from suphx_platform.cluster.runs.run_deletion import Deletion, kept_of
 from suphx_platform.cluster.runs.run_log import RunLog
 from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
@@ -27,7 +28,6 @@ from suphx_platform.cluster.runs.run_manifest import (
     job_of,
     job_text,
     recipe_name,
-    results_id,
     setting,
     with_job,
 )
@@ -38,6 +38,7 @@ from suphx_platform.cluster.runs.run_status import (
     REJECTED,
     RunStatus,
     State,
+    attempts_of,
     has_left_driver,
     is_active,
     is_ended,
@@ -52,25 +53,6 @@ from suphx_platform.cluster.runs.run_wait import RunWait
 from suphx_platform.cluster.stop_report import StopOutcome
 
 _logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion:
-    """What ``delete`` removed, and what it kept."""
-
-    run_id: str
-    removed: list[str]
-    kept: list[str]
-
-    def to_json(self, last_checkpoint: str | None) -> dict[str, object]:
-        """Return the keys that scripts read."""
-        lists = {"removed": self.removed, "kept": self.kept}
-        status: dict[str, object] = {"state": "deleted", "pods": {}, "last_checkpoint": last_checkpoint, "problems": []}
-        return {"run_id": self.run_id, **status, **lists}
-
-    def to_text(self, last_checkpoint: str | None) -> dict[str, object]:
-        """Return the same for a person, without empty entries."""
-        return {name: value for name, value in self.to_json(last_checkpoint).items() if value}
 
 
 class Launcher:
@@ -125,8 +107,9 @@ class Launcher:
     def delete_other_nights(self, objects: RunObjects, *, seconds: float) -> None:
         """Delete the RayJobs of a tournament's other nights, and wait until their pods have terminated.
 
-        They have the same name, but for the digest, and belong to the same release. A driver that still works stores
-        its state first. Nights that a person has stopped have no RayJob and keep their recipe. Raises ClusterError.
+        They have the same name, but for the digest, and belong to the same release. A driver that still works is asked
+        to end by Ray; it has stored its finished games before. Nights that a person has stopped have no RayJob and keep
+        their recipe. Raises ClusterError.
         """
         labels = objects.job["metadata"]["labels"]
         selector = ",".join(f"{key}={labels[key]}" for key in (PRESET_LABEL, RELEASE_LABEL))
@@ -134,7 +117,7 @@ class Launcher:
         for run in (str(one["metadata"]["name"]) for one in self._api.list("rayjobs", labels=selector)):
             if run != objects.run_id and run.rpartition("-")[0] == name:
                 _logger.info("Deleting RayJob %s of another night", run)
-                self.delete(run, seconds=seconds)
+                self.delete(run, seconds=seconds, saves=False)
 
     def runs(self) -> list[RunStatus]:
         """Return all runs of the namespace in the order of their creation."""
@@ -158,8 +141,7 @@ class Launcher:
     def source(self, run: str) -> Object | None:
         """Return the RayJob of a run, or that from which it will be created again; None if there is neither."""
         job = self._store.job(run)
-        recipe = self._store.recipe(run) if job is None else None
-        return job_of(recipe) if recipe is not None and has_job(recipe) else job
+        return _source(job, self._store.recipe(run) if job is None else None)
 
     def stop(self, run: str, *, saves: bool, seconds: float) -> RunStatus:
         """Let a run save its state, then end its pods and delete its RayJob; the recipe is kept, for ``resume``.
@@ -258,7 +240,7 @@ class Launcher:
             )
         return self.status(run)
 
-    def question(self, run: str) -> str:
+    def question(self, run: str, *, saves: bool) -> str:
         """Return what a person is asked before ``delete``; ClusterError if there is no such run."""
         job, recipe = self._store.job(run), self._store.recipe(run)
         pods = self._store.pods(run)
@@ -267,19 +249,31 @@ class Launcher:
                 raise ClusterError(self._no_run(run))
             return f"{run} is deleted, but some of its pods are still terminating. Wait for them?"
         state = state_of(job, pods)
-        has_ended = is_ended(state) and not self._may_compute(run, job)
-        loss = "" if has_ended else " What it has learned since its last checkpoint is lost."
-        kept = "; ".join(_kept(run, job, recipe))
-        return f"Delete {run} ({state}) with its pods and its recipe?{loss} Kept: {kept}."
+        kept = kept_of(run, _source(job, recipe)).sentences()
+        return f"Delete {run} ({state}) with its pods and its recipe? {self._loss(run, job, saves=saves)}{kept}"
 
-    def delete(self, run: str, *, seconds: float, forces: bool = False) -> Deletion:
-        """Delete the RayJob, its pods and its recipe; checkpoints and metrics are kept.
+    def _loss(self, run: str, job: Object | None, *, saves: bool) -> str:
+        """Return what happens to the training of a driver that works."""
+        if not self._works(run, job):
+            return ""
+        if not _outlives_its_pods(job):
+            return "It has no storage: all that it has learned is lost. "
+        if not saves:
+            return "It does not save first: what it has learned since its last checkpoint is lost. "
+        return "It saves its state first. "
 
-        ``forces``: remove the RayJob's finalizer, when no operator is there to do it. Raises ClusterError.
+    def delete(self, run: str, *, seconds: float, saves: bool = True, forces: bool = False) -> Deletion:
+        """Stop a run as ``stop`` does, then delete its RayJob, its pods and its recipe; checkpoints and metrics stay.
+
+        ``saves``: the driver saves first, if it has a place that outlives its pods. ``forces``: remove the RayJob's
+        finalizer, when no operator is there to do it. Raises ClusterError.
         """
         job, recipe, wait = self._store.job(run), self._store.recipe(run), RunWait(self._api, run, seconds=seconds)
         if job is None and recipe is None and not any(map(is_active, self._store.pods(run))):
             raise ClusterError(self._no_run(run))
+        outcome = None
+        if saves and job is not None and self._works(run, job) and _outlives_its_pods(job):
+            outcome = self._saved(run, self._end_heads(run, wait, saves=True))
         removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
         if job is not None:
             removed.insert(0, f"RayJob {run}")
@@ -289,7 +283,26 @@ class Launcher:
             wait.until_deleted()
         self._api.delete("configmaps", recipe_name(run))
         wait.until_no_pods()
-        return Deletion(run_id=run, removed=removed, kept=list(_kept(run, job, recipe)))
+        return Deletion(run_id=run, removed=removed, kept=kept_of(run, _source(job, recipe)), outcome=outcome)
+
+    def _works(self, run: str, job: Object | None) -> bool:
+        """Tell whether a driver works, or may work."""
+        state = state_of(job, self._store.pods(run))
+        return job is not None and state != "deleting" and (not is_ended(state) or self._may_compute(run, job))
+
+    def _saved(self, run: str, report: Mapping[str, StopOutcome] | None) -> StopOutcome | None:
+        """Return how the driver of a run that is deleted ended; warn if it has not saved."""
+        if report is None:
+            _logger.warning(
+                "the head of %s ended without a report: training since its last checkpoint may be lost", run
+            )
+            return None
+        outcome = next(iter(report.values()), None)
+        if outcome in _LOSSES:
+            _logger.warning(
+                "the driver of %s %s: training since its last checkpoint is lost", run, _LOSSES[str(outcome)]
+            )
+        return outcome
 
     def _status(self, run: str, source: RunSource) -> RunStatus | None:
         """Return the status of a run; None if there is no RayJob and no recipe of a stopped run."""
@@ -318,6 +331,7 @@ class Launcher:
             state=state,
             pods=observation.roles,
             problems=observation.problems(datetime.now(UTC)),
+            attempts=None if job is None else attempts_of(job),
             preset=str(labels.get(PRESET_LABEL, "")),
         )
 
@@ -424,16 +438,9 @@ _HINTS: dict[State, str] = {
 }
 
 
-def _kept(run: str, job: Object | None, recipe: Object | None) -> list[str]:
-    """Return what the deletion of a run leaves."""
-    source = job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
-    address = setting(source, "storage.address").rstrip("/") if source is not None else ""
-    results = run if source is None else results_id(source)
-    kept = [f"checkpoints and results in {address}/{results or ''}".rstrip("/")] if address else []
-    kept.append(f"metrics and reports of {results or 'the tournament'} in MLflow")
-    if source is not None and "meta.helm.sh/release-name" in (source["metadata"].get("annotations") or {}):
-        kept.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
-    return kept
+def _source(job: Object | None, recipe: Object | None) -> Object | None:
+    """Return the RayJob of a run, or that from which it would be created again; None if there is neither."""
+    return job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
 
 
 def _rejected(run: str) -> str:

@@ -233,6 +233,12 @@ def setting(job: Object, key: str) -> str:
     return values[-1] if values else ""
 
 
+def environment(job: Object, name: str) -> str:
+    """Return the value of a variable of the head's container; empty if it has none, or one of a secret."""
+    head = job["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["containers"][0]
+    return next((str(one.get("value") or "") for one in head.get("env") or () if one["name"] == name), "")
+
+
 def results_id(job: Mapping[str, Any]) -> str | None:
     """Return the id of the results of a RayJob in the storage and in MLflow.
 

@@ -361,7 +361,10 @@ def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pyte
     put_pod(cluster, run_id, "head")
     assert cli.main(["jobs"]) == 0
     listed = capsys.readouterr().out.splitlines()
-    assert listed == ["runs:", f"  {run_id}: running, small, head 1/1, simulator 0/2, inference 0/2, learner 0/1"]
+    assert listed == [
+        "runs:",
+        f"  {run_id}: running, small, head 1/1, simulator 0/2, inference 0/2, learner 0/1, attempt 1 of 11",
+    ]
 
 
 def test_logs_of_several_pods_say_whose_they_are(
@@ -415,7 +418,7 @@ def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Com
     code, _, err = suphx("launch", str(RECIPE))
     assert code == 1
     assert "ttlSecondsAfterFinished needs shutdownAfterJobFinishes" in err
-    assert "group simulator: minReplicas, replicas, maxReplicas are [50, 2, 8]" in err
+    assert "group simulator: minReplicas, replicas, maxReplicas are [50, 2, 2]" in err
     assert cluster.names("rayjobs") == []
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import threading
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from helm_python import Chart
 
 from suphx_platform.cluster.runs.run_manifest import run_objects
 from suphx_platform.cluster.runs.run_store import RunStore
+from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Reaction
 from tests.suphx_platform.cluster.runs.fake_operator import FINALIZER, Operator
@@ -232,8 +235,7 @@ def test_delete_removes_the_run_and_says_what_stays(
     code, result, _ = suphx("delete", run_id, "--yes")
     assert (code, result["state"], result["pods"], result["problems"]) == (0, "deleted", {}, [])
     assert result["removed"] == [f"RayJob {run_id}", f"ConfigMap {run_id}-recipe"]
-    assert result["kept"][0] == f"checkpoints and results in s3://bucket/runs/{run_id}"
-    assert "MLflow" in result["kept"][1]
+    assert (result["kept"], result["unchecked"]) == ([], []), "nothing was stored"
     assert [cluster.names(kind) for kind in ("rayjobs", "rayclusters", "jobs", "pods")] == [[], [], [], []]
     assert cluster.names("configmaps") == ["suphx-run-template"]
     assert "no run" in suphx("status", run_id)[2]
@@ -244,7 +246,7 @@ def test_a_deletion_whose_time_was_over_waits_for_the_pods_when_it_is_repeated(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:
     cluster.keeps_pods = True
-    code, _, err = suphx("delete", run_id, "--yes", "--wait", "0.1")
+    code, _, err = suphx("delete", run_id, "--yes", "--now", "--wait", "0.1")
     assert code == 1
     assert "are still terminating" in err
     assert cluster.names("rayjobs") == []
@@ -255,6 +257,113 @@ def test_a_deletion_whose_time_was_over_waits_for_the_pods_when_it_is_repeated(
     assert "no run" in suphx("delete", run_id, "--yes")[2]
 
 
+def test_a_run_that_is_deleted_saves_first_while_all_its_pods_are_there(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    seen: list[list[str]] = []
+
+    def save(pod: dict[str, Any]) -> str:
+        roles = [cluster.objects["pods", name]["metadata"]["labels"]["suphx/role"] for name in cluster.names("pods")]
+        seen.append(sorted(set(roles)))
+        operator.report(run_id, "FAILED")  # the driver ends with exit code 130, and no attempt is to follow
+        return json.dumps({"stopped": {run_id: "saved"}})
+
+    cluster.pre_stop = save
+    code, result, err = suphx("delete", run_id, "--yes")
+    assert (code, result["state"], result["outcome"]) == (0, "deleted", "saved"), err
+    assert seen == [["head", "inference", "learner", "simulator", "submitter"]]
+    assert [cluster.names(kind) for kind in ("rayjobs", "rayclusters", "jobs", "pods")] == [[], [], [], []]
+
+
+@pytest.mark.parametrize(("message", "text"), [('{"stopped": {"RUN": "killed"}}', "killed"), ("", "without a report")])
+def test_a_run_that_does_not_save_is_deleted_with_a_warning(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, message: str, text: str
+) -> None:
+    cluster.pre_stop = lambda pod: message.replace("RUN", run_id)
+    code, _, err = suphx("delete", run_id, "--yes")
+    assert (code, cluster.names("rayjobs")) == (0, [])
+    assert text in err
+
+
+def without_storage(cluster: Cluster, run: str) -> None:
+    spec = cluster.objects["rayjobs", run]["spec"]
+    spec["entrypoint"] = re.sub(r" --set storage\.address=\S*", "", spec["entrypoint"])
+    for volume in spec["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]["volumes"]:
+        if volume["name"] == "runs":
+            volume |= {"emptyDir": {}}
+
+
+@pytest.mark.parametrize(("has_storage", "options"), [(True, ["--now"]), (False, [])])
+def test_a_run_that_is_not_to_save_or_has_no_storage_is_deleted_at_once_after_a_question_that_says_so(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, monkeypatch: pytest.MonkeyPatch,
+    has_storage: bool, options: list[str],
+) -> None:  # fmt: skip
+    if not has_storage:
+        without_storage(cluster, run_id)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    code, result, err = suphx("delete", run_id, *options)
+    assert (code, cluster.names("rayjobs"), "outcome" in result) == (0, [], False), err
+    assert not [path for method, path in cluster.requests if method == "DELETE" and "/pods/" in path]
+    assert "is lost" in err
+    assert ("no storage" in err) == (not has_storage)
+
+
+def test_a_run_that_saves_for_longer_than_the_wait_is_not_deleted(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.keeps_pods = True
+    code, _, err = suphx("delete", run_id, "--yes", "--wait", "0.3")
+    assert (code, cluster.names("rayjobs")) == (1, [run_id])
+    assert "still saving" in err
+    assert "--now" in err
+    cluster.end_pods()
+    assert suphx("delete", run_id, "--yes", "--now")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("newest", "mlflow", "kept", "unchecked"),
+    [
+        ("reinforcement, version 3", "", ["checkpoints"], []),
+        (None, "", [], []),
+        (OSError("Access denied"), "", [], ["checkpoints"]),
+        (None, "http://127.0.0.1:9", [], ["metrics"]),
+    ],
+)
+def test_only_what_was_found_is_called_kept(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, monkeypatch: pytest.MonkeyPatch,
+    newest: str | OSError | None, mlflow: str, kept: list[str], unchecked: list[str],
+) -> None:  # fmt: skip
+    def last_checkpoint(job: dict[str, Any]) -> str | None:
+        if isinstance(newest, OSError):
+            raise newest
+        return newest
+
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_progress.last_checkpoint", last_checkpoint)
+    if mlflow:  # of the run; this machine has no address
+        head = cluster.objects["rayjobs", run_id]["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
+        head["containers"][0].setdefault("env", []).append({"name": "MLFLOW_TRACKING_URI", "value": mlflow})
+    code, result, err = suphx("delete", run_id, "--yes")
+    assert code == 0, err
+    assert [each.partition(" ")[0] for each in result["kept"]] == kept
+    assert [each.partition(" ")[0] for each in result["unchecked"]] == unchecked
+    assert result["last_checkpoint"] == (newest if isinstance(newest, str) else None)
+
+
+def test_metrics_are_kept_if_mlflow_has_them(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uri = f"sqlite:///{runs / 'mlflow.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    code, result, err = suphx("delete", run_id, "--yes")
+    assert (code, result["kept"], result["unchecked"]) == (0, [], []), err
+    _, launched, _ = suphx("launch", str(RECIPE), "--preset", "small")
+    assert launched["run_id"] == run_id
+    MlflowStore(runs).begin(run_id, key=run_id, tags={}, params={})
+    code, result, err = suphx("delete", run_id, "--yes")
+    assert (code, [each.partition(" ")[0] for each in result["kept"]]) == (0, ["metrics"]), err
+    assert uri in result["kept"][0]
+
+
 @pytest.mark.parametrize(("answer", "is_deleted"), [("y\n", True), ("n\n", False), ("", False)])
 def test_delete_asks_first(
     cluster: Cluster, suphx: Command, run_id: str, monkeypatch: pytest.MonkeyPatch, answer: str,
@@ -263,7 +372,7 @@ def test_delete_asks_first(
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     code, _, err = suphx("delete", run_id)
     assert f"Delete {run_id} (starting)" in err
-    assert "learned since its last checkpoint is lost" in err
+    assert "saves its state first" in err
     assert (code == 0, cluster.names("rayjobs") == []) == (is_deleted, is_deleted)
     assert is_deleted or "--yes" in err
 

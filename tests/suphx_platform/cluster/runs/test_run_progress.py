@@ -80,4 +80,5 @@ def test_what_cannot_be_reached_from_here_is_said(monkeypatch: pytest.MonkeyPatc
     first, mlflow, storage = with_progress(STATUS, job("s3://bucket/runs")).problems
     assert first == "a pod is missing"
     assert "MLflow http://127.0.0.1:9 cannot be read from here" in mlflow
+    assert mlflow.endswith("MLFLOW_HTTP_REQUEST_MAX_RETRIES (now 1))"), "the advice is not cut off"
     assert "the storage s3://bucket/runs cannot be read from here" in storage

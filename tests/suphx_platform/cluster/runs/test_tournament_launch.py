@@ -152,7 +152,12 @@ def test_what_is_left_of_earlier_nights_is_deleted_before_a_night_begins(
 
 
 def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
-    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command, tmp_path: Path
+    cluster: Cluster,
+    nightly: list[str],
+    operator: Operator,
+    suphx: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run = suphx("launch", "doudizhu_tournament")[1]["run_id"]
     job = cluster.objects["rayjobs", run]
@@ -168,9 +173,12 @@ def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
     assert suphx("stop", run)[0] == 0
     assert suphx("resume", run)[0] == 0
     assert results_id(cluster.objects["rayjobs", run]) == side_tournament
+    newest = "leaderboard, version 1"
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_progress.last_checkpoint", lambda job: newest)
     code, result, err = suphx("delete", run, "--yes")
-    kept = [f"checkpoints and results in s3://bucket/runs/{side_tournament}"]
-    assert (code, result["kept"]) == (0, [*kept, f"metrics and reports of {side_tournament} in MLflow"]), err
+    (kept,), (unchecked,) = result["kept"], result["unchecked"]
+    assert (code, f"s3://bucket/runs/{side_tournament}" in kept, newest in kept) == (0, True, True), err
+    assert f"{side_tournament} in MLflow (https://mlflow.example.org)" in unchecked
 
 
 def test_of_a_tournament_that_an_earlier_version_launched_no_wrong_place_is_named(
@@ -180,8 +188,8 @@ def test_of_a_tournament_that_an_earlier_version_launched_no_wrong_place_is_name
     del cluster.objects["rayjobs", run]["metadata"]["annotations"]["suphx/results"]
     cluster.rules = None
     code, result, err = suphx("delete", run, "--yes")
-    kept = ["checkpoints and results in s3://bucket/runs", "metrics and reports of the tournament in MLflow"]
-    assert (code, result["kept"]) == (0, kept), err
+    assert (code, result["kept"]) == (0, []), err
+    assert [each.partition(" ")[0] for each in result["unchecked"]] == ["checkpoints", "metrics"]
 
 
 def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
