@@ -116,10 +116,11 @@ def resumable(console: Console, saved: Callable[[KeyboardInterrupt], str]) -> It
 
     ``saved`` returns the sentence about what is saved. KeyboardInterrupt is raised again.
     """
+    from suphx_pipelines.summary.run_places import continue_command
     from suphx_pipelines.summary.run_summary import command_line
     from suphx_platform.console.stop_request import TwoStepStop
 
-    next_step = f"Continue with: {shlex.join(command_line())}"
+    next_step = f"Continue with: {shlex.join(continue_command(command_line()))}"
     try:
         with TwoStepStop(next_step):
             yield

@@ -155,11 +155,20 @@ def show(result: PipelineResult | MonteCarloResult, runs: Path, console: Console
     _show_warnings(result, console)
     if result.run.verdict is not None:
         console.line(result.run.verdict.sentence)
-    console.line(f"Report: {result.report}")
+    for line in report_lines(result):
+        console.line(line)
     if console.verbosity != "quiet":
         for line in next_commands(result, runs):
             console.line(line)
     return None
+
+
+def report_lines(result: PipelineResult | MonteCarloResult) -> list[str]:
+    """Return where the report is, and in a cluster all else that is outside of its pods."""
+    from suphx_pipelines.summary.run_places import place_lines, rayjob
+
+    run = result.run
+    return place_lines(run.run_id, storage=run.storage, page=run.page) if rayjob() else [f"Report: {result.report}"]
 
 
 def _show_warnings(result: PipelineResult | MonteCarloResult, console: Console) -> None:
@@ -173,14 +182,19 @@ def _show_warnings(result: PipelineResult | MonteCarloResult, console: Console) 
 
 def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
+    from suphx_pipelines.summary.run_places import nets_address, rayjob
     from suphx_pipelines.summary.run_summary import program_name
 
-    suphx = program_name()
-    place = [] if runs == Path("runs") else ["--runs", str(runs)]
-    lines = [f"All metrics and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
-    if result.agent is not None:
-        play = shlex.join([suphx, "play", "--agent", str(result.agent)])
+    suphx, run = program_name(), result.run
+    place = [] if runs == Path("runs") or rayjob() else ["--runs", str(runs)]
+    is_shown = not rayjob() or run.page
+    metrics = shlex.join([suphx, "ui", run.run_id, *place])
+    server = f" (with MLFLOW_TRACKING_URI={run.tracking_uri}, or the address that your machine has for it)"
+    lines = [f"All metrics and curves: {metrics}{server if rayjob() else ''}"] if is_shown else []
+    agent = "" if result.agent is None else nets_address(result.agent, run.folder, run.storage)
+    if agent:
+        play = shlex.join([suphx, "play", "--agent", agent])
         lines.append(f"Play against it ({result.play_note}): {play}")
-        match = [suphx, "evaluate", "--candidate", str(result.agent), "--opponent", result.opponent]
+        match = [suphx, "evaluate", "--candidate", agent, "--opponent", result.opponent]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

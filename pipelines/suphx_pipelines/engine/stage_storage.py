@@ -33,6 +33,11 @@ class StageStorage:
         self._run_id = run_id
         self._console = console
 
+    @property
+    def address(self) -> str:
+        """The address of the storage; empty without one."""
+        return "" if self._storage is None else self._storage.config.address
+
     def uploads(self) -> AbstractContextManager[object]:
         """Return a context at whose end everything that was to be kept is stored."""
         return nullcontext() if self._uploads is None else self._uploads

@@ -87,6 +87,10 @@ class RunResult:
     run_id: str
     folder: Path
     tracking_uri: str
+    storage: str = ""
+    """Address of the storage; empty without one."""
+    page: str = ""
+    """Address of the run's page in MLflow; empty if no server has it."""
     stages: dict[str, StageResult] = field(default_factory=dict)
     verdict: Verdict | None = None
     """What came out of it; None if the runner was given no way to find it."""
@@ -231,7 +235,9 @@ class Runner(Generic[R]):
         with (
             store.closed(),
             store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
-            RunPage(tracker, self.folder, journal.summary, records=self._records).shown() as page,
+            RunPage(
+                tracker, self.folder, journal.summary, records=self._records, storage=self._storage.address
+            ).shown() as page,
             system_metrics(tracker, self._begun(store, journal)),
             journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
             self._storage.uploads(),
@@ -246,7 +252,13 @@ class Runner(Generic[R]):
             self._keep_origin(tracker)
             if self._get_ready is not None:
                 self._get_ready()
-            result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
+            result = RunResult(
+                run_id=self.run_id,
+                folder=self.folder,
+                tracking_uri=store.uri,
+                storage=self._storage.address,
+                page=known_address(store, self.run_id),
+            )
             self._run_stages(result, tracker, journal, page)
             if self._find_verdict is not None:
                 result.verdict = self._find_verdict({name: stage.metrics for name, stage in result.stages.items()})

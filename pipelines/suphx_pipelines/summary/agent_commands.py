@@ -8,18 +8,21 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import game_of_files
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, MONTE_CARLO_STAGE, SUPERVISED_FOLDER
+from suphx_pipelines.summary.run_places import nets_address
 from suphx_pipelines.summary.run_summary import program_name
 
 _DEFAULT_OPPONENT = "ukeire"
 
 
-def agent_commands(folder: Path) -> dict[str, list[str]]:
+def agent_commands(folder: Path, storage: str = "") -> dict[str, list[str]]:
     """Return what it does -> the command, for the nets in a run's folder; empty if it has none that can play."""
     found = _last_nets(folder)
     if found is None:
         return {}
     nets, opponent = found
-    program, agent = program_name(), str(nets)
+    program, agent = program_name(), nets_address(nets, folder, storage)
+    if not agent:
+        return {}
     return {
         "Play against its agent": [program, "play", "--agent", agent],
         "Play another match": [program, "evaluate", "--candidate", agent, "--opponent", opponent],

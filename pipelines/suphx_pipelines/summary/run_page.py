@@ -17,6 +17,7 @@ from suphx_pipelines.engine.stage import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
 from suphx_pipelines.summary.agent_commands import agent_commands
 from suphx_pipelines.summary.run_journal import LOG_FILE
+from suphx_pipelines.summary.run_places import continue_command
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
@@ -97,12 +98,18 @@ class RunPage:
     ...     page.add_verdict(verdict)
     """
 
-    def __init__(self, tracker: Tracker, folder: Path, summary: RunSummary, *, records: Path | None) -> None:
-        """``summary``: read at every change of the page; ``records``: None if the run plays the games itself."""
+    def __init__(
+        self, tracker: Tracker, folder: Path, summary: RunSummary, *, records: Path | None, storage: str = ""
+    ) -> None:
+        """``summary``: read at every change of the page; ``records``: None if the run plays the games itself.
+
+        ``storage``: its address, if there is one.
+        """
         self._tracker = tracker
         self._folder = folder
         self._summary = summary
         self._records = records
+        self._storage = storage
         self._data: dict[str, float] = {}
 
     @contextmanager
@@ -153,10 +160,10 @@ class RunPage:
         return open_store(store).digest if store.is_dir() else None
 
     def _describe(self) -> None:
-        self._tracker.describe(description(self._summary, self._folder))
+        self._tracker.describe(description(self._summary, self._folder, self._storage))
 
 
-def description(summary: RunSummary, folder: Path) -> str:
+def description(summary: RunSummary, folder: Path, storage: str = "") -> str:
     """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings, notes and commands."""
     notes = [read_note(folder / name) for name in summary.stages]
     warnings = "\n".join(f"- Warning: {warning}" for warning in summary.warnings)
@@ -164,9 +171,9 @@ def description(summary: RunSummary, folder: Path) -> str:
     if summary.state == "running":
         commands = {"Command": again}
     elif summary.state != "finished":
-        commands = {"Continue with": again}
+        commands = {"Continue with": continue_command(again)}
     else:
-        commands = {"Command": again, **_next_commands(summary.run_id, folder)}
+        commands = {"Command": again, **_next_commands(summary.run_id, folder, storage)}
     lines = [f"{label}:\n\n```\n{_in_short_lines(command)}\n```" for label, command in commands.items()]
     machine = f"Machine: {summary.machine}. Version {summary.version}."
     return "\n\n".join(text for text in (_state_text(summary), warnings, *notes, *lines, machine) if text)
@@ -196,8 +203,8 @@ def _in_short_lines(command: Sequence[str]) -> str:
     return " \\\n  ".join(lines)
 
 
-def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
-    return {"Open this page": page_command(run_id, folder), **agent_commands(folder)}
+def _next_commands(run_id: str, folder: Path, storage: str) -> dict[str, list[str]]:
+    return {"Open this page": page_command(run_id, folder), **agent_commands(folder, storage)}
 
 
 def _source_tags(summary: RunSummary) -> dict[str, str]:

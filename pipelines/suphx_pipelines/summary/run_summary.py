@@ -20,6 +20,7 @@ from suphx.finite_number import is_finite_number
 from suphx.printable_text import encodable
 from suphx.usable_cores import usable_cores
 from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.summary.run_places import rayjob
 
 RUN_FILE = "run.json"
 RunState = Literal["running", "finished", "failed", "interrupted"]
@@ -141,7 +142,7 @@ def program_name(program: str = "") -> str:
 
 def page_command(run_id: str, folder: Path) -> list[str]:
     """Return the command that opens the page in MLflow of the run in ``folder``."""
-    runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
+    runs = [] if folder.parent == Path("runs") or rayjob() else ["--runs", str(folder.parent)]
     return [program_name(), "ui", run_id, *runs]
 
 
