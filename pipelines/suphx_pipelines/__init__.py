@@ -1,5 +1,1 @@
-"""Pipelines: recipes, stages, reports and tournaments.
-
-Imports suphx_platform and suphx.
-Start in pipeline.py.
-"""
+"""Pipelines: recipes, stages, reports and tournaments. Start in pipeline.py."""

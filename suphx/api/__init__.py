@@ -1,5 +1,4 @@
 """What ``import suphx`` offers: games, records as tables, planes, matches and reviews in a few functions.
 
-Imports evaluation/ and what is below it. Other packages import the parts themselves.
-Start in docs/python.md.
+Other packages import the parts themselves. Start in docs/python.md.
 """

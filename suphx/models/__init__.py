@@ -1,5 +1,1 @@
-"""Nets in torch: architectures, inference and checkpoints.
-
-Imports suphx.kernel and the names that suphx.games.riichi offers.
-Start in nets/policy.py.
-"""
+"""Nets in torch: architectures, inference and checkpoints. Start in nets/policy.py."""

@@ -1,5 +1,1 @@
-"""Charts as SVG, in light and dark.
-
-Imports nothing of the pipelines.
-Start in plot.py.
-"""
+"""Charts as SVG, in light and dark. Start in plot.py."""

@@ -1,5 +1,1 @@
-"""Recipes: TOML files, checked against typed settings.
-
-Imports the settings of suphx and suphx_platform.
-Start in recipe.py; docs/recipe.md lists every key.
-"""
+"""Recipes: TOML files, checked against typed settings. Start in recipe.py; docs/recipe.md lists every key."""

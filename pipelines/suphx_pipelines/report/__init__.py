@@ -1,5 +1,1 @@
-"""The HTML report of a run.
-
-Imports stages/, summary/, viewer/, engine/, recipe/ and charts/.
-Start in report.py.
-"""
+"""The HTML report of a run. Start in report.py."""

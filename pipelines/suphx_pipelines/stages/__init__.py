@@ -1,5 +1,1 @@
-"""The stages of a recipe, one file each.
-
-Imports viewer/, engine/, recipe/ and summary/.
-Start in supervised.py and reinforcement.py.
-"""
+"""The stages of a recipe, one file each. Start in supervised.py and reinforcement.py."""

@@ -1,5 +1,1 @@
-"""Nightly tournaments and promotion.
-
-Imports report/, viewer/, runs/, summary/, engine/, recipe/ and charts/.
-Start in tournament.py.
-"""
+"""Nightly tournaments and promotion. Start in tournament.py."""

@@ -1,5 +1,4 @@
 """Agents from the registry, from storage or from a program that speaks mjai; the experiment of run-time adaptation.
 
-Imports storage/ and tracking/; the folder itself its mjai/.
 Start in agent_loading.py; CONTRIBUTING.md says how to add an agent.
 """

@@ -1,5 +1,4 @@
 """The parts put together in one process, the state they are saved in, and matches between checkpoints.
 
-Imports parts/ and console/.
 Start in backend.py (the interface), then local_backend.py.
 """

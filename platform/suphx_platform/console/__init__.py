@@ -1,5 +1,1 @@
-"""What a command prints: progress, tables, the end after Ctrl-C.
-
-Imports nothing of the platform.
-Start in console.py.
-"""
+"""What a command prints: progress, tables, the end after Ctrl-C. Start in console.py."""

@@ -1,5 +1,4 @@
 """The five parts of Figure 6 as plain classes (simulator, inference engine, replay buffer, learner, parameter server).
 
-Imports suphx only.
 Start in reinforcement_config.py, then learner.py.
 """

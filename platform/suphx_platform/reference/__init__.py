@@ -1,5 +1,1 @@
-"""RLlib's own PPO on the game, as a reference.
-
-Imports on_ray/.
-Start in rllib_ppo.py.
-"""
+"""RLlib's own PPO on the game, as a reference. Start in rllib_ppo.py."""

@@ -1,5 +1,4 @@
 """Games spread over processes, and what is kept of them: finished parts and forfeits.
 
-Imports suphx.selfplay and what is below it, nothing of the folders around it.
 Start in game_runner.py, then play_plan.py, game_task.py, side_runner.py and worker_processes.py.
 """

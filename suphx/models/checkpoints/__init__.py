@@ -1,5 +1,1 @@
-"""Nets as safetensors files.
-
-Imports nets/.
-Start in checkpoint.py.
-"""
+"""Nets as safetensors files. Start in checkpoint.py."""

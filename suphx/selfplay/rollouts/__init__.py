@@ -1,5 +1,1 @@
-"""Whole games and paired deals between agents, thousands at once.
-
-Imports agents/, suphx.models, suphx.games and suphx.experience.
-Start in rollout.py.
-"""
+"""Whole games and paired deals between agents, thousands at once. Start in rollout.py."""

@@ -1,5 +1,1 @@
-"""Parametric Monte-Carlo policy adaptation (section 3.4 of the paper).
-
-Imports loop/, reinforcement/, reward/, suphx.selfplay and what is below it.
-Start in adaptation.py.
-"""
+"""Parametric Monte-Carlo policy adaptation (section 3.4 of the paper). Start in adaptation.py."""

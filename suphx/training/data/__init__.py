@@ -1,5 +1,1 @@
-"""Datasets of decisions: streaming, splitting, augmentation.
-
-Imports suphx.games.
-Start in dataset.py.
-"""
+"""Datasets of decisions: streaming, splitting, augmentation. Start in dataset.py."""

@@ -1,5 +1,4 @@
 """Learning from playouts: nets become stronger by what each of several actions of a decision leads to.
 
-Imports loop/, suphx.selfplay, suphx.models and suphx.games.
 Start in playout_training.py, and docs/playouts.md for what it does.
 """

@@ -1,5 +1,1 @@
-"""Supervised learning of the five heads.
-
-Imports data/, loop/, suphx.models and suphx.games.
-Start in supervised.py.
-"""
+"""Supervised learning of the five heads. Start in supervised.py."""

@@ -1,5 +1,1 @@
-"""The commands of `suphx bench`.
-
-Imports arguments/, commands/adapt.py and suphx_platform.bench.
-Start in bench.py.
-"""
+"""The commands of `suphx bench`. Start in bench.py."""

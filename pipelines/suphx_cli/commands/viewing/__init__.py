@@ -1,5 +1,1 @@
-"""Commands that show recorded games: the viewer and reviews.
-
-Imports arguments/ and what the commands need.
-Start in view.py.
-"""
+"""Commands that show recorded games: the viewer and reviews. Start in view.py."""

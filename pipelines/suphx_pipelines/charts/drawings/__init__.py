@@ -1,5 +1,1 @@
-"""Tiles and cards as SVG, and their style.
-
-Imports svg.py beside it and nothing else of the pipelines.
-Start in drawing_style.py.
-"""
+"""Tiles and cards as SVG, and their style. Start in drawing_style.py."""

@@ -1,5 +1,4 @@
 """The mjai protocol both ways: external programs play here as agents, and our agents play in other arenas.
 
-Imports nothing of the folders around it.
 Start in mjai_agent.py (their programs here), then mjai_player.py and mjai_arena.py (our agents elsewhere).
 """

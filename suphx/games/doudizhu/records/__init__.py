@@ -1,5 +1,1 @@
-"""Records of games: in memory, as JSON lines, and as text for people.
-
-Imports engine/, moves/ and cards/.
-Start in game_record.py.
-"""
+"""Records of games: in memory, as JSON lines, and as text for people. Start in game_record.py."""

@@ -1,5 +1,1 @@
-"""The benchmark of self-play, in one process and over Ray.
-
-Imports parts/ and on_ray/.
-Start in selfplay.py.
-"""
+"""The benchmark of self-play, in one process and over Ray. Start in selfplay.py."""
