@@ -20,7 +20,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import SHELL, pages, texts
 from tests.free_port import free_port
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 from tests.repository import REPOSITORY
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 from tests.suphx_platform.parts.small_policy_set import save_random

@@ -1,12 +1,105 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from suphx.evaluation import side_match
+from suphx.evaluation import deal_match, side_match
+from suphx.evaluation.deal_match import DealReport, play_deal_match
+from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.side_match import play_side_match
+from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, play_scripted
+from suphx.games.riichi.table.rules import tonpuu
+
+
+def play(
+    candidate: str, opponent: str, *, num_deals: int = 60, seed: int = 1, runner: GameRunner = ONE_PROCESS
+) -> DealReport:
+    return play_deal_match(MatchSetup(candidate, opponent, seed=seed, rules=tonpuu()), num_deals, runner=runner)
+
+
+def test_an_agent_against_itself_has_no_difference_at_all() -> None:
+    report = play("ukeire", "ukeire")
+    assert (report.difference.mean, report.changed_share) == (0, 0)
+    assert (report.difference.interval.low, report.difference.interval.high) == (0, 0)
+    assert report.verdict().startswith("no significant difference: +0.0 points per kyoku")
+
+
+def test_a_better_agent_wins_more_points() -> None:
+    report = play("ukeire", "tsumogiri", num_deals=200)
+    assert report.difference.mean > 500
+    assert report.difference.is_significant
+    assert report.verdict().startswith("ukeire is better than tsumogiri: +")
+    worse = play("tsumogiri", "ukeire", num_deals=200)
+    assert worse.difference.mean < -500
+    assert worse.verdict().startswith("ukeire is better than tsumogiri: -")
+
+
+def test_the_report_counts_deals_seats_and_games() -> None:
+    report = play("ukeire", "random", num_deals=40, seed=3)
+    assert (report.hanchans, report.seed) == (4, 3)
+    assert report.deals >= 4 * 4, "a game of the east round has at least four deals"
+    assert report.difference.num_pairs == 4 * report.deals
+    assert report.difference.num_clusters == 4
+    assert report.verdict().startswith("too few deals to say who is stronger: ")
+    figures = report.to_json()
+    assert set(figures) >= {"candidate", "opponent", "deals", "hanchans", "seed", "changed_share"}
+    difference = figures["paired_difference"]
+    assert isinstance(difference, dict)
+    assert difference["points_per_kyoku"] == report.difference.mean
+
+
+def test_workers_and_the_size_of_a_task_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = play("ukeire", "tsumogiri")
+    monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
+    assert play("ukeire", "tsumogiri") == whole
+    assert play("ukeire", "tsumogiri", runner=GameRunner(workers=2)) == whole
+
+
+def test_a_killed_match_continues_with_the_deals_that_were_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
+    kept = KeptResults(tmp_path)
+
+    def kill(games: float) -> None:
+        if len(kept):
+            raise KeyboardInterrupt
+
+    def play_on(progress: Callable[[float], None]) -> DealReport:
+        runner = GameRunner(kept=kept, progress=progress, max_tables=2)  # so that tasks end one after another
+        return play("ukeire", "tsumogiri", runner=runner)
+
+    with pytest.raises(KeyboardInterrupt):
+        play_on(kill)
+    assert len(kept) == 1
+    counts: list[float] = []
+    assert play_on(counts.append) == play("ukeire", "tsumogiri")
+    assert counts[0] == 2, "the games that were kept"
+    assert sum(counts) == pytest.approx(6)
+
+
+def test_a_match_of_which_everything_is_kept_is_not_played_again(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path)
+
+    def play_kept(progress: Callable[[float], None]) -> DealReport:
+        return play("ukeire", "tsumogiri", num_deals=20, runner=GameRunner(kept=kept, progress=progress))
+
+    first = play_kept(lambda games: None)
+    counts: list[float] = []
+    assert play_kept(counts.append) == first
+    assert counts == [2], "the kept games of the only task"
+
+
+def test_too_few_deals_are_refused() -> None:
+    with pytest.raises(ValueError, match="19 deals: use at least 20"):
+        play("ukeire", "random", num_deals=19)
+
 
 GAME = candidate_game("doudizhu")
 

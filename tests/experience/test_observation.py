@@ -3,8 +3,53 @@ from __future__ import annotations
 from dataclasses import fields
 
 import numpy as np
+import pytest
 
 from suphx.experience.observation import Observations, PolicyOutputs, joined_observations
+from suphx.experience.opponents import OpponentConfig
+from suphx.experience.sampling_uniform import uniform_of
+
+
+def test_each_policy_has_its_part_of_the_shares() -> None:
+    config = OpponentConfig(latest=0.5, weak=0.2, older=0.3, num_older=3)
+    np.testing.assert_allclose(config.borders(), [0.5, 0.7, 0.8, 0.9, 1.0])  # older versions share theirs
+
+
+def test_shares_need_not_add_up_to_1() -> None:
+    config = OpponentConfig(latest=2, weak=0, older=6, num_older=2)
+    np.testing.assert_allclose(config.borders(), [0.25, 0.25, 0.625, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"latest": 0.0}, "use shares from 0 on, one of them above 0"),
+        ({"weak": -0.1}, "use shares from 0 on"),
+        ({"num_older": 0}, "num_older is 0: use 1 to 64"),
+    ],
+)
+def test_wrong_shares_are_refused(fields: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        OpponentConfig(**fields)  # type: ignore[arg-type]
+
+
+def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:
+    uniforms = np.array([uniform_of(2**60 + game, decision, 0) for game in range(50) for decision in range(200)])
+    assert abs(uniforms.mean() - 0.5) < 0.01
+    assert len(set(uniforms.tolist())) > 9_980
+    assert abs(np.corrcoef(uniforms[:-1], uniforms[1:])[0, 1]) < 0.03
+    assert (
+        len(
+            {
+                uniform_of(7, 1, 2),
+                uniform_of(8, 1, 2),
+                uniform_of(7, 2, 2),
+                uniform_of(7, 1, 3),
+                uniform_of(2**40, 1, 2),
+            }
+        )
+        == 5
+    )
 
 
 def observations(size: int, seed: int) -> Observations:

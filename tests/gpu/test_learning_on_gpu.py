@@ -24,7 +24,7 @@ from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
 from tests.models.random_nets import NUM_PLANES, random_rows
 from tests.suphx_platform.selfplay.small_controller import CONFIG as SELF_PLAY
 from tests.suphx_platform.selfplay.small_controller import new_controller, weights
-from tests.training.lowest_legal import SHORT, head_data, job
+from tests.training.played_games import SHORT, head_data, job
 from tests.training.reinforcement.update.decision_batch import CONFIG, decisions, small_net
 
 pytestmark = pytest.mark.gpu

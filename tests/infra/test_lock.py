@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+import tarfile
+import zipfile
 from importlib.metadata import metadata, requires
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -13,6 +19,55 @@ from packaging.utils import canonicalize_name
 
 from tests.infra.setup_module import load_setup_module
 from tests.repository import REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def components(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    output = tmp_path_factory.mktemp("sbom") / "sbom.json"
+    script = REPOSITORY / "infra" / "setup" / "sbom.sh"
+    subprocess.run([str(script), str(Path(sys.executable).parent), "cpu", str(output)], check=True, capture_output=True)
+    sbom = json.loads(output.read_text(encoding="utf-8"))
+    assert sbom["bomFormat"] == "CycloneDX"
+    assert sbom["metadata"]["component"]["name"] == "suphx"
+    return {component["name"]: component for component in sbom["components"]}
+
+
+def test_every_locked_package_of_the_image_is_in_it_and_no_other(components: dict[str, dict[str, Any]]) -> None:
+    locks = [REPOSITORY / "infra" / "setup" / name for name in ("image.lock", "torch-cpu.lock")]
+    lines = [line for lock in locks for line in lock.read_text(encoding="utf-8").splitlines() if "==" in line]
+    assert {(name, component["version"]) for name, component in components.items()} == {
+        tuple(line.split()[0].split("==")) for line in lines
+    }
+    assert "pytest" not in components
+
+
+def test_a_package_has_its_purl_and_the_hashes_of_the_lock(components: dict[str, dict[str, Any]]) -> None:
+    numpy = components["numpy"]
+    assert str(numpy["purl"]).startswith("pkg:pypi/numpy@")
+    lock = (REPOSITORY / "infra" / "setup" / "image.lock").read_text(encoding="utf-8")
+    (reference,) = numpy["externalReferences"]
+    assert reference["hashes"]
+    assert all(f"--hash=sha256:{entry['content']}" in lock for entry in reference["hashes"])
+
+
+def build(target: str, source: Path, folder: Path) -> Path:
+    """Build a distribution of the sources into ``folder``; return its file."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.iterdir()
+    return built
+
+
+def test_the_wheel_is_the_same_built_from_the_source_distribution(tmp_path: Path) -> None:
+    with tarfile.open(build("sdist", REPOSITORY, tmp_path / "sdist")) as archive:
+        archive.extractall(tmp_path / "sources", filter="data")
+    (sources,) = (tmp_path / "sources").iterdir()
+    wheels = [build("wheel", place, tmp_path / name) for name, place in (("a", REPOSITORY), ("b", sources))]
+    names = [sorted(zipfile.ZipFile(wheel).namelist()) for wheel in wheels]
+    assert names[0] == names[1]
+    assert "suphx_platform/chart/Chart.yaml" in names[0]
+
 
 ALL_LOCK = REPOSITORY / "requirements.lock"
 IMAGE_LOCK = REPOSITORY / "infra" / "setup" / "image.lock"

@@ -7,8 +7,25 @@ from torch import nn
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig
 from suphx.models.nets.policy import PolicyNet
+from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
+from suphx.training.reward.global_reward import Prediction
+
+EXPERT_8_DAN: Points = (75.0, 30.0, 0.0, -150.0)
+
+
+def small_predictor(seed: int = 0, points: Points = EXPERT_8_DAN) -> RewardPredictor:
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        predictor = RewardPredictor(RewardPredictorConfig(gru_units=12, hidden_units=7), points)
+        torch.nn.init.normal_(predictor.output.weight)
+    return predictor.eval()
+
+
+PREDICTOR = small_predictor()
+PREDICTION = Prediction(weights=weights_of(PREDICTOR), points=EXPERT_8_DAN, exchange_rate=200.0, last_kyoku="predicted")
+
 
 NUM_PLANES = 9
 

@@ -4,8 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutation.mutant import Mutant, load_mutants
-from tests.mutation.mutants_page import PAGE, mutants_page
+from tests.mutation.mutants import PAGE, Mutant, load_mutants, mutants_page
 from tests.repository import REPOSITORY
 
 MUTANTS = load_mutants()

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutation.mutant import Mutant, load_mutants
+from tests.mutation.mutants import Mutant, load_mutants
 from tests.repository import REPOSITORY, tracked_files
 
 _PASSED, _FAILED = 0, 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suphx_pipelines.charts import svg
-from suphx_pipelines.charts.chart_axis import Scale, Unit, span, tick_texts
+from suphx_pipelines.charts.plot import Scale, Unit, span, tick_texts
 
 WIDTH = 400.0
 _ROW, _BARE_ROW, _EDGE, _FOOT = 38.0, 26.0, 14.0, 36.0

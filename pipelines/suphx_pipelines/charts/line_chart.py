@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from suphx_pipelines.charts.chart_axis import Unit, span, tick_texts
-from suphx_pipelines.charts.plot import HEIGHT, Plot
+from suphx_pipelines.charts.plot import HEIGHT, Plot, Unit, span, tick_texts
 
 MIN_SMOOTHED = 12
 _SMOOTHED_SHARE = 20

@@ -7,10 +7,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from suphx_pipelines.charts import svg
-from suphx_pipelines.charts.chart_axis import Scale, Unit, tick_texts
+
+Unit = Literal["number", "percent"]
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Maps values between ``low`` and ``high`` to coordinates between ``start`` and ``end``."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    is_log: bool = False
+
+    def at(self, value: float) -> float:
+        """Return the coordinate of a value; values outside get that of the nearest end."""
+        low, high, inside = (math.log(v) if self.is_log else v for v in (self.low, self.high, self._within(value)))
+        return self.start + (self.end - self.start) * (inside - low) / (high - low)
+
+    def ticks(self, most: int = 5) -> list[float]:
+        """Return round values inside, at most ``most``.
+
+        On a logarithmic axis powers of ten, with 2 and 5 where there is room; round values if there are not two.
+        """
+        return _log_ticks(self.low, self.high, most) if self.is_log else tick_values(self.low, self.high, most)
+
+    def _within(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+
+def span(values: Iterable[float], least: float | None = None, most: float | None = None) -> tuple[float, float]:
+    """Return the range of an axis: that of the values and a little more, but not below ``least`` or above ``most``."""
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    room = (high - low) * 0.06 or abs(high) * 0.05 or 0.5
+    low, high = low - room, high + room
+    low = low if least is None else max(low, least)
+    high = high if most is None else min(high, most)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def tick_values(low: float, high: float, most: int = 5) -> list[float]:
+    """Return the multiples of the smallest round step that has at most ``most`` of them in the range."""
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    for step in (factor * power for factor in _STEPS):
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first < most:
+            return [number * step + 0.0 for number in range(first, last + 1)]
+    raise AssertionError("the largest step has fewer ticks than any number that is asked for")
+
+
+def tick_texts(values: Sequence[float], unit: Unit = "number") -> list[str]:
+    """Return the texts of ticks, with as many decimals as their distances need."""
+    factor, sign = (100, " %") if unit == "percent" else (1, "")
+    shown = [value * factor for value in values]
+    steps = [abs(b - a) for a, b in pairwise(shown)]
+    step = min(steps, default=abs(shown[0]) if shown else 1) or 1
+    if unit == "number" and step >= 1000:
+        return [f"{value / 1000:,.{_decimals(step / 1000)}f}k" if value else "0" for value in shown]
+    return [f"{value:,.{_decimals(step)}f}{sign}".replace("-", "−") for value in shown]
+
+
+def _decimals(step: float) -> int:
+    """Return the fewest decimals that write ``step`` exactly (at most 6)."""
+    return next((digits for digits in range(6) if abs(round(step, digits) - step) < step * 1e-6), 6)
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for factors in ((1, 2, 5), (1,)):
+        ticks = [factor * 10.0**power for power in powers for factor in factors if low <= factor * 10.0**power <= high]
+        if len(ticks) <= most:
+            break
+    return ticks if len(ticks) > 1 else tick_values(low, high, most)
+
+
+_HEAD = re.compile(r'<svg viewBox="0 0 (\S+) (\S+)" ([^>]*)class="chart">')
+_TITLE, _ROW, _EDGE = 26.0, 18.0, 14.0
+_FIGURE_LETTER, _KEY, _KEY_GAP = 6.4, 16.0, 22.0  # widths of a letter, of a line in the legend, of the space behind it
+
+
+class Figure(NamedTuple):
+    """What ``report_page.figure`` shows in a page, and ``files`` writes."""
+
+    picture: str
+    """A drawing of svg.py; empty if there is nothing to show."""
+    title: str
+    note: str = ""
+    legend: Sequence[tuple[str, str]] = ()
+    """(CSS class of the colour, text)."""
+
+
+def files(figures: Mapping[str, Figure]) -> dict[str, bytes]:
+    """Return the content of the files for these figures, by file name; figures without a picture are left out."""
+    return {name: _content(figure).encode() for name, figure in figures.items() if figure.picture}
+
+
+def _content(figure: Figure) -> str:
+    picture, title, _, legend = figure
+    head = _HEAD.match(picture)
+    assert head is not None, "all pictures are made by svg.drawing"
+    width, height = float(head[1]), float(head[2])
+    rows = _legend_rows(legend, width)
+    parts = [svg.words(_EDGE, -_TITLE + 17, title, kind="strong")]
+    for number, row in enumerate(rows):
+        parts += _legend_row(row, height + _ROW * (number + 1) - 4)
+    whole = height + _TITLE + _ROW * len(rows) + (8.0 if rows else 0.0)
+    size = f"0 {svg.coordinate(-_TITLE)} {svg.coordinate(width)} {svg.coordinate(whole)}"
+    opened = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="{svg.coordinate(2 * width)}" '
+        f'{head[3]}class="chart page">'
+    )
+    style = svg.element("style", svg.chart_style())
+    return opened + style + picture[head.end() :].removesuffix("</svg>") + "".join(parts) + "</svg>"
+
+
+def _legend_rows(legend: Sequence[tuple[str, str]], width: float) -> list[list[tuple[float, str, str]]]:
+    """Return (left end, class, text) of the entries by row; entries that do not fit begin the next row."""
+    rows: list[list[tuple[float, str, str]]] = []
+    left = width
+    for kind, text in legend:
+        taken = _KEY + _KEY_GAP + _FIGURE_LETTER * len(text)
+        if left + taken > width:
+            rows.append([])
+            left = _EDGE
+        rows[-1].append((left, kind, text))
+        left += taken
+    return rows
+
+
+def _legend_row(row: Sequence[tuple[float, str, str]], base: float) -> list[str]:
+    parts = []
+    for left, kind, text in row:
+        parts.append(svg.path([(left, base - 4), (left + _KEY, base - 4)], f"line {kind}"))
+        parts.append(svg.words(left + _KEY + 5, base, text))
+    return parts
+
 
 WIDTH, HEIGHT = 400.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 8.0, 38.0

@@ -16,7 +16,7 @@ from suphx.atomic_file import write_atomically
 from suphx.models.nets.net_config import head_index
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
-from suphx_pipelines.charts.figure import files
+from suphx_pipelines.charts.plot import files
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import StageContext

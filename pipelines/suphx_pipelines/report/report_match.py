@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names, stable_rank
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from suphx.models.nets.net_config import HEAD_NAMES
-from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from suphx.evaluation.match_config import few_games_note
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent, short_names
 from suphx_platform.console.table_text import count_text

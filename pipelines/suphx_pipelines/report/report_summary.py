@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page, report_self_play
 from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent
 from suphx_pipelines.summary.run_summary import RunSummary

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx_pipelines.charts.figure import Figure, files
 from suphx_pipelines.charts.placement_chart import placement_chart
+from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from suphx.evaluation.rating.rated_games import Four, RatedGame
+from suphx.evaluation.rating.rating import Rating
 from suphx.evaluation.stable_rank import F64
+from suphx.evaluation.statistics import Interval
+
+
+def interval_of(rating: Rating) -> Interval:
+    """Return the interval of a rating; AssertionError if it has none."""
+    assert rating.interval is not None
+    return rating.interval
+
 
 ANCHOR = "ukeire"
 

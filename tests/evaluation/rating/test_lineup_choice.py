@@ -14,8 +14,7 @@ from suphx.evaluation.rating.rating import (
 )
 from suphx.evaluation.rating.tournament import ROUNDS, choose_lineups
 from suphx.evaluation.stable_rank import F64
-from tests.evaluation.rating.rating_interval import interval_of
-from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike, play_wall
+from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, interval_of, play_all_alike, play_wall
 
 
 def chosen_games(names: list[str], strengths: F64, num_walls: int) -> list[RatedGame]:

@@ -20,7 +20,7 @@ from suphx.evaluation.rating.rating import (
     rate_agents,
 )
 from suphx.evaluation.rating.side_tournament import choose_pairs
-from tests.evaluation.rating.rating_interval import interval_of
+from tests.evaluation.rating.synthetic_games import interval_of
 
 ANCHOR = "rule"
 NAMES = [ANCHOR, *(f"net-{number:02}" for number in range(1, 8))]

@@ -11,8 +11,7 @@ from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.rating.tournament import Player, TournamentSetup, play_tournament
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx_platform.bench.riichi.matches.wall_sharing import CHANGED, load_measured_agent
-from tests.evaluation.rating.rating_interval import interval_of
-from tests.evaluation.rating.synthetic_games import ANCHOR
+from tests.evaluation.rating.synthetic_games import ANCHOR, interval_of
 
 NAMES = sorted([ANCHOR, "tsumogiri", *CHANGED])
 HANCHANS = 600

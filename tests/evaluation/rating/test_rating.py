@@ -9,8 +9,7 @@ from scipy.optimize import minimize
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, PRIOR_DEVIATION, Rating, fit_strengths, rate_agents
 from suphx.evaluation.stable_rank import F64
-from tests.evaluation.rating.rating_interval import interval_of
-from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike
+from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, interval_of, play_all_alike
 
 NAMES = agent_names(6)
 STRENGTHS = np.array([0.0, -1.0, -0.3, 0.2, 0.5, 0.9])

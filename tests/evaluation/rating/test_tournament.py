@@ -19,7 +19,7 @@ from suphx.evaluation.rating.tournament import (
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
 from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
-from tests.evaluation.rating.rating_interval import interval_of
+from tests.evaluation.rating.synthetic_games import interval_of
 
 PLAYERS = [
     Player("ukeire", "ukeire", "ukeire"),

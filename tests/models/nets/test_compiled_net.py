@@ -7,9 +7,54 @@ from torch._dynamo.utils import counters
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
 from suphx.models.nets.compiled_net import CompiledNet, compiled
+from suphx.models.nets.flops import inference_flops, training_flops
 from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.nets.policy import PolicyNet, num_weights
 from tests.models.random_nets import NUM_PLANES, plain_logits, random_net, random_rows
+
+
+def net_of(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
+    with torch.device("meta"):
+        return PolicyNet(head, num_planes, config)
+
+
+def test_the_paper_discard_net_takes_1_38_gflop_a_row() -> None:
+    multiplications = 34 * (3 * 838 * 256 + 50 * 2 * 3 * 256 * 256 + 256)
+    flops = inference_flops(net_of(DISCARD_HEAD, 838, NetConfig(size="paper")))
+    assert flops == 2 * multiplications
+    assert round(flops / 1e9, 2) == 1.38
+
+
+def test_training_takes_two_more_passes_but_no_gradient_of_the_planes() -> None:
+    net = net_of(DISCARD_HEAD, 838, NetConfig(size="tiny"))
+    stem = 2 * 34 * 3 * 838 * 32
+    assert training_flops(net) == 3 * inference_flops(net) - stem
+
+
+def test_a_call_net_counts_its_fully_connected_layers_once_a_row() -> None:
+    net = net_of(CHOW_HEAD, 958, NetConfig(size="tiny", num_oracle_planes=10))
+    convolutions = 34 * 3 * (968 * 32 + 3 * 2 * 32 * 32 + 32 * 8)
+    connected = 34 * 8 * 64 + 64 * 32 + 32 * 2
+    assert inference_flops(net) == 2 * (convolutions + connected)
+
+
+@pytest.mark.parametrize(
+    ("size", "head", "num_planes", "millions"),
+    [
+        ("tiny", DISCARD_HEAD, 838, 0.1),
+        ("tiny", CHOW_HEAD, 958, 0.1),
+        ("small", DISCARD_HEAD, 838, 0.4),
+        ("small", CHOW_HEAD, 958, 0.5),
+        ("medium", DISCARD_HEAD, 838, 2.3),
+        ("medium", CHOW_HEAD, 958, 3.0),
+        ("paper", DISCARD_HEAD, 838, 20.4),
+        ("paper", CHOW_HEAD, 958, 21.9),
+    ],
+)
+def test_sizes_have_these_many_million_weights(size: str, head: int, num_planes: int, millions: float) -> None:
+    net = net_of(head, num_planes, NetConfig(size=size))  # type: ignore[arg-type]
+    assert round(num_weights(net) / 1e6, 1) == millions
+
 
 CPU = torch.device("cpu")
 

@@ -8,7 +8,7 @@ from suphx.games.riichi.features.game_progress import NUM_GAME_PROGRESS_INPUTS
 from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.recurrent_predictor import predict_next
 from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
-from tests.models.small_predictor import small_predictor
+from tests.models.random_nets import small_predictor
 from tests.models.twins import gru_twin
 
 

@@ -13,7 +13,7 @@ from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
 from suphx.selfplay.agents import opinion
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.opinion import agent_opinions
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 from tests.selfplay.agents.small_agent import small_agent
 
 GAME = random_game(0)

@@ -26,7 +26,7 @@ from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking import TrackingStore, begin
 from suphx_platform.tracking.tracking_outbox import Outbox
-from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
+from tests.models.random_nets import EXPERT_8_DAN, small_predictor
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
 

@@ -13,7 +13,7 @@ import pytest
 from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, NO_END, THREE_PLAYERS
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx_cli import cli
-from tests.games.riichi.builders.random_game import NAMES, random_game
+from tests.games.riichi.builders.games import NAMES, random_game
 
 SOUND = write_mjlog(random_game(1))
 THREE = SOUND.replace('GO type="9"', 'GO type="25"')

@@ -5,9 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from suphx_pipelines.charts.chart_axis import Scale, span, tick_texts, tick_values
-from suphx_pipelines.charts.figure import Figure, files
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.plot import Figure, Scale, files, span, tick_texts, tick_values
 from suphx_pipelines.charts.svg import chart_style
 
 

@@ -22,7 +22,7 @@ from suphx_pipelines.engine.stage_folder import (
     write_done,
 )
 from suphx_pipelines.runs.run_deletion import delete_run
-from tests.disk_calls import trace_disk
+from tests.disk_faults import trace_disk
 
 
 def done(digest: str) -> Done:

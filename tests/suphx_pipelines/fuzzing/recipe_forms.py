@@ -11,7 +11,7 @@ from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import flatten, read_table
 from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
-from tests.games.riichi.fuzzing.byte_damage import damage_bytes
+from tests.games.riichi.fuzzing.file_damage import damage_bytes
 from tests.repository import RECIPES
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 

@@ -27,8 +27,7 @@ from suphx_pipelines.tournament.pool.tournament_history import (
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from tests.games.riichi.fuzzing.byte_damage import damage_bytes
-from tests.games.riichi.fuzzing.json_damage import damaged_json
+from tests.games.riichi.fuzzing.file_damage import damage_bytes, damaged_json
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 
 RECIPE = b'name = "a"\n[net]\nchannels = 8\n'

@@ -16,7 +16,7 @@ from suphx_pipelines.report.report import Results, Run, pictures, read_results, 
 from suphx_pipelines.stages.curve_file import CURVE_NAME
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
-from tests.page_layout import HAS_CHROMIUM, check_layout
+from tests.page_checks import HAS_CHROMIUM, check_layout
 
 SUMMARY = RunSummary(
     run_id="laptop-0123456789",

@@ -14,9 +14,9 @@ from suphx.training.data.split import SplitConfig, game_hash
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.review.training_games import TrainingGames, games_of_run, run_of_nets
+from suphx_pipelines.review.review_page import TrainingGames, games_of_run, run_of_nets
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 SPLIT = SplitConfig(validation_fraction=0.2, test_fraction=0.3)
 

@@ -18,7 +18,7 @@ from suphx_pipelines.riichi_play.seated_agents import SeatedAgents
 from suphx_pipelines.viewer.riichi_view import VIEW
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, shared_script
 from tests.browser import Browser, Page, PageError
-from tests.page_contrast import unreadable_texts
+from tests.page_checks import unreadable_texts
 from tests.pictures import screenshot
 from tests.suphx_pipelines.riichi_play.clicking_player import (
     READY,

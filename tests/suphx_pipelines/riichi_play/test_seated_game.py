@@ -16,7 +16,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.riichi_play.play_page import PlayConfig, seat_names
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
-from tests.full_disk import files_limited_to
+from tests.disk_faults import files_limited_to
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
-from tests.disk_calls import Call, trace_disk
+from tests.disk_faults import Call, trace_disk
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 

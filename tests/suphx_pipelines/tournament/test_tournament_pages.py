@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.recipe.tournament_recipe import LeaderboardConfig, PoolConfig
-from tests.page_layout import HAS_CHROMIUM, check_layout
+from tests.page_checks import HAS_CHROMIUM, check_layout
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.parts.small_policy_set import save_random

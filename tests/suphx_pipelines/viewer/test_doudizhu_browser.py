@@ -18,7 +18,7 @@ from suphx.training.monte_carlo.value_nets import ValueNets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
-from tests.page_contrast import unreadable_texts
+from tests.page_checks import unreadable_texts
 from tests.pictures import screenshot
 
 HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)

@@ -27,8 +27,8 @@ from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.riichi_view import VIEW
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
-from tests.games.riichi.builders.random_game import random_game
-from tests.page_contrast import unreadable_texts
+from tests.games.riichi.builders.games import random_game
+from tests.page_checks import unreadable_texts
 from tests.pictures import screenshot
 from tests.selfplay.agents.small_agent import small_agent
 

@@ -31,7 +31,7 @@ from suphx_pipelines.viewer.viewer_page import (
     shared_script,
     viewer_page,
 )
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 from tests.pictures import screenshot
 
 PAGE = Path(module.__file__).parent / "page"

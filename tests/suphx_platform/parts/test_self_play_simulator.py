@@ -14,7 +14,7 @@ from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx_platform.parts.reinforcement_config import SimulatorConfig
 from suphx_platform.parts.request_batcher import Reply, Request
 from suphx_platform.parts.self_play_simulator import MAX_SIMULATORS, Played, SelfPlaySimulator, SimulatorContext
-from tests.models.small_predictor import PREDICTION
+from tests.models.random_nets import PREDICTION
 from tests.selfplay.row_nets import policy_outputs
 
 PROGRAM = """

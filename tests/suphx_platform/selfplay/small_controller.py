@@ -16,7 +16,7 @@ from suphx_platform.backend.backend import SelfPlay
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig, SimulatorConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_backend import run_backend, run_metrics
-from tests.models.small_predictor import PREDICTION
+from tests.models.random_nets import PREDICTION
 from tests.suphx_platform.parts.small_policy_set import SMALL_PLAIN, small_policy_set
 
 CONFIG = ReinforcementConfig(

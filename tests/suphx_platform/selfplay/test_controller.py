@@ -35,7 +35,7 @@ from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.run_backend import run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
-from tests.models.small_predictor import PREDICTION, small_predictor
+from tests.models.random_nets import PREDICTION, small_predictor
 from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,

@@ -9,7 +9,7 @@ import pytest
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from tests.disk_calls import Call, trace_disk
+from tests.disk_faults import Call, trace_disk
 
 NAME = "run-1/supervised/discard"
 

@@ -20,8 +20,8 @@ from suphx_platform.storage.objects import bucket_store
 from suphx_platform.storage.objects.object_store import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from tests.disk_faults import files_limited_to
 from tests.free_port import free_port
-from tests.full_disk import files_limited_to
 from tests.repository import REPOSITORY
 from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server

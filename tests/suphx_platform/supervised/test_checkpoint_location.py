@@ -13,7 +13,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.suphx_platform.storage.s3_server import S3Server
-from tests.training.lowest_legal import SHORT, job
+from tests.training.played_games import SHORT, job
 
 
 def test_without_a_storage_checkpoints_are_in_the_stages_folder(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ from suphx_platform.supervised import data_parallel
 from suphx_platform.supervised.data_parallel import CheckpointLocation, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.repository import REPOSITORY
-from tests.training.lowest_legal import SHORT, LowestLegal, head_data, job
+from tests.training.played_games import SHORT, LowestLegal, head_data, job
 
 TWO = DataParallelConfig(num_workers=2, max_failures=1, node_resource="learner")
 

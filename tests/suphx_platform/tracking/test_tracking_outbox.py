@@ -14,7 +14,7 @@ from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages import message_lane
 from suphx_platform.tracking.messages.message_log import Message
 from suphx_platform.tracking.tracking_outbox import Outbox
-from tests.full_disk import files_limited_to
+from tests.disk_faults import files_limited_to
 
 
 class Place:

@@ -25,7 +25,7 @@ from suphx_platform.tracking.tracking_ui import (
 )
 from tests.browser import Browser
 from tests.free_port import free_port
-from tests.page_layout import HAS_CHROMIUM
+from tests.page_checks import HAS_CHROMIUM
 
 
 def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from suphx.training.data.dataset import SampleStream, encode_checked
 from suphx.training.data.head_data import StoreEncoder, head_data
 from suphx.training.data.split import KyokuSplit, SplitConfig
 from suphx.training.data.stream_config import StreamConfig
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)
 

@@ -15,7 +15,7 @@ from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_config import GlobalRewardConfig
-from tests.models.small_predictor import EXPERT_8_DAN, PREDICTION, PREDICTOR
+from tests.models.random_nets import EXPERT_8_DAN, PREDICTION, PREDICTOR
 from tests.models.twins import gru_twin
 from tests.selfplay.row_nets import policy_outputs
 

@@ -13,7 +13,7 @@ from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import PredictedChange, RoundScore, points_won
-from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
+from tests.models.random_nets import EXPERT_8_DAN, small_predictor
 from tests.models.twins import gru_twin
 from tests.selfplay.agents.small_agent import small_agent
 

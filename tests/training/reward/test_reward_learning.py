@@ -32,7 +32,7 @@ from suphx.training.reward.reward_learning import (
     prefix_losses,
     validation_loss,
 )
-from tests.models.small_predictor import PREDICTION, PREDICTOR
+from tests.models.random_nets import PREDICTION, PREDICTOR
 from tests.selfplay.row_nets import RowAgent, policy_outputs
 from tests.training.played_games import played_store
 

@@ -22,7 +22,7 @@ from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised import supervised
 from suphx.training.supervised.supervised import HeadProgress, estimate_samples, plan_training, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
-from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
+from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
 
 
 @dataclass

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from suphx.games.riichi import GameLog, Quarantine
     from suphx.selfplay.agents.agent import Agent
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.review.training_games import TrainingGames
+    from suphx_pipelines.review.review_page import TrainingGames
     from suphx_platform.console.console import Console
 
 
@@ -86,7 +86,7 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
 
     ValueError if ``--held-out`` or ``--trained-in`` asks for what is not known.
     """
-    from suphx_pipelines.review.training_games import TrainingGames, games_of_run, run_of_nets
+    from suphx_pipelines.review.review_page import TrainingGames, games_of_run, run_of_nets
     from suphx_pipelines.runs.run_list import find_run
 
     location, _ = split_address(args.agent)

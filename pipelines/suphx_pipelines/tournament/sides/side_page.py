@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx_pipelines.charts.figure import Figure, files
+from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, interval, number, percent, short_names
 from suphx_pipelines.tournament.rating_figures import (

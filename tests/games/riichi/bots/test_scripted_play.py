@@ -12,8 +12,8 @@ from suphx.games.riichi.table.rules import Rules, tenhou
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import play_games
+from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.builders.tile_kind import kind
 
 TENPAI = "123456789m1123p"
 FAR = "1478m258p19s1236z"

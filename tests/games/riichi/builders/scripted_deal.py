@@ -26,7 +26,7 @@ class ScriptedDeal:
     """
 
     happens: str
-    """The situation (peer_situation.py) that the deal is about."""
+    """The situation (peer_game.py) that the deal is about."""
     hands: Sequence[str]
     moves: dict[int, list[int]]
     draws: str = ""

@@ -21,8 +21,8 @@ from suphx.games.riichi.table.table import (
     OWN_TURN,
     WIN_RESULT,
 )
+from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.builders.tile_kind import kind
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p

@@ -13,7 +13,7 @@ from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, OWN_TURN
 from suphx.games.riichi.table.tile import face_of_id
 from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, NUM_DRAWS, RINSHAN, shuffle_wall
 from suphx.selfplay.agents.agent import ScriptedAgent
-from tests.games.riichi.builders.table_choice import choose
+from tests.games.riichi.builders.hands import choose
 
 NUM_GAMES = 24
 

@@ -19,7 +19,7 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from tests.games.riichi.builders.ended_deal import (
+from tests.games.riichi.builders.hands import (
     DEALER_LEADS,
     EAST_1,
     EAST_4,

@@ -11,7 +11,7 @@ from suphx.games.riichi.table.action import TSUMO
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
 from suphx.selfplay.agents.agent import Agent, ScriptedAgent
-from tests.games.riichi.builders.random_game import choose_hastily
+from tests.games.riichi.builders.games import choose_hastily
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.peers.generated_win import generate_win
 

@@ -23,8 +23,8 @@ from suphx.games.riichi.table.table import (
     ROB_KAN,
 )
 from suphx.games.riichi.table.tile import face_name
+from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal, bits_of
-from tests.games.riichi.builders.tile_kind import kind
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 

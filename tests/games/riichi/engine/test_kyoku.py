@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
+
+from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.hand import yaku_number
+from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -10,17 +14,32 @@ from suphx.games.riichi.table.action import (
     RON,
     TSUMO,
 )
+from suphx.games.riichi.table.rule_flag import RULE_VALUES
 from suphx.games.riichi.table.table import (
     CALLED_FLAG,
     PON_MELD,
     RIICHI_FLAG,
+    TABLE,
     TRIPLE_RON_DRAW,
     TSUMOGIRI_FLAG,
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import face_name
+from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.builders.tile_kind import kind
+
+
+def test_a_new_deal_keeps_nothing_of_the_one_before() -> None:
+    fresh, other = Deal([""], draws="1z"), Deal([""], draws="1z")
+    names = TABLE.names or ()
+    kept = {*(RULE_VALUES.names or ()), "scores", "kyoku", "honba", "kyotaku", "wall", "wall_seed", "placement"}
+    kept |= {"num_kyoku", "num_decisions", "has_draw_lanes"}  # of the game
+    for name in set(names) - kept:
+        other.table[name] = 1
+    start_kyoku(other.tables[0], load_suits())
+    for name in names:
+        assert np.array_equal(other.table[name], fresh.table[name]), name
+
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p

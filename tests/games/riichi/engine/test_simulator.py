@@ -11,7 +11,7 @@ from suphx.games.riichi.table.action import PASS, RON, TSUMO
 from suphx.games.riichi.table.rules import Rules, rule_flags, tenhou, tonpuu
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END
 from suphx.kernel.record import Records
-from tests.games.riichi.builders.table_choice import choose
+from tests.games.riichi.builders.hands import choose
 from tests.kernel.wrong_tables import WRONG_TABLES
 
 

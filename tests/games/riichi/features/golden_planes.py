@@ -21,8 +21,8 @@ from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, 
 from suphx.games.riichi.table.rules import tenhou_no_red
 from suphx.games.riichi.table.tile import format_faces
 from suphx.kernel.record import U8
+from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.builders.tile_kind import kind
 from tests.repository import GOLDEN
 
 FOLDER = GOLDEN / "planes"

@@ -16,9 +16,9 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import ANKAN_MELD, ROB_KAN, TABLE
 from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.record import U8
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.features.builders.position import Position, positions
+from tests.games.riichi.features.builders.positions import Position, positions
 from tests.games.riichi.features.builders.public_history import Seat
 from tests.games.riichi.twins.observed_twin import counted, dora_of, full, one_hot, plane, planes, red_kinds
 

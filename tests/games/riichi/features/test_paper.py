@@ -18,8 +18,8 @@ from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.games.riichi.table.table import ROB_KAN
 from suphx.kernel.record import U8
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.features.builders.position import Position, positions
+from tests.games.riichi.builders.games import random_game
+from tests.games.riichi.features.builders.positions import Position, positions
 from tests.games.riichi.features.builders.random_tables import hide_differently, random_tables
 from tests.games.riichi.twins.suphx_twin import Twin
 

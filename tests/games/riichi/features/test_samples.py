@@ -15,9 +15,9 @@ from suphx.games.riichi.records.archive.store import KYOKU, KyokuStore, StoreWri
 from suphx.games.riichi.records.log.gamelog import GameLog, move
 from suphx.games.riichi.table.action import ANKAN, CHI, LEAVE, PON, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.tile import ALL_RED_FIVES
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
+from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import make_wall
-from tests.games.riichi.builders.tile_kind import kind
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p
 FAR = "147m258p19s12346z"

@@ -15,7 +15,7 @@ from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
 from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, PASS, TSUMO, TSUMOGIRI
 from suphx.kernel.record import U8, U16
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 SEEDS = (1, 2, 3, 4)
 

@@ -22,8 +22,7 @@ from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.games.riichi.table.rules import tenhou, tonpuu
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.builders.record_text import drawn_game
+from tests.games.riichi.builders.games import drawn_game, random_game
 
 SHUFFLE_SEED = SEED_PREFIX + base64.b64encode(bytes(range(256)) * 9 + bytes(192)).decode()
 MAX_REAL_GAMES = 80

@@ -21,10 +21,8 @@ from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
-from tests.games.riichi.fuzzing.byte_damage import damage_bytes
-from tests.games.riichi.fuzzing.file_damage import Files
+from tests.games.riichi.fuzzing.file_damage import Files, damage_bytes, damaged_json
 from tests.games.riichi.fuzzing.fuzz_seed import Seed
-from tests.games.riichi.fuzzing.json_damage import damaged_json
 
 PLANES = PlanesVersion("mini", 1, 3)
 NET = NetConfig(size="tiny", channels=2, num_blocks=1, head_channels=1, head_hidden_1=2, head_hidden_2=2)

@@ -12,7 +12,7 @@ from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, NOT_A_RE
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.fuzzing.dressed_record import DRESSES, ID, PACKINGS
 
 SEATS_MOVE = ("seat leaves", "seat comes", "seats leave")

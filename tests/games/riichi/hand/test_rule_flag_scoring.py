@@ -11,7 +11,7 @@ from suphx.games.riichi.hand.score import base_points
 from suphx.games.riichi.hand.yaku import IS_LAST_TILE, IS_RINSHAN, IS_TSUMO
 from suphx.games.riichi.table.action import PON, RON, TSUMO
 from suphx.games.riichi.table.rules import Rules, mahjong_soul, rule_flags
-from tests.games.riichi.builders.scored_hand import EAST, SOUTH, score
+from tests.games.riichi.builders.hands import EAST, SOUTH, score
 from tests.games.riichi.builders.table_builder import Deal
 
 Pao = Literal["whole hand", "its yakuman", "none"]

@@ -16,7 +16,7 @@ from suphx.games.riichi.hand.yaku import (
 )
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.table.rules import Rules
-from tests.games.riichi.builders.scored_hand import EAST, SOUTH, WEST, Score, score
+from tests.games.riichi.builders.hands import EAST, SOUTH, WEST, Score, score
 
 NO_OPEN_TANYAO = Rules(open_tanyao=False)
 

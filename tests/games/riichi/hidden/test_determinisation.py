@@ -16,7 +16,7 @@ from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, kind_of_face, p
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import ScriptedAgent
-from tests.games.riichi.builders.random_game import choose_hastily
+from tests.games.riichi.builders.games import choose_hastily
 
 PUBLIC = (
     *("scores", "kyoku", "honba", "kyotaku", "phase", "actor", "turn", "next_draw", "num_kans", "num_dora"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from suphx.games.riichi.table.table import ANKAN_MELD, ROB_KAN, WIN_RESULT
 from suphx.games.riichi.table.wall import DORA_POSITIONS
-from tests.games.riichi.peers.peer_action import FACES
+from tests.games.riichi.peers.peer_game import FACES
 
 TENHOU, KOKUSHI, KOKUSHI_13_WAITS, SUUANKOU, CHANKAN, DORA_YAKU = 37, 47, 48, 40, 3, 52
 

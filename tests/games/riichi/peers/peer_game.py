@@ -13,36 +13,341 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from riichienv import GameRule, Phase, RiichiEnv
+from riichienv import ActionType, GameRule, MeldType, Phase, RiichiEnv, get_yaku_by_id
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
+from suphx.games.riichi.engine.legal import tiles_left
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.log.game_recorder import GameRecorder
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.table.action import action_name
-from suphx.games.riichi.table.rules import Rules, tenhou
-from suphx.games.riichi.table.table import CLAIM, GAME_END, KYOKU_END, ROB_KAN, WIN_RESULT
-from tests.games.riichi.builders.staged_wall import MakeWall
-from tests.games.riichi.peers.peer_action import number_actions, peer_wall
-from tests.games.riichi.peers.peer_divergence import CHANGES_POINTS, accepted_name
-from tests.games.riichi.peers.peer_situation import list_end_situations, list_game_situations, list_turn_situations
-from tests.games.riichi.peers.peer_state import (
-    View,
-    our_round,
-    our_view,
-    our_wins,
-    plain_events,
-    split_deals,
-    their_round,
-    their_view,
-    their_wins,
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    DISCARD,
+    KAKAN,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    action_name,
 )
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi.table.table import (
+    ANKAN_MELD,
+    CALL_DISCARD,
+    CHI_MELD,
+    CLAIM,
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    GAME_END,
+    KAKAN_MELD,
+    KYOKU_END,
+    MINKAN_MELD,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    OWN_TURN,
+    PON_MELD,
+    ROB_KAN,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+from suphx.games.riichi.table.tile import ALL_RED_FIVES, RED_IDS, face_of_id, kind_of_face
+from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW
+from suphx.kernel.record import I16
+from tests.games.riichi.builders.staged_wall import MakeWall
+from tests.games.riichi.peers.peer_divergence import CHANGES_POINTS, accepted_name
+
+FACES = [face_of_id(tile, ALL_RED_FIVES) for tile in range(136)]
+
+_PLAIN = {
+    int(ActionType.RIICHI): RIICHI,
+    int(ActionType.TSUMO): TSUMO,
+    int(ActionType.KYUSHU_KYUHAI): NINE_TERMINALS,
+    int(ActionType.RON): RON,
+    int(ActionType.DAIMINKAN): MINKAN,
+    int(ActionType.PASS): PASS,
+}
+_DISCARD, _ANKAN, _KAKAN = int(ActionType.DISCARD), int(ActionType.ANKAN), int(ActionType.KAKAN)
+_PON, _CHI = int(ActionType.PON), int(ActionType.CHI)
+
+
+def peer_wall(wall: I16) -> list[int]:
+    """Return a wall (table.py) as the peer wants it: the two tiles of each stack of the dead wall change places."""
+    tiles = [int(tile) for tile in wall]
+    for i in range(LAST_DRAW, 136, 2):
+        tiles[i], tiles[i + 1] = tiles[i + 1], tiles[i]
+    return tiles
+
+
+def action_number(action: Any, drawn: int | None) -> int:
+    """Return one of the peer's actions as a number of our action table; ``drawn``: id of the tile just drawn."""
+    kind, tile = int(action.action_type), int(action.tile or 0)
+    if kind == _DISCARD:
+        return TSUMOGIRI if tile == drawn else DISCARD + FACES[tile]
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if kind == _ANKAN:
+        return ANKAN + tile // 4
+    if kind == _KAKAN:
+        return KAKAN + tile // 4
+    has_red = any(used in RED_IDS for used in action.consume_tiles)
+    if kind == _PON:
+        return PON_RED if has_red else PON
+    if kind == _CHI:
+        claimed = tile // 4
+        lowest = min(claimed, *(int(used) // 4 for used in action.consume_tiles))
+        return (CHI_RED if has_red else CHI) + claimed - lowest
+    raise ValueError(f"the peer offers {action.to_dict()}: no action of four players")
+
+
+def number_actions(actions: Iterable[Any], drawn: int | None) -> dict[int, Any]:
+    """Return the peer's legal actions by our numbers; of several tiles that look the same, one."""
+    return {action_number(action, drawn): action for action in actions}
+
+
+DRAWS = {
+    EXHAUSTIVE_DRAW: "exhaustive draw",
+    NAGASHI_MANGAN: "nagashi mangan",
+    NINE_TERMINALS_DRAW: "nine terminals",
+    FOUR_WINDS_DRAW: "four winds",
+    FOUR_RIICHI_DRAW: "four riichi",
+    FOUR_KANS_DRAW: "four kans",
+    TRIPLE_RON_DRAW: "triple ron",
+}
+
+
+def list_turn_situations(t: np.void) -> Iterator[str]:
+    """Name what is special about the decision that a table waits for."""
+    phase, seat, legal = t["phase"], t["actor"], t["legal"]
+    yield "decision"
+    if phase == ROB_KAN:
+        yield "kan that can be robbed"
+    if phase == CLAIM:
+        if t["is_stick_due"]:
+            yield "claim of a riichi discard"
+        kind = kind_of_face(int(t["claimed_face"]))
+        if int(t["waits"][seat]) >> kind & 1 and t["missed_win"][seat]:
+            yield f"furiten by a missed win, {'riichi' if t['riichi'][seat] else 'this turn'}"
+    if phase == CALL_DISCARD and t["forbidden"] & _held(t, seat):
+        yield "kuikae forbids a tile of the hand"
+    if phase == OWN_TURN and legal[RIICHI]:
+        yield "riichi allowed"
+    if phase == OWN_TURN and t["riichi"][seat] and legal[ANKAN:KAKAN].any():
+        yield "closed kan after riichi"
+
+
+def _held(t: np.void, seat: int) -> int:
+    return sum(1 << kind for kind in np.flatnonzero(t["hand"][seat]).tolist())
+
+
+def list_end_situations(t: np.void) -> Iterator[str]:
+    """Name how a deal ended, at KYOKU_END."""
+    yield "deal"
+    if t["kyoku"] >= 4 * t["num_winds"]:
+        yield "deal of the extra wind"
+    if t["result"] != WIN_RESULT:
+        yield DRAWS[int(t["result"])]
+        if t["result"] == EXHAUSTIVE_DRAW:
+            yield f"draw with {int(t['tenpai'].sum())} tenpai"
+        return
+    yield from _list_win_situations(t)
+
+
+def _list_win_situations(t: np.void) -> Iterator[str]:
+    is_tsumo = t["win_loser"][0] == t["win_seat"][0]
+    yield "tsumo" if is_tsumo else "double ron" if t["num_wins"] == 2 else "ron"
+    if t["is_stick_due"]:
+        yield "ron of a riichi discard"
+    if t["kyotaku"] == 0 and t["honba"] > 0:
+        yield "win with honba"
+    for w in range(t["num_wins"]):
+        seat = t["win_seat"][w]
+        yield from (YAKU_NAMES[number] for number in range(52) if int(t["win_yaku"][w]) >> number & 1)
+        for name in ("dora", "red", "ura"):
+            if t[f"win_{name}"][w]:
+                yield f"{name} dora"
+        if t["win_yakuman"][w] > 1:
+            yield "several yakuman"
+        if t["win_liable"][w] >= 0:
+            yield f"pao by {'tsumo' if is_tsumo else 'ron'}"
+        types = t["meld_type"][seat, : t["num_melds"][seat]]
+        if t["is_rinshan"] and (types == MINKAN_MELD).any():
+            yield "rinshan with an open kan"
+        if (types == KAKAN_MELD).any():
+            yield "win with an added kan"
+
+
+def list_game_situations(t: np.void) -> Iterator[str]:
+    """Name how a game ended, at GAME_END (the table still shows its last deal)."""
+    yield "game"
+    if (t["scores"] < 0).any():
+        yield "game ended below zero"
+    elif t["kyoku"] < 4 * t["num_winds"] - 1:
+        yield "game ended early"
+    elif t["kyoku"] >= 4 * t["num_winds"]:
+        yield "game ended in the extra wind"
+    if len(set(t["scores"].tolist())) < 4:
+        yield "places of equal scores"
+
+
+View = dict[str, Any]
+
+_BETWEEN_DEALS = ("start_game", "end_kyoku", "end_game")
+_REASONS = {  # the peer's names of draws: ours
+    "exhaustive_draw": "fanpai",
+    "kyushu_kyuhai": "kyushukyuhai",
+    "sufuurenta": "suufonrenta",
+    "suucha_riichi": "suuchareach",
+    "suukansansen": "suukaikan",
+}
+
+_MELD_TYPES = {
+    int(MeldType.Chi): CHI_MELD,
+    int(MeldType.Pon): PON_MELD,
+    int(MeldType.Daiminkan): MINKAN_MELD,
+    int(MeldType.Ankan): ANKAN_MELD,
+    int(MeldType.Kakan): KAKAN_MELD,
+}
+
+
+def our_round(t: Any) -> View:
+    """Return which deal it is and what everybody has."""
+    return {
+        "kyoku": int(t["kyoku"]),
+        "honba": int(t["honba"]),
+        "sticks": int(t["kyotaku"]),
+        "scores": t["scores"].tolist(),
+    }
+
+
+def their_round(env: Any) -> View:
+    """Return the same by the peer."""
+    return {
+        "kyoku": 4 * env.round_wind + env.oya,
+        "honba": env.honba,
+        "sticks": env.riichi_sticks,
+        "scores": env.scores(),
+    }
+
+
+def our_view(t: Any) -> View:
+    """Return everything that both engines show between two decisions."""
+    return our_round(t) | {
+        "left": int(tiles_left(t)),
+        "dora": [FACES[t["wall"][DORA_POSITIONS[i]]] for i in range(t["num_dora"])],
+        "riichi": (t["riichi"] != 0).tolist(),
+        "hands": [_our_hand(t["hand"][seat], int(t["red"][seat])) for seat in range(4)],
+        "rivers": [t["river"][seat, : t["river_length"][seat]].tolist() for seat in range(4)],
+        "melds": [_our_melds(t, seat) for seat in range(4)],
+    }
+
+
+def their_view(env: Any) -> View:
+    """Return the same by the peer."""
+    return their_round(env) | {
+        "left": len(env.wall) - 14,
+        "dora": [FACES[tile] for tile in env.dora_indicators],
+        "riichi": [a or b for a, b in zip(env.riichi_declared, env.riichi_stage, strict=True)],
+        "hands": [sorted(FACES[tile] for tile in hand) for hand in env.hands],
+        "rivers": [[FACES[tile] for tile in river] for river in env.discards],
+        "melds": [[_their_meld(meld, seat) for meld in melds] for seat, melds in enumerate(env.melds)],
+    }
+
+
+def _our_hand(counts: np.ndarray[Any, Any], red: int) -> list[int]:
+    """Return the faces of a hand in order."""
+    counts = counts.copy()
+    reds = [suit for suit in range(3) if red >> suit & 1]
+    for suit in reds:
+        counts[9 * suit + 4] -= 1
+    return [*np.repeat(np.arange(34), counts).tolist(), *(34 + suit for suit in reds)]
+
+
+def _our_melds(t: Any, seat: int) -> list[tuple[int, ...]]:
+    """Return (type, lowest kind, red fives, claimed face, seat it came from) of every meld."""
+    names = ("meld_type", "meld_kind", "meld_red", "meld_tile", "meld_from")
+    num_melds = t["num_melds"][seat]
+    return list(zip(*(t[name][seat, :num_melds].tolist() for name in names), strict=True))
+
+
+def _their_meld(meld: Any, seat: int) -> tuple[int, ...]:
+    reds = sum(tile in RED_IDS for tile in meld.tiles)
+    claimed = -1 if meld.called_tile is None else FACES[meld.called_tile]
+    source = seat if meld.from_who < 0 else meld.from_who
+    return _MELD_TYPES[int(meld.meld_type)], min(meld.tiles) // 4, reds, claimed, source
+
+
+def our_wins(t: Any) -> dict[int, View]:
+    """Return yaku by Tenhou's numbers (52-54: dora, ura dora, red fives), han and fu of every winner."""
+    wins = {}
+    for w in range(t["num_wins"]):
+        dora = [(52, "win_dora"), (53, "win_ura"), (54, "win_red")]
+        yaku = [number for number in range(52) if int(t["win_yaku"][w]) >> number & 1]
+        wins[int(t["win_seat"][w])] = {
+            "yaku": [*yaku, *(number for number, name in dora if t[name][w] > 0)],
+            "han": int(t["win_han"][w]) + 13 * int(t["win_yakuman"][w]),
+            "fu": int(t["win_fu"][w]),
+        }
+    return wins
+
+
+def their_wins(results: dict[int, Any], kyoku: int) -> dict[int, View]:
+    """Return the same of the peer's results."""
+    return {
+        seat: {
+            "yaku": sorted(yaku_number(yaku, (seat - kyoku) % 4, kyoku // 4) for yaku in result.yaku),
+            "han": result.han,
+            "fu": 0 if result.yakuman else result.fu,
+        }
+        for seat, result in results.items()
+    }
+
+
+def yaku_number(yaku: int, seat_wind: int, round_wind: int) -> int:
+    """Return Tenhou's number; the peer has one number for all seat winds and one for all round winds."""
+    number = int(get_yaku_by_id(yaku).tenhou_id)
+    return number + (seat_wind if number == 10 else round_wind if number == 14 else 0)
+
+
+def plain_events(events: Iterable[View]) -> list[View]:
+    """Return the mjai events of one deal, or of our whole game, without what a writer is free to choose."""
+    return [_plain(event) for event in events if event["type"] not in _BETWEEN_DEALS]
+
+
+def _plain(event: View) -> View:
+    """Sort tiles whose order means nothing; drop what only one writer says; call draws by one name."""
+    plain = {key: value for key, value in event.items() if key not in ("tenpais", "tsumo") and value != []}
+    if plain["type"] == "ankan":
+        plain.pop("pai", None)
+    if "consumed" in plain:
+        plain["consumed"] = sorted(plain["consumed"])
+    if "tehais" in plain:
+        plain["tehais"] = [sorted(hand) for hand in plain["tehais"]]
+    if "reason" in plain:
+        plain["reason"] = _REASONS.get(plain["reason"], plain["reason"])
+    return plain
+
+
+def split_deals(events: list[View]) -> list[list[View]]:
+    """Return the events of each deal."""
+    starts = [i for i, event in enumerate(events) if event["type"] == "start_kyoku"]
+    return [events[a:b] for a, b in itertools.pairwise([*starts, len(events)])]
+
 
 Play = Callable[[Any, np.random.Generator], int]
 """Chooses a legal action for the actor of a table."""

@@ -17,7 +17,7 @@ from suphx.games.riichi.table.rules import mahjong_soul
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from tests.games.riichi.peers.generated_win import Win, generate_win
 from tests.games.riichi.peers.peer_divergence import KOKUSHI, KOKUSHI_13_WAITS, SUUANKOU, TENHOU
-from tests.games.riichi.peers.peer_state import yaku_number
+from tests.games.riichi.peers.peer_game import yaku_number
 from tests.games.riichi.peers.win_outcome import Outcome, outcome_of, payments
 
 MELD_TYPES = {

@@ -12,7 +12,7 @@ from suphx.games.riichi import GameSession, Rules, load_suits
 from suphx.games.riichi.bots.scripted_play import choose_ukeire
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.kernel.record import I16, I64, Records
-from tests.games.riichi.builders.random_game import choose_hastily
+from tests.games.riichi.builders.games import choose_hastily
 
 NAMES = ("Anna", "ⓝBen", "クレオ", "D & <D>")
 

@@ -19,7 +19,7 @@ from suphx.games.riichi.table.action import LEAVE, RETURN
 from suphx.games.riichi.table.rules import Rules
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
-from tests.games.riichi.builders.same_game import assert_same_game
+from tests.games.riichi.builders.games import assert_same_game
 
 WITHOUT_DETAILS = ("result", "num_wins", "win_seat", "win_loser", "win_face", "win_deltas", "tenpai", "deltas")
 

@@ -24,7 +24,8 @@ from suphx.games.riichi.table.table import (
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import face_of_id, parse_kinds
-from tests.games.riichi.builders.ended_deal import (
+from tests.games.riichi.builders.games import OTHER_VALUES, random_game
+from tests.games.riichi.builders.hands import (
     DEALER_LEADS,
     EAST_1,
     EVEN,
@@ -33,12 +34,10 @@ from tests.games.riichi.builders.ended_deal import (
     WEST_1,
     WEST_4,
     after,
+    kind,
     next_deal,
 )
-from tests.games.riichi.builders.other_rules import OTHER_VALUES
-from tests.games.riichi.builders.random_game import random_game
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.builders.tile_kind import kind
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p

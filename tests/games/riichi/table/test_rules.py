@@ -21,7 +21,7 @@ from suphx.games.riichi.table.rules import (
     tonpuu,
 )
 from suphx.games.riichi.table.table import TABLE
-from tests.games.riichi.builders.other_rules import OTHER_VALUES
+from tests.games.riichi.builders.games import OTHER_VALUES
 
 
 def values_of(rules: Rules) -> bytes:

@@ -21,8 +21,8 @@ from suphx_cli import cli
 from suphx_cli.commands.viewing import riichi_review
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.review.training_games import games_of_run
-from tests.games.riichi.builders.random_game import random_game
+from suphx_pipelines.review.review_page import games_of_run
+from tests.games.riichi.builders.games import random_game
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 

@@ -13,7 +13,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx_cli import cli
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 
 def game(seed: int = 0) -> GameLog:

@@ -16,10 +16,9 @@ from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.record import U8, Records
-from tests.games.riichi.builders.hand_table import table_with
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.features.builders.near_wins import near_win_tables, put_into_river
-from tests.games.riichi.features.builders.position import positions
+from tests.games.riichi.builders.games import random_game
+from tests.games.riichi.builders.hands import table_with
+from tests.games.riichi.features.builders.positions import near_win_tables, positions, put_into_river
 from tests.games.riichi.features.builders.random_tables import random_tables
 from tests.games.riichi.twins.lookahead_twin import hand_at, lookahead_planes
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.table.action import PON
-from tests.games.riichi.builders.hand_table import table_with
-from tests.games.riichi.builders.tile_kind import kind
+from tests.games.riichi.builders.hands import kind, table_with
 from tests.games.riichi.features.lookahead.win_chances import WinChances, look_ahead
 
 FAR = "147m258p19s123456z"

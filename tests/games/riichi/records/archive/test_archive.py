@@ -19,8 +19,7 @@ from suphx.games.riichi.records.log.record_error import NO_END, NO_KYOKU, OTHER_
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.worker_interrupt import WorkerDiedError
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
+from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
 
 @pytest.fixture

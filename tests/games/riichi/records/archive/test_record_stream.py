@@ -26,7 +26,7 @@ from suphx.games.riichi.records.archive.record_stream import (
 )
 from suphx.games.riichi.records.archive.record_writer import write_records
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.table.action import LEAVE, RETURN
 from suphx.games.riichi.table.rules import Rules
 from suphx_cli import cli
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 
 def read(*paths: Path) -> list[GameLog]:

@@ -10,7 +10,7 @@ import pytest
 from suphx.games.riichi.records.archive.store import GAME, KYOKU, KyokuStore, StoreWriter, is_playable
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.table.rules import tonpuu
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 
 def write(folder: Path, games: list[GameLog]) -> Path:

@@ -18,7 +18,7 @@ from suphx.games.riichi.records.log.record_error import (
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
-from tests.games.riichi.builders.table_choice import choose
+from tests.games.riichi.builders.hands import choose
 
 
 def test_an_error_says_reason_and_place_and_survives_pickling() -> None:

@@ -20,7 +20,7 @@ from suphx.games.riichi.table.table import (
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import ALL_RED_FIVES, face_of_id
-from tests.games.riichi.builders.record_text import builder_of, drawn_kyoku
+from tests.games.riichi.builders.games import builder_of, drawn_kyoku
 
 ORDERED = np.arange(136, dtype=np.uint8)  # seat 0 holds 1m and 5m four times, and so on; the draws are 52, 53, …
 NO_CHANGE = [0, 0, 0, 0]

@@ -34,7 +34,7 @@ from suphx.games.riichi.table.action import (
 )
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, TRIPLE_RON_DRAW, WIN_RESULT
 from suphx.kernel.record import U8
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 # Seat 0 holds 1m 5m 9m four times and 4p, seat 1 2m 6m 1p and 4p, seat 2 3m 7m 2p and 4p, seat 3 4m 8m 3p and 4p.
 ORDERED = np.arange(136, dtype=np.uint8)

@@ -12,7 +12,7 @@ from suphx.games.riichi.table.action import CHI, LEAVE, PASS, PON, RETURN, RIICH
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.games.riichi.table.table import TRIPLE_RON_DRAW, WIN_RESULT
 from suphx.games.riichi.table.tile import ALL_RED_FIVES
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.table_builder import make_wall
 
 ACTION_MASK = (1 << ACTION_BITS) - 1

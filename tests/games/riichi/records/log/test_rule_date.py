@@ -9,7 +9,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW
-from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
+from tests.games.riichi.builders.games import drawn_game, shuffled_wall
 
 LAST_KYOKU = 7  # South 4, dealer seat 3
 

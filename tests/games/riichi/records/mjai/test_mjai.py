@@ -17,8 +17,7 @@ from suphx.games.riichi.records.mjai.mjai import MAX_LINE_LENGTH, TILE_NAMES, pa
 from suphx.games.riichi.records.mjai.mjai_writer import start_event, write_mjai
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, TRIPLE_RON_DRAW
 from suphx.games.riichi.table.tile import parse_faces
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
+from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
 RICH = write_mjai(random_game(3))
 SHORT = write_mjai(drawn_game(shuffled_wall(1), shuffled_wall(2)))

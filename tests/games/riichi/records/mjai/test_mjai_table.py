@@ -20,7 +20,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, ROB_KAN, TABLE
 from suphx.games.riichi.table.wall import DORA_POSITIONS
 from suphx.kernel.record import Records
-from tests.games.riichi.builders.random_game import choose_hastily
+from tests.games.riichi.builders.games import choose_hastily
 
 ONLY = np.zeros(1, np.int64)
 OWN = ("hand", "red", "waits", "missed_win")

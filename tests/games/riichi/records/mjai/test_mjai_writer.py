@@ -16,9 +16,7 @@ from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.table.action import LEAVE
 from suphx.games.riichi.table.rules import Rules, tenhou_no_red
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
-from tests.games.riichi.builders.same_game import assert_same_game
+from tests.games.riichi.builders.games import assert_same_game, drawn_game, random_game, shuffled_wall
 
 KNOWN = ("result", "num_wins", "win_seat", "win_loser", "win_face", "win_deltas", "tenpai", "deltas")
 

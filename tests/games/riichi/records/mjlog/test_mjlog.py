@@ -42,8 +42,7 @@ from suphx.games.riichi.records.mjlog.mjlog_xml import (
 )
 from suphx.games.riichi.table.action import LEAVE, RETURN, TSUMOGIRI
 from suphx.games.riichi.table.table import WIN_RESULT
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
+from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
 
 def test_tags_fall_into_draws_discards_and_named_tags() -> None:

@@ -17,9 +17,7 @@ from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import RESULT, TRIPLE_RON_DRAW
-from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.builders.record_text import builder_of, drawn_game, shuffled_wall
-from tests.games.riichi.builders.same_game import assert_same_game
+from tests.games.riichi.builders.games import assert_same_game, builder_of, drawn_game, random_game, shuffled_wall
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -31,7 +31,7 @@ from suphx.games.riichi.table.action import NUM_ACTIONS, PASS, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import CALLED_FLAG, TABLE
 from suphx.games.riichi.table.tile import NUM_KINDS
-from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.games import random_game
 
 
 def test_unseen_tiles_are_those_of_ukeire_at_every_decision_of_a_game() -> None:

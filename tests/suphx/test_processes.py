@@ -9,7 +9,34 @@ from pathlib import Path
 
 import pytest
 
+from suphx.growing_pause import GrowingPause
+from suphx.usable_cores import usable_cores
 from suphx.worker_interrupt import end_with_parent
+
+
+@pytest.mark.parametrize(
+    ("limit", "cores"),
+    [("max 100000", 8), ("150000 100000", 2), ("50000 100000", 1), ("3200000 100000", 8), ("", 8), ("?", 8)],
+)
+def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, cores: int) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
+    (tmp_path / "cpu.max").write_text(f"{limit}\n")
+    assert usable_cores(tmp_path / "cpu.max") == cores
+    assert usable_cores(tmp_path / "missing") == 8
+
+
+def test_each_pause_is_twice_as_long_up_to_the_longest() -> None:
+    pause = GrowingPause(first=2.0, longest=10.0)
+    assert [pause.next() for _ in range(5)] == [2.0, 4.0, 8.0, 10.0, 10.0]
+
+
+def test_a_success_makes_the_pauses_short_again() -> None:
+    pause = GrowingPause(first=1.0, longest=60.0)
+    pause.next()
+    pause.next()
+    pause.reset()
+    assert pause.next() == 1.0
+
 
 # A worker sleeps while it imports this module, or while it works; the signal goes to all processes, as on a terminal.
 MODULE = """

@@ -1,15 +1,12 @@
-"""What a piece of code asks of the disk, in order: whether its files would survive a power cut or a kill in between.
-
->>> calls = trace_disk(monkeypatch)
->>> write_atomically(path, [b"new"])
->>> calls
-[Call("fsync", temporary), Call("rename", path), Call("fsync", path.parent)]
-"""
+"""Stands for a full disk in tests."""
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,3 +45,14 @@ def trace_disk(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
     watch(os, "unlink", "unlink", 0)
     watch(shutil, "rmtree", "rmtree", 0)
     return calls
+
+
+@contextmanager
+def files_limited_to(num_bytes: int) -> Iterator[None]:
+    """Make the kernel refuse longer files: the nearest thing to a full disk that needs no rights."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

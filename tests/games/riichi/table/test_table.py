@@ -1,0 +1,251 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    KAKAN,
+    LEAVE,
+    NUM_ACTIONS,
+    PASS,
+    PON_RED,
+    RETURN,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    action_name,
+)
+from suphx.games.riichi.table.hand import add_to_hand, remove_from_hand
+from suphx.games.riichi.table.placement import place_of, places_of_scores
+from suphx.games.riichi.table.red_five import is_red, num_red, red_bit, red_face, red_kinds
+from suphx.games.riichi.table.table import TABLE
+from suphx.games.riichi.table.tile import (
+    ALL_RED_FIVES,
+    NUM_FACES,
+    NUM_KINDS,
+    NUM_TILES,
+    RED_IDS,
+    TERMINALS_AND_HONOURS,
+    dora_of_indicator,
+    face_name,
+    face_of_id,
+    format_faces,
+    is_simple,
+    kind_of_face,
+    parse_faces,
+    parse_kinds,
+)
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS, shuffle_wall
+from suphx.kernel.record import I16
+
+
+def test_every_action_has_its_own_name() -> None:
+    names = [action_name(action) for action in range(NUM_ACTIONS)]
+    assert len(set(names)) == NUM_ACTIONS
+    assert not any("unknown" in name for name in names)
+
+
+def test_names_say_the_tile_or_the_place_in_the_run() -> None:
+    assert action_name(0) == "discard 1m"
+    assert action_name(35) == "discard 0p"
+    assert action_name(TSUMOGIRI) == "tsumogiri"
+    assert action_name(ANKAN + 31) == "ankan 5z"
+    assert action_name(KAKAN) == "kakan 1m"
+    assert action_name(CHI + 1) == "chi middle"
+    assert action_name(CHI_RED + 2) == "chi high red"
+    assert action_name(PON_RED) == "pon red"
+    assert [action_name(a) for a in (RIICHI, TSUMO, RON, PASS)] == ["riichi", "tsumo", "ron", "pass"]
+
+
+def test_a_number_that_is_no_action_is_called_unknown() -> None:
+    assert action_name(-1) == "unknown action -1"
+    assert action_name(LEAVE + 50) == f"unknown action {LEAVE + 50}"
+
+
+def test_the_marks_of_absent_seats_are_no_decisions() -> None:
+    assert LEAVE >= NUM_ACTIONS
+    assert [action_name(LEAVE), action_name(RETURN)] == ["leave", "return"]
+
+
+def test_a_number_outside_the_table_is_named_as_unknown() -> None:
+    assert action_name(500) == "unknown action 500"
+
+
+def test_a_hand_counts_tiles_by_kind_and_marks_the_red_fives() -> None:
+    table = np.zeros(1, TABLE)[0]
+    for face in range(NUM_FACES):
+        add_to_hand(table, 2, face)
+    assert table["hand"][2].tolist() == [2 if 4 * kind in RED_IDS else 1 for kind in range(NUM_KINDS)]
+    assert table["red"].tolist() == [0, 0, ALL_RED_FIVES, 0]
+    for face in range(NUM_FACES):
+        had = int(table["hand"][2, kind_of_face(face)])
+        remove_from_hand(table, 2, face)
+        assert table["hand"][2, kind_of_face(face)] == had - 1
+    assert not table["hand"].any()
+    assert not table["red"].any()
+
+
+@pytest.mark.parametrize(
+    ("scores", "places"),
+    [
+        ([40_000, 30_000, 20_000, 10_000], [1, 2, 3, 4]),
+        ([25_000, 30_000, 25_000, 20_000], [2, 1, 3, 4]),
+        ([25_000, 25_000, 25_000, 25_000], [1, 2, 3, 4]),
+        ([20_000, 30_000, 30_000, 20_000], [3, 1, 2, 4]),
+        ([-500, 2, 100_000, 498], [4, 3, 1, 2]),
+    ],
+)
+def test_of_equal_points_the_seat_nearer_to_the_first_dealer_is_ahead(scores: list[int], places: list[int]) -> None:
+    assert places_of_scores(np.array([scores], np.int32)).tolist() == [places]
+
+
+def test_kernel_and_array_agree_on_every_order_with_ties() -> None:
+    scores = np.array(list(product(range(4), repeat=4)), np.int32)
+    kernel = [[place_of(row, seat) for seat in range(4)] for row in scores]
+    assert places_of_scores(scores).tolist() == kernel
+    assert {tuple(sorted(row)) for row in kernel} == {(1, 2, 3, 4)}
+
+
+def test_the_three_red_faces_are_red_and_no_others() -> None:
+    assert [face_name(face) for face in range(NUM_FACES) if is_red(face)] == ["0m", "0p", "0s"]
+
+
+@pytest.mark.parametrize("suit", "mps")
+def test_a_five_has_a_red_face_with_a_bit_of_its_own(suit: str) -> None:
+    (kind,), (face,) = parse_kinds(f"5{suit}"), parse_faces(f"0{suit}")
+    assert red_face(kind) == face
+    assert kind_of_face(face) == kind
+    assert red_bit(face) == 1 << "mps".index(suit)
+    assert red_kinds(red_bit(face)) == 1 << kind
+
+
+@pytest.mark.parametrize("reds", range(ALL_RED_FIVES + 1))
+def test_of_a_kind_one_tile_is_red_if_it_is_a_five_whose_red_one_is_held(reds: int) -> None:
+    held = [kind for kind in range(34) if num_red(reds, kind)]
+    assert held == [kind for suit, kind in enumerate(parse_kinds("5m5p5s")) if reds >> suit & 1]
+    assert all(num_red(reds, kind) == 1 for kind in held)
+    assert red_kinds(reds) == sum(1 << kind for kind in held)
+
+
+def test_every_face_is_read_back_from_its_name() -> None:
+    for face in range(NUM_FACES):
+        assert parse_faces(face_name(face)) == [face]
+
+
+def test_names_follow_mpsz_notation() -> None:
+    assert parse_kinds("19m19p19s1234567z") == list(TERMINALS_AND_HONOURS)
+    assert [face_name(face) for face in (0, 8, 9, 18, 27, 33, 34, 35, 36)] == (
+        ["1m", "9m", "1p", "1s", "1z", "7z", "0m", "0p", "0s"]
+    )
+
+
+def test_red_fives_count_as_fives() -> None:
+    assert parse_faces("0m0p0s") == [34, 35, 36]
+    assert parse_kinds("0m0p0s") == parse_kinds("5m5p5s") == [4, 13, 22]
+    assert [kind_of_face(face) for face in range(34)] == list(range(34))
+
+
+@given(st.lists(st.integers(0, 36), max_size=14))
+def test_format_is_read_back_as_the_same_tiles(faces: list[int]) -> None:
+    assert sorted(parse_faces(format_faces(faces))) == sorted(faces)
+
+
+def test_format_puts_the_red_five_among_the_fives() -> None:
+    assert format_faces(parse_faces("7z0p6p5p1m")) == "1m506p7z"
+
+
+def test_spaces_between_groups_are_allowed() -> None:
+    assert parse_faces("123m 55z") == parse_faces("123m55z")
+
+
+@pytest.mark.parametrize("text", ["123", "m", "1x", "12m3", "1m-2m", "１m"])
+def test_a_text_that_is_no_list_of_tiles_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a list of tiles"):
+        parse_faces(text)
+
+
+@pytest.mark.parametrize("text", ["0z", "8z", "123m9z"])
+def test_an_eighth_honour_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="honours are 1z to 7z"):
+        parse_faces(text)
+
+
+def test_ids_hold_four_tiles_of_each_kind_and_one_red_five_of_each_suit() -> None:
+    faces = [face_of_id(tile_id, ALL_RED_FIVES) for tile_id in range(NUM_TILES)]
+    assert [faces.index(face) for face in (34, 35, 36)] == [16, 52, 88]
+    for kind in range(34):
+        assert sum(kind_of_face(face) == kind for face in faces) == 4
+    assert [faces.count(kind) for kind in (4, 13, 22)] == [3, 3, 3]
+
+
+def test_without_red_fives_every_face_is_its_kind() -> None:
+    assert [face_of_id(tile_id, 0) for tile_id in range(NUM_TILES)] == [tile_id // 4 for tile_id in range(NUM_TILES)]
+
+
+def test_simples_are_all_but_terminals_and_honours() -> None:
+    assert [kind for kind in range(34) if not is_simple(kind)] == list(TERMINALS_AND_HONOURS)
+
+
+@pytest.mark.parametrize(
+    ("indicators", "dora"),
+    [("123456789m", "234567891m"), ("89p", "91p"), ("9s", "1s"), ("1234z", "2341z"), ("567z", "675z")],
+)
+def test_an_indicator_makes_the_next_tile_dora(indicators: str, dora: str) -> None:
+    assert [dora_of_indicator(kind) for kind in parse_kinds(indicators)] == parse_kinds(dora)
+
+
+def wall_of(seed: int, kyoku: int, honba: int) -> I16:
+    wall = np.zeros(136, np.int16)
+    shuffle_wall(seed, kyoku, honba, wall)
+    return wall
+
+
+def test_a_wall_holds_every_tile_once() -> None:
+    for seed in (0, 1, 2**31, 2**62 - 1):
+        for kyoku, honba in ((0, 0), (1, 0), (11, 20)):
+            np.testing.assert_array_equal(np.sort(wall_of(seed, kyoku, honba)), np.arange(136))
+
+
+def test_the_same_seed_kyoku_and_honba_give_the_same_wall() -> None:
+    np.testing.assert_array_equal(wall_of(5, 3, 1), wall_of(5, 3, 1))
+
+
+def test_another_seed_kyoku_or_honba_gives_another_wall() -> None:
+    seeds, honbas = [0, 1, 2, 2**32, 2**32 + 1, 2**61], [0, 1, 2, 63, 64, 128, 1023]
+    walls = {wall_of(seed, kyoku, honba).tobytes() for seed in seeds for kyoku in range(12) for honba in honbas}
+    assert len(walls) == len(seeds) * 12 * len(honbas)
+
+
+def test_every_tile_is_equally_likely_at_every_place() -> None:
+    num_walls = 20_000
+    counts = np.zeros((136, 136), np.int64)
+    wall = np.zeros(136, np.int16)
+    for seed in range(num_walls):
+        shuffle_wall(seed, 0, 0, wall)
+        counts[np.arange(136), wall] += 1
+    expected = num_walls / 136
+    chi_square = float(((counts - expected) ** 2 / expected).sum())
+    freedom = 135 * 135
+    # Normal approximation: five standard deviations.
+    assert abs(chi_square - freedom) < 5 * np.sqrt(2 * freedom)
+
+
+def test_neighbouring_deals_are_independent() -> None:
+    num_walls = 5_000
+    for kyoku, honba in ((0, 1), (1, 0)):
+        equal = sum(int((wall_of(seed, 0, 0) == wall_of(seed, kyoku, honba)).sum()) for seed in range(num_walls))
+        assert abs(equal - num_walls) < 5 * np.sqrt(num_walls)  # one place in 136 by chance
+
+
+def test_draws_and_dead_wall_do_not_overlap() -> None:
+    dead = [*RINSHAN, *(DORA_POSITIONS[i] for i in range(5)), *(URA_POSITIONS[i] for i in range(5))]
+    assert sorted(dead) == list(range(LAST_DRAW, 136))
+    assert LAST_DRAW - DEALT == 70
