@@ -143,9 +143,10 @@ def keep_early(error: Exception, run_id: str | None, runs: Path, overrides: Sequ
     ``overrides``: those of the command line, which name the storage.
     """
     if run_id is not None and _ray_job() and _NOTE not in getattr(error, "__notes__", ()):
-        values = {key: text for key, text in overrides if key.startswith("storage.")}
-        texts = {key: values.get(f"storage.{key}", "") for key in ("address", "endpoint_url")}
-        RunAttempt(run_id, runs, _try("storage.address", partial(StorageConfig, **texts))).fail(error)
+        values = dict(overrides)
+        address, endpoint = values.get("storage.address", ""), values.get("storage.endpoint_url", "")
+        config = _try("storage.address", partial(StorageConfig, address=address, endpoint_url=endpoint))
+        RunAttempt(run_id, runs, config).fail(error)
 
 
 def end_killed(runs: Path) -> None:
@@ -156,7 +157,7 @@ def end_killed(runs: Path) -> None:
     for path in sorted(runs.glob(f"*/{ATTEMPTS}/*.started.json")):
         folder = path.parent.parent
         attempt = from_bytes(path.read_bytes())
-        is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME")
+        is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME", "")
         if attempt is None or not is_ours or holder(folder) is not None:
             continue
         if (path.parent / f"{attempt.number}.json").exists():

@@ -1,4 +1,4 @@
-"""Ray's job API, by which KubeRay's operator stops a RayJob that is deleted, lets a driver save first."""
+"""Ray's job API, by which KubeRay's operator runs a driver and stops it: it can save first, and its end is kept."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ from pathlib import Path
 import pytest
 from ray.job_submission import JobStatus, JobSubmissionClient
 
+from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_platform.cluster.runs.run_attempts import read_attempts
+from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage_config import StorageConfig
 from tests.free_port import free_port
 from tests.repository import REPOSITORY
+from tests.suphx_pipelines.runs import attempted_run
 from tests.suphx_pipelines.runs.stopping import stopped_run
 from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING
 
@@ -84,3 +89,18 @@ def test_a_driver_that_needs_longer_than_rays_default_has_saved(client: JobSubmi
     summary = RunSummary.read(tmp_path / RUN)
     assert summary is not None
     assert summary.state == "interrupted"
+
+
+@pytest.mark.parametrize("how", ["fails", "is killed"])
+def test_the_end_of_a_driver_is_kept_with_what_ray_logged_of_it(
+    client: JobSubmissionClient, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, storage = tmp_path / "runs", StorageConfig(address=str(tmp_path / "storage"))
+    command = [sys.executable, "-m", attempted_run.__name__, str(runs), storage.address, RUN, how]
+    job = client.submit_job(entrypoint=f"cd {REPOSITORY} && mkdir {runs} && {shlex.join(command)}")
+    wait_for(lambda: client.get_job_status(job).is_terminal())
+    monkeypatch.delenv("RAY_CLUSTER_NAME", raising=False)
+    stop_held_runs(runs, seconds=1, report=tmp_path / "message")  # as the pod does before it ends
+    (attempt,) = read_attempts(Storage(storage), RUN).values()
+    assert (attempt.outcome, attempt.ray_job) == ("failed", job)
+    assert attempted_run.LAST_LINE in attempt.last_lines
