@@ -97,6 +97,11 @@ class RunResult:
     warnings: tuple[str, ...] = ()
     """What is wrong with the results of its stages."""
 
+    @property
+    def was_finished(self) -> bool:
+        """Whether all stages had been finished before: nothing was done in this call."""
+        return all(stage.status == "kept" for stage in self.stages.values())
+
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read of any run."""
         return {

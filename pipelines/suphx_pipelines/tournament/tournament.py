@@ -27,6 +27,7 @@ from suphx_pipelines.tournament import (
     tournament_report,
 )
 from suphx_pipelines.tournament.pool import tournament_pool
+from suphx_pipelines.tournament.pool.tournament_games import say_if_repeated
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.viewer.riichi_match_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
@@ -141,6 +142,7 @@ def run_tournament(
         max_wait_hours=max_wait_hours,
     )
     result = TournamentResult(run=runner.run())
+    say_if_repeated(result.run, recipe.night, console)
     console.say(str(result.to_json()["reason"]))
     return result
 

@@ -471,8 +471,14 @@ def test_the_command_answers_with_json_and_exit_codes(runs: Path, capsys: pytest
     settings = ["--set", "leaderboard.hanchans=20", "--set", "decision.hanchans=96"]
     settings += ["--set", "workers=1", "--set", "decision.fresh_hanchans=24"]
     assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
-    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    first, shown = capsys.readouterr()
+    result = json.loads(first.splitlines()[-1])
+    assert "has been played before" not in shown
     assert set(result) >= {"agents", "champion", "promoted", "report"}
+    assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
+    again, shown = capsys.readouterr()
+    assert json.loads(again.splitlines()[-1])["run_id"] == result["run_id"]
+    assert f"{result['run_id']} has been played before" in " ".join(shown.split())
     assert set(result["agents"]["ukeire"]) >= {"rating", "interval", "hanchans"}
     assert cli.main(["tournament", "nowhere.toml"]) == 1
     assert "no such recipe" in capsys.readouterr().err

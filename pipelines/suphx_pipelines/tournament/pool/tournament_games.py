@@ -12,8 +12,10 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, WALLS_PER_SEED, Workers, wall_seeds
 from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.runs.runner import RunResult
 from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.console.console import Console
 from suphx_platform.evaluation.match_workers import match_workers
 
 
@@ -53,6 +55,15 @@ def stage_workers(
                 context.keep(before + stored)
 
         yield workers, kept, advance, progress.skip
+
+
+def say_if_repeated(result: RunResult, night: str, console: Console) -> None:
+    """Say so if the tournament of the night had been played before, so that its result is repeated."""
+    if result.was_finished:
+        console.say(
+            f"The night {night} of {result.run_id} has been played before: its result follows, and nothing was played "
+            "now. To play again, name another night: --set night=NAME"
+        )
 
 
 def wall_seed(

@@ -18,6 +18,7 @@ from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament.candidate_promotion import FILES, PROMOTION_NAME
+from suphx_pipelines.tournament.pool.tournament_games import say_if_repeated
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME
 from suphx_pipelines.tournament.sides import (
@@ -144,6 +145,7 @@ def run_side_tournament(
         max_wait_hours=max_wait_hours,
     )
     result = SideTournamentResult(run=runner.run(), game=recipe.game)
+    say_if_repeated(result.run, recipe.night, console)
     if result.run.verdict is not None:
         console.say(result.run.verdict.sentence)
     return result

@@ -75,4 +75,5 @@ def test_a_killed_driver_goes_on_when_it_is_started_again(runs: Path, tmp_path: 
     assert 0 < len(results(other)) - before < len(expected) - before
     assert start_driver(other, workers).wait(300) == 0
     assert results(other) == expected
-    assert "The match ended before the test had decided" in (other / folder / "decision" / "live.html").read_text(encoding="utf-8")
+    live = (other / folder / "decision" / "live.html").read_text(encoding="utf-8")
+    assert "The match ended before the test had decided" in live
