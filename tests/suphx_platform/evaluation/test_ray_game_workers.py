@@ -8,12 +8,13 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 import ray
-from ray.cluster_utils import Cluster
 
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_setup import MatchSetup
@@ -39,6 +40,7 @@ from tests.suphx_platform.evaluation.slow_tasks import (
     load_where_programs_are,
     scores,
 )
+from tests.suphx_platform.on_ray.ray_nodes import WAYS, Way, ray_nodes
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
@@ -203,23 +205,18 @@ def test_a_sequential_match_decides_the_same(tmp_path: Path) -> None:
     assert all_end(), "nobody plays on after the decision"
 
 
-def test_a_lost_node_costs_only_what_its_workers_had_begun(
-    tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("way", WAYS)
+def test_a_node_that_ends_costs_only_what_its_workers_had_begun(
+    tmp_path: Path, expected: dict[str, bytes], way: Way
 ) -> None:
-    """Two nodes of one CPU, of which one is never replaced: the other one plays the rest."""
+    """It ends while its worker starts, and, replaced, again while games are played."""
     ray.shutdown()  # that of the other tests
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    try:
-        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
-        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
-        said: list[str] = []
-
-        def lose() -> None:
-            assert len(game_processes()) == 2
-            cluster.remove_node(nodes[0], allow_graceful=False)
-
+    said: list[str] = []
+    has_result = Event()
+    with ray_nodes("simulator 1", "simulator 2") as nodes:
+        moments = (partial(nodes.processes, "simulator 1", "GameActor"), has_result.is_set)
+        ending = nodes.end_when("simulator 1", way, moments)
         with ray_game_workers(2, say=said.append) as workers:
-            assert play(tmp_path, workers, act=lose) == expected
-        assert sum("that it had begun" in line for line in said) == 1
-    finally:
-        cluster.shutdown()
+            assert play(tmp_path, workers, act=has_result.set) == expected
+        ending.result(timeout=60)
+    assert any("was lost" in line for line in said)

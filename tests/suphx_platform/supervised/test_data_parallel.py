@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +36,7 @@ from suphx_platform.supervised import data_parallel
 from suphx_platform.supervised.data_parallel import CheckpointLocation, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.repository import REPOSITORY
+from tests.suphx_platform.on_ray.ray_nodes import WAYS, Way, ray_nodes
 from tests.training.played_games import SHORT, LowestLegal, head_data, job
 
 TWO = DataParallelConfig(num_workers=2, max_failures=1, node_resource="learner")
@@ -240,3 +242,33 @@ def test_a_training_that_diverges_ends_at_once_and_names_a_place_that_stays(tmp_
 def test_a_wrong_config_is_refused(field: str) -> None:
     with pytest.raises(ValueError, match=f"{field} is 0: use at least 1"):
         DataParallelConfig(**{field: 0})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Takes a while, so that something can happen meanwhile."""
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        time.sleep(0.1)
+        return LowestLegal(DISCARD_HEAD)(kyokus)
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.parametrize("way", WAYS)
+def test_two_workers_whose_nodes_end_end_like_two_plain_processes(
+    tmp_path: Path, way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One node ends while its worker starts, trains, and has stored a checkpoint; a drained one is no failure."""
+    monkeypatch.setenv("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S", "0.2")
+    location = CheckpointLocation(str(tmp_path / "kept"))
+    ray_api.shutdown()  # that of other tests
+    with ray_nodes("learner 1", "learner 2") as nodes:
+        starts = partial(nodes.processes, "learner 2", "RayTrainWorker")
+        reports: list[HeadProgress] = []
+        ending = nodes.end_when("learner 2", way, (starts, lambda: bool(reports), location.has_checkpoints))
+        config = replace(TWO, max_failures=0 if way == "drained" else 4)
+        found = train_on_workers(training(Slow()), tmp_path / "ray", config, location, report=reports.append)
+        ending.result(timeout=60)
+    spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
+    assert figures(found) == figures(json.loads((tmp_path / "0" / "metrics.json").read_text()))
