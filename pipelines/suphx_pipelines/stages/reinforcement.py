@@ -206,7 +206,7 @@ def _self_play(
     context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
 ) -> SelfPlay:
     from suphx_platform.backend.backend import SelfPlay
-    from suphx_platform.backend.carried_state import load_learner_state
+    from suphx_platform.backend.reinforcement_state import load_learner_state
     from suphx_platform.selfplay.run_folder import STATE_FILE
 
     recipe = context.recipe

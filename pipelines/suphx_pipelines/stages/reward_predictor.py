@@ -22,20 +22,18 @@ from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.training.data.head_data import open_store
 from suphx.training.data.split import KyokuSplit, split_by_game
 from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
-from suphx.training.reward.reward_comparison import (
-    calibration,
-    compared_predictions,
-    example_games,
-    game_losses,
-    paid,
-    sum_gap,
-)
 from suphx.training.reward.reward_learning import (
     EpochReport,
     GameHistories,
     RewardLearning,
+    calibration,
+    compared_predictions,
+    example_games,
     game_histories,
+    game_losses,
     learn_rewards,
+    paid,
+    sum_gap,
 )
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch

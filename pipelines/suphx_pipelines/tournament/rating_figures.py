@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suphx_pipelines.charts.heat_chart import pairing_chart
 from suphx_pipelines.charts.interval_chart import Row as Line
 from suphx_pipelines.charts.interval_chart import interval_chart
 from suphx_pipelines.charts.line_chart import Curve, line_chart
-from suphx_pipelines.charts.pairing_chart import pairing_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import interval, number

@@ -29,9 +29,8 @@ from suphx_platform.backend.backend import (
     Learned,
     SelfPlay,
 )
-from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.backend.reinforcement_state import Progress, damaged
+from suphx_platform.backend.reinforcement_state import Progress, damaged, first_state
 from suphx_platform.backend.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text

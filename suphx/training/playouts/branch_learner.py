@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from suphx.kernel.record import I64
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.playouts.branches import Branches
+from suphx.selfplay.playouts.branch_collector import Branches
 from suphx.training.loop.optimizer import new_optimizer
 from suphx.training.loop.prediction import DivergedError
 from suphx.training.playouts.playout_config import PlayoutConfig

@@ -33,8 +33,7 @@ from suphx.models.inference import PackedNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.printable_text import shortened
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from suphx.selfplay.playouts.branch_collector import BranchCollector, Net
-from suphx.selfplay.playouts.branches import Branches, join
+from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches, Net, join
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.playouts.branch_learner import BranchLearner, BranchSums
 from suphx.training.playouts.playout_config import FREE_KEYS, MAX_COLLECTORS, PlayoutConfig

@@ -7,9 +7,52 @@ import pytest
 from scipy.optimize import minimize
 
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
-from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, PRIOR_DEVIATION, Rating, fit_strengths, rate_agents
+from suphx.evaluation.rating.rating import (
+    ANCHOR_RATING,
+    POINTS,
+    PRIOR_DEVIATION,
+    Rating,
+    count_ahead,
+    fit_strengths,
+    rate_agents,
+)
 from suphx.evaluation.stable_rank import F64
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, interval_of, play_all_alike
+
+
+def test_counts_who_came_before_whom_in_common_games() -> None:
+    games = [RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4)), RatedGame(2, ("b", "a", "e", "c"), (1, 4, 2, 3))]
+    assert count_ahead(games, ["a", "b", "f", "c"]).tolist() == [[0, 1, 0, 1], [1, 0, 0, 2], [0, 0, 0, 0], [1, 0, 0, 0]]
+
+
+SEATS = ("b", "a", "d", "c")
+RATED_GAMES = [
+    RatedGame(70, SEATS, (2, 1, 4, 3)),
+    RatedGame(70, ("a", "d", "c", "b"), (1, 2, 3, 4)),
+    RatedGame(30, ("a", "b", "c", "e"), (4, 3, 2, 1)),
+]
+
+
+def test_orders_are_the_agents_from_first_to_fourth() -> None:
+    table = game_table([RATED_GAMES[0]])
+    assert table.agents == ("a", "b", "c", "d")
+    assert [table.agents[agent] for agent in table.orders[0]] == ["a", "b", "c", "d"]
+
+
+def test_a_game_counts_once_in_whatever_order_games_come() -> None:
+    table, again = game_table(RATED_GAMES), game_table([*RATED_GAMES[::-1], *RATED_GAMES])
+    assert (again.orders == table.orders).all()
+    assert (again.walls == table.walls).all()
+    assert len(table.orders) == 3
+
+
+def test_walls_are_counted_once_however_many_games_are_played_on_them() -> None:
+    table = game_table(RATED_GAMES, agents=["f"])
+    assert table.num_walls == 2
+    assert table.agents == ("a", "b", "c", "d", "e", "f")
+    assert table.games_of().tolist() == [3, 3, 3, 2, 1, 0]
+    assert table.walls_of().tolist() == [2, 2, 2, 1, 1, 0]
+
 
 NAMES = agent_names(6)
 STRENGTHS = np.array([0.0, -1.0, -0.3, 0.2, 0.5, 0.9])

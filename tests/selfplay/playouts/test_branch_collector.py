@@ -20,9 +20,8 @@ from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.playouts import branch_collector
-from suphx.selfplay.playouts.branch_collector import BranchCollector, Net
+from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches, Net, join, probable_actions
 from suphx.selfplay.playouts.branch_config import BranchConfig
-from suphx.selfplay.playouts.branches import Branches, join, probable_actions
 from tests.selfplay.agents.small_agent import SMALL
 
 NO_MASK = torch.zeros(4, 0, dtype=torch.uint8)

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from suphx_pipelines.charts.heat_chart import pairing_chart
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, moving_mean, reliability_chart
-from suphx_pipelines.charts.pairing_chart import pairing_chart
 from suphx_pipelines.charts.placement_chart import placement_chart
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 

@@ -15,7 +15,7 @@ from suphx_pipelines.engine.provenance import digest_file
 from suphx_pipelines.pipeline import PipelineResult, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.review.review_page import games_of_run
+from suphx_pipelines.review import games_of_run
 from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,37 @@ import pytest
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.stages.curve_file import MAX_POINTS, CurveFile, read_curve
 from suphx_pipelines.stages.learning_curve import curve_stages
 from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+
+
+def test_points_are_read_as_they_were_added(tmp_path: Path) -> None:
+    assert read_curve(tmp_path) == []
+    curve = CurveFile(tmp_path)
+    curve.add(50, {"train_loss": 2.5, "rate": 1.0})
+    curve.add(100, {"train_loss": math.nan, "rate": 2.0})
+    assert read_curve(tmp_path) == [{"step": 50, "train_loss": 2.5, "rate": 1.0}, {"step": 100, "rate": 2.0}]
+
+
+def test_a_resumed_training_replaces_the_points_after_its_step(tmp_path: Path) -> None:
+    curve = CurveFile(tmp_path)
+    for step in (50, 100, 150):
+        curve.add(step, {"train_loss": 1.0})
+    CurveFile(tmp_path).add(100, {"train_loss": 0.5})
+    assert read_curve(tmp_path) == [{"step": 50, "train_loss": 1.0}, {"step": 100, "train_loss": 0.5}]
+
+
+def test_a_long_training_keeps_a_bounded_number_of_points_over_its_whole_length(tmp_path: Path) -> None:
+    curve = CurveFile(tmp_path)
+    for step in range(1, MAX_POINTS + 101):
+        curve.add(step, {"train_loss": 1.0})
+    steps = [point["step"] for point in read_curve(tmp_path)]
+    assert len(steps) == MAX_POINTS // 2 + 100
+    assert steps == sorted(steps)
+    assert (steps[0], steps[-1]) == (2, MAX_POINTS + 100)
 
 
 @pytest.mark.slow

@@ -28,8 +28,8 @@ from suphx.training.reinforcement.learner_config import (
 )
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.backend.backend import Event, Learned, SelfPlay
-from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.backend.local_backend import LocalBackend
+from suphx_platform.backend.reinforcement_state import load_learner_state
 from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, ReinforcementConfig, ReplayBufferConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import RunMetrics

@@ -17,9 +17,8 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
-from suphx.selfplay.playouts.branch_collector import BranchCollector
+from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches
 from suphx.selfplay.playouts.branch_config import BranchConfig
-from suphx.selfplay.playouts.branches import Branches
 from suphx.training.loop.prediction import DivergedError
 from suphx.training.playouts.branch_learner import BranchLearner, BranchSums
 from suphx.training.playouts.playout_config import PlayoutConfig

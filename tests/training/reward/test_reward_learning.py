@@ -21,13 +21,16 @@ from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.reward.global_reward import GlobalReward
-from suphx.training.reward.reward_comparison import calibration, compared_predictions, game_losses, paid
 from suphx.training.reward.reward_config import RewardLearningConfig
 from suphx.training.reward.reward_learning import (
     GameHistories,
     RewardLearning,
+    calibration,
+    compared_predictions,
     game_histories,
+    game_losses,
     learn_rewards,
+    paid,
     predict_games,
     prefix_losses,
     validation_loss,

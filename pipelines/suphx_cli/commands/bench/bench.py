@@ -7,16 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import check_records, examples, not_negative, peer_names, positive, seconds, steps
-from suphx_cli.commands.bench import (
-    bench_adapt,
-    bench_environments,
-    bench_evaluation,
-    bench_match,
-    bench_net,
-    bench_sequential,
-    bench_simulator,
-    bench_storage,
-)
+from suphx_cli.commands.bench import bench_match, bench_net, bench_simulator, bench_storage
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -45,12 +36,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_simulator.add_parser(subjects, options)
     _add_hands(subjects, options)
     _add_features(subjects, options)
-    bench_environments.add_parser(subjects, options)
+    bench_simulator.add_environments_parser(subjects, options)
     bench_net.add_parsers(subjects, options)
     bench_net.add_selfplay_parser(subjects, options)
-    bench_adapt.add_parser(subjects, options)
-    bench_evaluation.add_parser(subjects, options)
-    bench_sequential.add_parser(subjects, options)
+    bench_match.add_adapt_parser(subjects, options)
+    bench_match.add_evaluation_parser(subjects, options)
+    bench_match.add_sequential_parser(subjects, options)
     bench_match.add_parsers(subjects, options)
     bench_storage.add_parser(subjects, options)
 

@@ -7,12 +7,201 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
-from suphx_cli.arguments.parsing import UsageError, add_workers, checked_options, not_negative, positive, some_seconds
-from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
+from suphx_cli.arguments.parsing import (
+    ENCODERS,
+    SIZES,
+    UsageError,
+    add_workers,
+    checked_options,
+    not_negative,
+    positive,
+    seconds,
+    some_seconds,
+    steps,
+)
+from suphx_cli.commands import adapt
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, check_net_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
+
+_MIN_MATCHES = 2
+
+
+def add_sequential_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add the sub-command to those of ``bench``."""
+    parser = subjects.add_parser(
+        "sequential",
+        parents=[options],
+        help="simulate how many hanchans suphx evaluate --sequential takes, and how often it is wrong",
+        description="Play a match between two agents of similar strength. From the results of its walls, simulate many "
+        "matches between agents that are equal, that differ by DIFFERENCE and by twice as much, each until it is "
+        f"decided. {AGENT_HELP}",
+    )
+    parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent at one seat")
+    parser.add_argument("--opponent", required=True, metavar="AGENT", help="the agent at the three other seats")
+    parser.add_argument(
+        "--difference",
+        type=float,
+        nargs="+",
+        default=[0.1, 0.05, 0.02],
+        metavar="DIFFERENCE",
+        help="differences to test, in places (default: 0.1 0.05 0.02)",
+    )
+    parser.add_argument(
+        "--error",
+        type=float,
+        nargs="+",
+        default=[0.05, 0.01],
+        metavar="P",
+        help="shares of wrong decisions of each kind, at most (default: 0.05 0.01)",
+    )
+    parser.add_argument(
+        "--hanchans", type=positive, default=2000, metavar="N", help="games of the real match (default: 2000)"
+    )
+    parser.add_argument(
+        "--matches", type=positive, default=2000, metavar="N", help="simulated matches of each kind (default: 2000)"
+    )
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    add_workers(parser)
+    parser.set_defaults(execute=execute_sequential)
+
+
+def execute_sequential(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Play the match and simulate; ValueError for an unknown agent, UsageError for a wrong number."""
+    from suphx.evaluation.sequential.sequential_config import SequentialConfig
+
+    with checked_options():
+        check_hanchans(args.hanchans)
+        for difference in args.difference:
+            for error in args.error:
+                SequentialConfig(difference=difference, error=error)
+    if args.matches < _MIN_MATCHES:
+        raise UsageError(f"--matches is {args.matches}: use {_MIN_MATCHES} or more")
+    for agent in (args.candidate, args.opponent):
+        check_agent(agent)
+    from suphx_platform.bench.riichi.matches.sequential import EFFECTS, bench_sequential, measure_walls
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    match = {"candidate": args.candidate, "opponent": args.opponent, "hanchans": args.hanchans, "seed": args.seed}
+    with console.progress("hanchans", args.hanchans) as played:
+        values = measure_walls(
+            args.candidate,
+            args.opponent,
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            workers=args.workers,
+            progress=played.advance,
+        )
+    num_tests = len(args.difference) * len(args.error) * len(EFFECTS)
+    with console.progress("simulated matches", num_tests * args.matches) as simulated:
+        return match | bench_sequential(
+            values,
+            differences=args.difference,
+            errors=args.error,
+            matches=args.matches,
+            seed=args.seed,
+            progress=simulated.advance,
+        )
+
+
+def add_evaluation_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add the sub-command to those of ``bench``."""
+    parser = subjects.add_parser(
+        "evaluation",
+        parents=[options],
+        help="measure how many hanchans of a match shared walls and draw lanes save",
+        description="Play each pair of agents three times on the same seeds: with a wall for each number of deals "
+        "before it, as matches once had them, with walls by kyoku and honba, and also with draw lanes. The result is "
+        "how many times fewer hanchans give the same standard error, with a 95 % interval.",
+    )
+    parser.add_argument(
+        "--pair",
+        nargs=2,
+        action="append",
+        metavar="AGENT",
+        help="candidate and opponent of similar strength, such as two folders of checkpoints; may be repeated. Besides "
+        "the names of agents: ukeire-no-calls and the other variants of ukeire in docs/evaluation.md (default: each of "
+        "these variants against ukeire)",
+    )
+    parser.add_argument(
+        "--hanchans", type=positive, default=1000, metavar="N", help="games of each match (default: 1000)"
+    )
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    add_workers(parser)
+    parser.set_defaults(execute=execute_evaluation)
+
+
+def execute_evaluation(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Play the matches; ValueError for an unknown agent, UsageError for a wrong number of games."""
+    with checked_options():
+        check_hanchans(args.hanchans)
+    with console.activity("importing"):
+        from suphx_platform.bench.riichi.matches.wall_sharing import (
+            CHANGED,
+            NUM_SCHEMES,
+            SCRIPTED_PAIRS,
+            bench_evaluation,
+        )
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    pairs = [(candidate, opponent) for candidate, opponent in args.pair or SCRIPTED_PAIRS]
+    for agent in {agent for pair in pairs for agent in pair} - CHANGED.keys():
+        check_agent(agent)
+    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    with console.progress("hanchans", NUM_SCHEMES * len(pairs) * args.hanchans) as progress:
+        return bench_evaluation(
+            pairs,
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            workers=args.workers,
+            progress=lambda hanchans, match: progress.advance(hanchans, match.replace(",", "")),
+        )
+
+
+def add_adapt_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add the sub-command to those of ``bench``."""
+    parser = subjects.add_parser("adapt", parents=[options], help="measure run-time adaptation, and each part alone")
+    parser.add_argument("--agent", default="", metavar="AGENT", help="folder of checkpoints (default: untrained nets)")
+    parser.add_argument("--size", choices=SIZES, default="tiny", help="size of untrained nets (default: tiny)")
+    parser.add_argument(
+        "--encoder", choices=ENCODERS, default="suphx", help="encoder of untrained nets (default: suphx)"
+    )
+    parser.add_argument(
+        "--hands", type=positive, default=4, metavar="N", help="number of hands that are adapted together (default: 4)"
+    )
+    parser.add_argument(
+        "--seconds", type=seconds, default=3.0, metavar="T", help="duration of self-play per round (default: 3)"
+    )
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of hands and nets (default: 0)")
+    adapt.add_config(parser)
+    parser.set_defaults(execute=execute_adapt)
+
+
+def execute_adapt(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure; ValueError for an agent without nets and for settings that are not valid."""
+    config = adapt.config_of(args)
+    if args.agent:
+        check_net_agent(args.agent)
+    from suphx_platform.bench.riichi.adapt import AdaptCase, bench_adapt
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console)
+
+    case = AdaptCase(
+        agent=args.agent,
+        encoder=args.encoder,
+        size=args.size,
+        num_hands=args.hands,
+        seconds=args.seconds,
+        seed=args.seed,
+        config=config,
+    )
+    with steps(console) as begin:
+        return bench_adapt(case, say=begin)
+
 
 _MIN_HANCHANS = 40
 """Fewer have no tenth."""

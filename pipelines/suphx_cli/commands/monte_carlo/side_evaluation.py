@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from suphx.games.candidate_game import candidate_game
 from suphx_cli.arguments.parsing import check_new_folder, checked_options
 from suphx_cli.commands.monte_carlo import side_sequential
-from suphx_cli.commands.monte_carlo.side_figures import figures_table
-from suphx_cli.commands.monte_carlo.side_sequential import SEQUENTIAL_DECKS
+from suphx_cli.commands.monte_carlo.side_sequential import SEQUENTIAL_DECKS, figures_table
 
 if TYPE_CHECKING:
     from suphx.evaluation.side_match import SideReport

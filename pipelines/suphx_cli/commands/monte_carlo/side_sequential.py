@@ -7,14 +7,34 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.commands.monte_carlo.side_figures import figures_table
-
 if TYPE_CHECKING:
     from suphx.evaluation.sequential.match_watch import SideOutcome
     from suphx.evaluation.sequential.sequential_config import SideTestConfig
     from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
+    from suphx.evaluation.side_match import SideReport
     from suphx.games.candidate_game import CandidateGame, Player
     from suphx_platform.console.console import Console
+
+
+def figures_table(report: SideReport, game: CandidateGame) -> list[dict[str, str]]:
+    """Return what people see: WP (share of games won) and ADP (points per game), a line for each side."""
+    rows = []
+    for label, names in (
+        *((side, (f"wp_{side}", f"adp_{side}")) for side in game.sides),
+        ("both", ("share", "points")),
+    ):
+        wins, points = (report.figures[name] for name in names)
+        rows.append(
+            {
+                "candidate as": label,
+                "WP": f"{wins.mean:.1%}",
+                "WP, 95 % interval": f"{wins.interval.low:.1%} to {wins.interval.high:.1%}",
+                "ADP": f"{points.mean:+.3f}",
+                "ADP, 95 % interval": f"{points.interval.low:+.3f} to {points.interval.high:+.3f}",
+            }
+        )
+    return rows
+
 
 SEQUENTIAL_DECKS, FRESH_DECKS = 20_000, 2000
 """The most decks, and the new ones after a pass."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from suphx.games.riichi import GameLog, Quarantine
     from suphx.selfplay.agents.agent import Agent
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.review.review_page import TrainingGames
+    from suphx_pipelines.review import TrainingGames
     from suphx_platform.console.console import Console
 
 
@@ -86,7 +86,7 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
 
     ValueError if ``--held-out`` or ``--trained-in`` asks for what is not known.
     """
-    from suphx_pipelines.review.review_page import TrainingGames, games_of_run, run_of_nets
+    from suphx_pipelines.review import TrainingGames, games_of_run, run_of_nets
     from suphx_pipelines.runs.run_list import find_run
 
     location, _ = split_address(args.agent)
@@ -254,7 +254,7 @@ def _write(
     from suphx.atomic_file import write_atomically
     from suphx.evaluation.review import agreement_table, cost_summary, dearest_differences, largest_differences
     from suphx_pipelines.engine.json_file import write_json
-    from suphx_pipelines.review.review_page import review_page
+    from suphx_pipelines.review import review_page
     from suphx_pipelines.viewer.viewer_page import viewer_page
 
     args.out.mkdir(parents=True, exist_ok=True)

@@ -3,19 +3,224 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.games.riichi.bots.danger import fill_dangers, fill_unseen, safe_kinds
+from suphx.games.riichi.bots.random_play import GAMES_A_CALL, play_random
 from suphx.games.riichi.bots.scripted_play import choose_random, choose_tsumogiri, choose_ukeire, is_yakuhai
+from suphx.games.riichi.bots.seat_play import EVERY_SEAT, NO_SCRIPT, advance_tables, fill_planes, play_to_seats
+from suphx.games.riichi.bots.win_rule import should_win
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.layout.planes import observation_bytes, unpack_planes
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.action import ANKAN, CHI, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
+from suphx.games.riichi.table.table import GAME_END
+from suphx.games.riichi.table.tile import parse_kinds
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.hands import kind
-from tests.games.riichi.builders.table_builder import Deal
+from tests.games.riichi.builders.table_builder import Deal, bits_of, counts_of
 
 TENPAI = "123456789m1123p"
+
+
+def after_riichi() -> Deal:
+    """Return a deal in which seat 0 has discarded 4s and then 7z with riichi, and seat 1 has discarded 9s since."""
+    deal = Deal([TENPAI, "", "", ""], draws="4s 6z 5z 5z 7z 9s")
+    deal.discard(0, "4s")
+    deal.tsumogiri(3)
+    deal.act(0, RIICHI)
+    deal.discard(0, "7z")
+    deal.discard(1, "9s")
+    return deal
+
+
+def test_unseen_tiles_are_all_but_own_hand_rivers_melds_and_indicators() -> None:
+    deal = Deal(["1111m258p258s123z", "469m19p19s122334z", "", ""], draws="5m", dora="3z9s")
+    deal.act(0, ANKAN)
+    deal.discard(0, "5m")
+    deal.act(1, CHI + 1)
+    deal.pass_all()
+    unseen = np.zeros(34, np.int8)
+    fill_unseen(deal.tables[0], 2, unseen)
+    seen = counts_of("1111m456m3z9s") + deal.table["hand"][2]
+    assert unseen.tolist() == (4 - seen).tolist()
+
+
+def test_nobody_is_dangerous_without_riichi() -> None:
+    dangers = np.zeros(34, np.int64)
+    assert not fill_dangers(Deal(["", "", "", ""]).tables[0], 1, dangers)
+    assert not dangers.any()
+
+
+def test_the_own_river_and_what_was_discarded_since_riichi_is_safe() -> None:
+    deal = after_riichi()
+    safe = int(safe_kinds(deal.tables[0], 0))
+    assert safe == bits_of("4s7z9s")
+    dangers = np.zeros(34, np.int64)
+    assert fill_dangers(deal.tables[0], 2, dangers)
+    assert dangers[parse_kinds("4s7z9s")].tolist() == [0, 0, 0]
+    assert not fill_dangers(deal.tables[0], 0, np.zeros(34, np.int64))  # its own riichi does not frighten seat 0
+
+
+def test_suji_is_less_dangerous_and_middle_tiles_are_most() -> None:
+    dangers = np.zeros(34, np.int64)
+    fill_dangers(after_riichi().tables[0], 2, dangers)
+    one_suji, no_suji = parse_kinds("1s")[0], parse_kinds("1m")[0]
+    assert 0 < dangers[one_suji] < dangers[no_suji] < dangers[parse_kinds("5m")[0]]
+
+
+def test_games_do_not_depend_on_threads_or_on_their_neighbours() -> None:
+    count = GAMES_A_CALL + 3
+    one = play_random(count, tenhou(), seed=9)
+    two = play_random(count, tenhou(), seed=9, num_threads=2)
+    assert one.decisions.tolist() == two.decisions.tolist()
+    assert one.kyokus.tolist() == two.kyokus.tolist()
+    later = play_random(3, tenhou(), seed=9 + GAMES_A_CALL)
+    assert later.decisions.tolist() == one.decisions[GAMES_A_CALL:].tolist()
+
+
+def test_games_differ_and_have_plausible_lengths() -> None:
+    play = play_random(16, tenhou(), seed=0)
+    assert len(set(play.decisions.tolist())) > 8
+    assert 300 < play.decisions.mean() < 3000
+    assert play_random(16, tonpuu(), seed=0).kyokus.mean() < play.kyokus.mean()
+
+
+@pytest.mark.parametrize(
+    ("hanchans", "threads", "seed", "message"),
+    [
+        (0, 1, 0, "0 hanchans on 1 threads"),
+        (1, 0, 0, "1 hanchans on 0 threads"),
+        (2, 1, -1, "seed is -1"),
+        (2, 1, 2**62, "seed is"),
+    ],
+)
+def test_wrong_arguments_are_refused(hanchans: int, threads: int, seed: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        play_random(hanchans, tenhou(), seed=seed, num_threads=threads)
+
+
+ALL = np.arange(6)
+SCRIPTED = np.zeros(4, np.int64)
+
+
+def new_tables() -> tuple[Simulator, np.ndarray]:
+    simulator = Simulator(len(ALL), tenhou())
+    simulator.reset(range(len(ALL)))
+    return simulator, np.array(simulator.tables["scores"])
+
+
+def test_settled_scores_change_when_a_kyoku_ends_and_are_the_final_ones_after_the_game() -> None:
+    simulator, settled = new_tables()
+    before, num_kyoku = settled.copy(), simulator.tables["num_kyoku"].copy()
+    while (waiting := simulator.waiting()).size:
+        advance_tables(
+            simulator.tables, load_suits(), waiting, simulator.tables["legal"][waiting].argmax(axis=1), settled
+        )
+        has_ended = (simulator.tables["num_kyoku"] != num_kyoku) | (simulator.tables["phase"] == GAME_END)
+        assert (settled == before)[~has_ended].all()
+        assert (settled.sum(axis=1) + 1000 * simulator.tables["kyotaku"] == 100_000)[has_ended].all()
+        before, num_kyoku = settled.copy(), simulator.tables["num_kyoku"].copy()
+    assert (settled == simulator.scores()).all()
+
+
+def test_opponents_play_to_the_seat_of_the_player() -> None:
+    simulator, settled = new_tables()
+    seats = ALL % 4
+    play_to_seats(simulator.tables, load_suits(), ALL, seats, SCRIPTED, settled)
+    assert (simulator.tables["actor"] == seats).all()
+    assert simulator.tables["num_decisions"][3] > 0
+
+
+@pytest.mark.parametrize("seats", [np.full(6, EVERY_SEAT), np.full(6, 2)], ids=["every seat", "no scripts"])
+def test_who_has_no_script_is_not_played(seats: np.ndarray) -> None:
+    simulator, settled = new_tables()
+    play_to_seats(simulator.tables, load_suits(), ALL, seats, np.full(4, NO_SCRIPT), settled)
+    assert not simulator.tables["num_decisions"].any()
+
+
+@pytest.mark.parametrize("num_planes", [1, 3, 838])
+def test_planes_are_unpacked_into_their_rows(num_planes: int) -> None:
+    rows = np.random.default_rng(1).integers(0, 256, (3, observation_bytes(num_planes)), np.uint8)
+    planes = np.full((3, num_planes * 34), 9, np.uint8)
+    fill_planes(rows, np.array([2, 0]), planes)
+    assert (planes[1] == 9).all()
+    for index in (0, 2):
+        assert (planes[index].reshape(num_planes, 34) == unpack_planes(rows[index], num_planes)).all()
+
+
+SOUTH_3, SOUTH_4, WEST_4 = 6, 7, 11
+
+
+def ron(kyoku: int, scores: tuple[int, int, int, int], *, winner: int = 0, honba: int = 0, kyotaku: int = 0) -> bool:
+    """Return whether ``winner`` would take a ron on 4p of seat 3, the dealer of every fourth deal."""
+    hands = [TENPAI if seat == winner else "" for seat in range(4)]
+    deal = Deal(hands, draws="4p", kyoku=kyoku, scores=scores, honba=honba, kyotaku=kyotaku, left=20)
+    deal.discard(int(deal.table["actor"]), "4p")
+    assert deal.is_offered(winner, RON)
+    while deal.table["actor"] != winner:
+        deal.act(int(deal.table["actor"]), PASS)
+    return bool(should_win(deal.tables[0]))
+
+
+@pytest.mark.parametrize(
+    ("kyoku", "scores", "wins"),
+    [
+        (SOUTH_4, (2000, 33_000, 33_000, 32_000), False),  # the game ends and we stay last
+        (SOUTH_4, (24_000, 25_000, 27_000, 24_000), True),  # nobody has 30,000: West comes
+        (SOUTH_4, (28_000, 31_000, 31_000, 10_000), True),  # we are not last
+        (SOUTH_4, (20_000, 33_000, 24_500, 22_500), True),  # 3,900 lift us to third: 23,900 and 18,600
+        (SOUTH_4, (15_000, 45_000, 38_000, 2000), True),  # the loser is last, below zero
+        (WEST_4, (16_000, 28_000, 28_000, 28_000), False),  # West 4 is the end whatever the points
+    ],
+)
+def test_ron(kyoku: int, scores: tuple[int, int, int, int], wins: bool) -> None:
+    assert ron(kyoku, scores) == wins
+
+
+def test_before_the_last_planned_deal_every_win_is_taken() -> None:
+    deal = Deal(["", "", TENPAI, ""], draws="4p", kyoku=SOUTH_3, scores=(33_000, 33_000, 1000, 33_000), left=20)
+    assert should_win(deal.tables[0])
+    deal = Deal([TENPAI, "", "", ""], draws="4p", kyoku=SOUTH_3, scores=(1000, 33_000, 33_000, 33_000), left=20)
+    deal.discard(2, "4p")
+    assert deal.is_offered(0, RON)
+    assert deal.table["actor"] == 0
+    assert should_win(deal.tables[0])
+
+
+def test_the_dealer_takes_a_win_that_lets_it_deal_on() -> None:
+    deal = Deal(["", "", "", TENPAI], draws="4p", kyoku=SOUTH_4, scores=(33_000, 33_000, 32_000, 2000), left=20)
+    assert deal.is_offered(3, TSUMO)
+    assert should_win(deal.tables[0])
+
+
+def test_honba_and_sticks_count() -> None:
+    scores = (18_000, 33_000, 27_000, 22_000)
+    assert ron(SOUTH_4, scores)
+    low = (14_000, 33_500, 26_500, 23_000)
+    assert not ron(SOUTH_4, low)  # 17,900 against 19,100
+    assert ron(SOUTH_4, low, kyotaku=3)
+
+
+def test_equal_points_count_for_the_seat_nearer_to_east() -> None:
+    # 3,900 make both 20,000: seat 0 is third, seat 2 is last.
+    assert ron(SOUTH_4, (16_100, 33_000, 27_000, 23_900))
+    assert not ron(SOUTH_4, (20_000, 33_000, 16_100, 30_900), winner=2)
+
+
+def test_below_zero_ends_the_game_whatever_the_target() -> None:
+    rules = Rules(target_points=99_000)
+    deal = Deal(
+        [TENPAI, "", "", ""], draws="4p", kyoku=SOUTH_4, scores=(1000, 49_000, 49_900, 100), left=20, rules=rules
+    )
+    deal.discard(3, "4p")
+    assert deal.table["actor"] == 0
+    assert should_win(deal.tables[0])  # the loser falls behind us
+
+
 FAR = "1478m258p19s1236z"
 
 

@@ -21,7 +21,7 @@ from suphx_cli import cli
 from suphx_cli.commands.viewing import riichi_review
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.review.review_page import games_of_run
+from suphx_pipelines.review import games_of_run
 from tests.games.riichi.builders.games import random_game
 from tests.suphx_platform.parts.small_policy_set import save_random
 

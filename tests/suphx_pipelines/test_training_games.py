@@ -14,7 +14,7 @@ from suphx.training.data.split import SplitConfig, game_hash
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.review.review_page import TrainingGames, games_of_run, run_of_nets
+from suphx_pipelines.review import TrainingGames, games_of_run, run_of_nets
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from tests.games.riichi.builders.games import random_game
 
