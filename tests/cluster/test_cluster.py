@@ -18,6 +18,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.cluster.runs.run_manifest import RunObjects, run_objects
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network
@@ -46,8 +47,18 @@ def objects(endpoint: str) -> RunObjects:
 
 
 def figures() -> dict[str, float]:
-    """The newest figures of the run, from MLflow."""
-    return TrackingStore(Path("unused")).newest_metrics(RUN)
+    """The newest figures of the run, from MLflow, which answers late where cores are few."""
+    found: list[dict[str, float]] = []
+
+    def is_read() -> bool:
+        try:
+            found.append(TrackingStore(Path("unused")).newest_metrics(RUN))
+        except TrackingError:
+            return False
+        return True
+
+    wait("MLflow answers", is_read, 120)
+    return found[0]
 
 
 def learns_on(cluster: PodCluster, updates: int = 4, seconds: float = 600) -> None:

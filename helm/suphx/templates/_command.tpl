@@ -1,6 +1,7 @@
 {{/*
 A pod that runs one command of the CPU image, from (dict "root" . "account" NAME, or "" for the namespace's own, "role" ROLE "command" LIST "resources" DICT
-"recipe" CONFIGMAP, "isScheduled": whether a CronJob creates it, "saveSeconds": what its command needs to save its state):
+"recipe" CONFIGMAP, "isScheduled": whether a CronJob creates it, "saveSeconds": what its command needs to save its state, "onlyReads": whether it may read
+the volume of runs, but not write there):
 its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
@@ -52,8 +53,8 @@ volumes:
   - name: cache
     emptyDir: {sizeLimit: 2Gi}
   - name: runs
-    {{- if and $root.Values.volumes.runs (include "suphx.has" (dict "role" .role "grant" "storage")) }}
-    persistentVolumeClaim: {claimName: {{ $root.Values.volumes.runs | quote }}}
+    {{- if and $root.Values.volumes.runs (or .onlyReads (include "suphx.has" (dict "role" .role "grant" "storage"))) }}
+    persistentVolumeClaim: {claimName: {{ $root.Values.volumes.runs | quote }}{{ if .onlyReads }}, readOnly: true{{ end }}}
     {{- else }}
     emptyDir: {sizeLimit: 20Gi}
     {{- end }}

@@ -64,7 +64,7 @@ EXPECTED = {
         "mlflow", STORAGE_KEYS | SERVER_KEYS, "suphx-mlflow", "outside", files="mlflow-tls:tls.crt mlflow-tls:tls.key"
     ),
     "mlflow-users": rights("worker", TRACKING_KEYS | USERS_KEYS, "", "mlflow"),
-    "recipe-check": rights("default", set(), "", ""),
+    "recipe-check": rights("default", set(), "runs:ro", ""),
     "test-image": rights("worker", set(), "", ""),
     "test-launcher": rights("launcher", set(), "", "outside", has_token=True),
     "test-mlflow": rights("worker", TRACKING_KEYS, "", "mlflow"),
