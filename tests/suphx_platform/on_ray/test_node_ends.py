@@ -86,9 +86,8 @@ def test_deep_monte_carlo_in_lockstep_has_the_same_numbers_whenever_a_node_ends(
         assert nodes.ended == [role] * len(moments)
     _, expected = small_rounds.train(rounds_alone, LONG_ROUNDS)  # it is finished: only read
     assert small_rounds.numbers(progress) == small_rounds.numbers(expected)
-    np.testing.assert_equal(
-        *(
-            {n: t.numpy() for n, t in read_tensors(folder / STATE_FILE)[0].items()}
-            for folder in (tmp_path, rounds_alone)
-        )
+    found, wanted = (
+        {name: tensor.numpy() for name, tensor in read_tensors(folder / STATE_FILE)[0].items()}
+        for folder in (tmp_path, rounds_alone)
     )
+    np.testing.assert_equal(found, wanted)

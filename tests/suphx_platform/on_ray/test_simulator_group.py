@@ -28,7 +28,7 @@ class RestoredShard(Actor):
 
     def __init__(self, counts: BufferCounts) -> None:
         super().__init__()
-        report = (BufferStatus(False, 0, 0, counts), ({}, {}))
+        report: Any = (BufferStatus(False, 0, 0, counts), ({}, {}))
         self.begin = SimpleNamespace(remote=lambda *_: answered(report))
 
 
@@ -90,18 +90,18 @@ def test_a_part_that_dies_in_lockstep_begins_with_its_last_state_and_repeats_its
     gone = ActorUnavailableError("its node is gone", None)
     answer(group, supervisor, simulator, "begin", "games 0", may_play=True)
     answer(group, supervisor, shard, "begin", (EMPTY, "buffer 0"))
-    first = simulator.calls[0].arguments
+    first: Any = simulator.calls[0].arguments
     answer(group, supervisor, simulator, "play", gone)
-    assert simulator.calls[0].arguments == (0, "games 0")
+    assert list(simulator.calls[0].arguments) == [0, "games 0"]
     answer(group, supervisor, simulator, "begin", "games 0", may_play=True)
     assert simulator.calls[0].arguments == first
     answer(group, supervisor, simulator, "play", (played("decisions"), "games 1"))
     answer(group, supervisor, shard, "add", gone)
-    assert shard.calls[0].arguments == (1, "buffer 0")
+    assert list(shard.calls[0].arguments) == [1, "buffer 0"]
     assert group.num_pending == 1
     answer(group, supervisor, shard, "begin", (EMPTY, "buffer 0"))
-    assert shard.calls[0].arguments == (["decisions"],)
-    saved = new_state(BufferCounts())
+    assert list(shard.calls[0].arguments) == [["decisions"]]
+    saved: Any = new_state(BufferCounts())
     group.add_state(saved)
     assert (saved.simulators, saved.buffers, saved.held) == (["games 1"], ["buffer 0"], [["decisions"]])
     answer(group, supervisor, shard, "add", (True, EMPTY, "buffer 1"))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ray.core.generated.common_pb2 import ActorDiedErrorContext, NodeDeathInfo
+from ray.core.generated import common_pb2
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError, RayTaskError
 
 from suphx.training.loop.training_watch import PartAwayError
@@ -64,8 +64,9 @@ def die(supervisor: ActorSupervisor, reference: Reference, error: RayActorError 
 
 def drained() -> ActorDiedError:
     """What Ray raises for a call of an actor whose node was drained, although it starts the actor elsewhere."""
-    death = NodeDeathInfo(reason=NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED)
-    return ActorDiedError(ActorDiedErrorContext(node_death_info=death, actor_id=bytes(16)))
+    messages: Any = common_pb2
+    death = messages.NodeDeathInfo(reason=messages.NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED)
+    return ActorDiedError(messages.ActorDiedErrorContext(node_death_info=death, actor_id=bytes(16)))
 
 
 def be_heard(supervisor: ActorSupervisor, life: str) -> None:
