@@ -237,5 +237,5 @@ def test_a_run_says_once_that_it_waits_for_a_kernel(
         for name in ("suphx.models.packed._pad", "suphx.games.riichi.features.samples._encode"):
             for watch in list(kernel_lock.watchers):
                 watch(name)
-    assert capsys.readouterr().err == "waiting for kernels that are being compiled: models.packed.packed_stem._pad\n"
+    assert capsys.readouterr().err == "waiting for kernels that are being compiled: models.packed._pad\n"
     assert kernel_lock.watchers == []

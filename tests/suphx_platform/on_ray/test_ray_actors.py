@@ -23,9 +23,9 @@ def test_a_buffer_is_not_emptied_by_an_earlier_call_that_ray_sends_again() -> No
     buffer: Any = ReplayBufferActor(ReplayBufferConfig(), [DISCARD_HEAD])
     buffer.begin(2)
     buffer.add([decisions()])
-    kept = buffer.begin(1).num_decisions
-    assert kept == len(decisions())
-    assert buffer.begin(3).num_decisions == 0
+    kept, _ = buffer.begin(1)
+    assert kept.num_decisions == len(decisions())
+    assert buffer.begin(3)[0].num_decisions == 0
 
 
 def test_weights_that_are_sent_again_make_no_second_version() -> None:

@@ -28,7 +28,8 @@ class _Backend(RayBackend):
 def new_supervisor() -> tuple[ActorSupervisor, Actor]:
     simulator = Actor()
     supervisor = ActorSupervisor(RayLayoutConfig(), {"simulator 0": simulator, "buffer 0": Actor()})
-    supervisor.call("simulator 0", simulator.play.remote(), lambda _: None, lambda _: None)
+    report, _ = simulator.play.remote()
+    supervisor.call("simulator 0", report, lambda _: None, lambda _: None)
     return supervisor, simulator
 
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi.table.table import ANKAN_MELD, ROB_KAN, WIN_RESULT
+from suphx.games.riichi.table.tile import ALL_RED_FIVES, face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS
-from tests.games.riichi.peers.peer_game import FACES
+
+FACES = [face_of_id(tile, ALL_RED_FIVES) for tile in range(136)]
 
 TENHOU, KOKUSHI, KOKUSHI_13_WAITS, SUUANKOU, CHANKAN, DORA_YAKU = 37, 47, 48, 40, 3, 52
 

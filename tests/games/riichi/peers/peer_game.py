@@ -66,13 +66,11 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import ALL_RED_FIVES, RED_IDS, face_of_id, kind_of_face
+from suphx.games.riichi.table.tile import RED_IDS, kind_of_face
 from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW
 from suphx.kernel.record import I16
 from tests.games.riichi.builders.staged_wall import MakeWall
-from tests.games.riichi.peers.peer_divergence import CHANGES_POINTS, accepted_name
-
-FACES = [face_of_id(tile, ALL_RED_FIVES) for tile in range(136)]
+from tests.games.riichi.peers.peer_divergence import CHANGES_POINTS, FACES, accepted_name
 
 _PLAIN = {
     int(ActionType.RIICHI): RIICHI,
