@@ -27,6 +27,7 @@ Way = Literal["drained", "killed"]
 WAYS: tuple[Way, ...] = ("drained", "killed")
 """drained: by SIGTERM, the signal of ``kubectl delete pod`` and ``kubectl drain``."""
 _SETTINGS = {
+    "RAY_AUTH_MODE": "disabled",  # whether a process uses tokens is settled when it loads Ray
     "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": "2",  # by default a node works for 30 s after SIGTERM
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "1000",  # a node that was killed is found dead within 3 s, by default within 30
