@@ -272,8 +272,11 @@ class Launcher:
         if job is None and recipe is None and not any(map(is_active, self._store.pods(run))):
             raise ClusterError(self._no_run(run))
         outcome = None
-        if saves and job is not None and self._works(run, job) and _outlives_its_pods(job):
-            outcome = self._saved(run, self._end_heads(run, wait, saves=True))
+        if saves and job is not None and self._works(run, job):
+            if _outlives_its_pods(job):
+                outcome = self._saved(run, self._end_heads(run, wait, saves=True))
+            else:
+                _logger.warning("%s has neither a storage nor a volume: all its training is lost", run)
         removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
         if job is not None:
             removed.insert(0, f"RayJob {run}")
