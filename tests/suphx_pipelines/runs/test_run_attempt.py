@@ -68,6 +68,7 @@ def test_attempts_are_kept_outside_of_their_pods_with_reason_and_last_lines(tmp_
     assert (second.number, second.outcome, second.reason) == (2, "finished", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_hook", [True, False])
 def test_a_killed_driver_is_reported_by_its_pod_or_else_by_the_next_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_hook: bool

@@ -111,6 +111,7 @@ def test_every_step_of_a_retry_is_told(
     assert [one["number"] for one in status["failed_attempts"]] == [1]
 
 
+@pytest.mark.slow
 def test_after_the_last_attempt_all_reasons_are_told(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str, storage: Path
 ) -> None:
