@@ -8,7 +8,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from suphx.atomic_file import sync
@@ -24,6 +24,8 @@ from suphx_platform.storage.objects.object_store import (
 )
 
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
+_FOLDER_ATTEMPTS = 10
+"""How often a folder is created that another process removes, because it is empty, before a file is in it."""
 _PARTIAL = re.compile(r"\.(.+)\.[0-9a-f]{32}\.partial")
 
 
@@ -48,14 +50,15 @@ class FolderStore:
             try:
                 os.link(partial, path)  # unlike a rename it never replaces what is there
             except FileExistsError:
-                if not path.samefile(partial):  # a shared disk may ask twice: then it is ours
+                # A shared disk may ask twice: then it is ours. What another writer has put there may be gone again.
+                if partial.stat().st_nlink == 1:
                     raise
             except OSError as error:
                 if error.errno not in _NO_LINKS:
                     raise
                 text = f"{self._root}: its disk has no hard links ({error.strerror}): use a folder of another disk, or"
                 raise OSError(error.errno, f"{text} s3://bucket/prefix, as storage.address") from error
-        sync(path.parent)
+            sync(path.parent)  # while the partial file keeps others from removing the folder
 
     def get(self, key: str) -> bytes:
         """Return a small object."""
@@ -123,8 +126,13 @@ class FolderStore:
 
     @contextmanager
     def _partial(self, path: Path) -> Iterator[Path]:
+        """Yield a new empty file, beside ``path``, that may be renamed or linked."""
         partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
-        make_folder(path.parent)
+        for attempt in range(_FOLDER_ATTEMPTS):
+            with suppress(FileNotFoundError) if attempt + 1 < _FOLDER_ATTEMPTS else nullcontext():
+                make_folder(path.parent)
+                partial.touch()
+                break
         try:
             yield partial
         finally:

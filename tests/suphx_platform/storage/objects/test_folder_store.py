@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage.objects import folder_store
 from suphx_platform.storage.objects.folder_store import FolderStore
 
 
@@ -33,6 +34,47 @@ def test_a_link_that_was_made_although_its_answer_was_lost_is_ours(
     store = FolderStore(tmp_path)
     store.put_new("one", b"ours")
     assert store.get("one") == b"ours"
+
+
+def test_an_object_of_another_writer_that_vanishes_at_once_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, link = FolderStore(tmp_path), os.link
+    store.put_new("one", b"theirs")
+
+    def link_late(source: Path, target: Path) -> None:
+        try:
+            link(source, target)
+        finally:
+            store.delete(["one"])
+
+    monkeypatch.setattr(os, "link", link_late)
+    with pytest.raises(FileExistsError):
+        store.put_new("one", b"ours")
+    monkeypatch.undo()
+    store.put_new("one", b"ours")
+    assert store.get("one") == b"ours"
+
+
+def test_a_folder_that_another_process_removes_while_it_is_empty_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, file = FolderStore(tmp_path / "store"), tmp_path / "file"
+    file.write_bytes(b"some")
+    removals = 2
+
+    def make_folder_late(folder: Path) -> None:
+        nonlocal removals
+        folder.mkdir(parents=True, exist_ok=True)
+        if removals:
+            removals -= 1
+            folder.rmdir()
+
+    monkeypatch.setattr(folder_store, "make_folder", make_folder_late)
+    store.put_new("marks/one", b"ours")
+    removals = 2
+    store.upload("parts/one", file)
+    assert store.keys("") == ["marks/one", "parts/one"]
 
 
 @pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
