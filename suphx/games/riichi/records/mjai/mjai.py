@@ -8,7 +8,7 @@ scores are optional in the dialects; where they are missing they follow from wha
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -108,19 +108,30 @@ def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) ->
     Without end_game the record is refused unless ``is_fragment_allowed``: then its finished kyokus are returned and
     ``final_scores`` is None. Raises RecordError with reason and position; ForeignRecord for a game without red fives.
     """
+    return read_events(text.removeprefix("\ufeff").split("\n"), game_id, is_fragment_allowed=is_fragment_allowed)
+
+
+def read_events(events: Iterable[str | JsonObject], game_id: str, *, is_fragment_allowed: bool = False) -> GameLog:
+    """Return the game of mjai events, each a line of text, which may be blank, or a JSON object; errors as above.
+
+    A ValueError of ``events`` is one of the record, too.
+    """
     reader = _GameReader(game_id)
-    number = 0
+    line = ""
     try:
-        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):  # noqa: B007 (for the position)
-            if line and not line.isspace():
-                reader.read(_json_object(line))
+        for number, event in enumerate(events, start=1):
+            line = f", line {number}" if isinstance(event, str) else ""
+            if not isinstance(event, str):
+                reader.read(event)
+            elif event and not event.isspace():
+                reader.read(_json_object(event))
         return reader.finish(is_fragment_allowed)
     except RecordError:
         raise
     except RecursionError as error:
-        raise RecordError("JSON is nested too deeply", f"{reader.position}, line {number}") from error
+        raise RecordError("JSON is nested too deeply", reader.position + line) from error
     except ValueError as error:
-        raise RecordError(str(error), f"{reader.position}, line {number}") from error
+        raise RecordError(str(error), reader.position + line) from error
 
 
 def _json_object(line: str) -> JsonObject:
