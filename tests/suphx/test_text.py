@@ -7,6 +7,7 @@ import pytest
 
 from suphx.credentials import has_credentials, is_unclear, without_credentials
 from suphx.finite_number import is_finite_number
+from suphx.json_text import parse_json
 from suphx.printable_text import encodable, first_line, printable, shortened
 from suphx.suggestion import closest, did_you_mean
 
@@ -118,3 +119,9 @@ def test_what_a_float_can_hold_is_a_finite_number(value: float) -> None:
 )
 def test_everything_else_is_none(value: object) -> None:
     assert not is_finite_number(value)
+
+
+@pytest.mark.parametrize("text", ["{", b"\xff", "[" * 100_000, b'{"a":' * 100_000, "9" * 100_000, ""])
+def test_text_that_is_no_json_is_a_value_error_however_deep_its_brackets_are(text: str | bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_json(text)

@@ -139,7 +139,7 @@ def _fetched(args: argparse.Namespace, console: Console) -> Iterator[str]:
 def _play(args: argparse.Namespace, address: str, console: Console) -> None:
     with console.activity("loading the agent"):
         from suphx_platform.agents.agent_loading import load_any_agent
-        from suphx_platform.agents.mjai.mjai_arena import play_lines, play_on_tcp, play_on_websocket
+        from suphx_platform.agents.mjai.mjai_arena import play_lines, play_on_tcp, play_on_websocket, read_lines
         from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
@@ -152,6 +152,6 @@ def _play(args: argparse.Namespace, address: str, console: Console) -> None:
     elif args.websocket is not None:
         play_on_websocket(player, args.websocket, os.environ.get(TOKEN_VARIABLE, ""))
     else:
-        if sys.__stdout__ is None:  # sys.stdout is for messages while a command runs
-            raise ValueError("the answers go to the standard output, and that is closed")
-        play_lines(player, sys.stdin, sys.__stdout__, name=name, room=_DEFAULT_ROOM)
+        if sys.stdin is None or sys.__stdout__ is None:  # sys.stdout is for messages while a command runs
+            raise ValueError("events come from the standard input and answers go to the standard output: one is closed")
+        play_lines(player, read_lines(sys.stdin.buffer), sys.__stdout__, name=name, room=_DEFAULT_ROOM)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.json_text import parse_json
 from suphx.printable_text import encodable
 
 
@@ -25,8 +26,8 @@ def write_json(path: Path, value: object) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the object in ``path``; ValueError if it does not contain a JSON object, OSError if it cannot be read."""
     try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        content = parse_json(path.read_bytes())
+    except ValueError as error:
         raise ValueError(f"{path} is not JSON ({error}): remove it and run again") from error
     if not isinstance(content, dict):
         raise ValueError(f"{path} does not contain a JSON object: remove it and run again")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suphx.json_text import parse_json
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage import WARNINGS_FILE
 from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, parse_done, parse_started, read_done, read_started
@@ -81,8 +81,8 @@ def _read(storage: Storage, versions: Sequence[CheckpointVersion]) -> StageWork 
 
 def _content(data: bytes | None) -> dict[str, Any] | None:
     try:
-        content = json.loads(data) if data else None
-    except (ValueError, RecursionError):
+        content = parse_json(data) if data else None
+    except ValueError:
         return None
     return content if isinstance(content, dict) else None
 

@@ -93,9 +93,11 @@ class PlayConnection:
         """Serve the page until it goes away."""
         writer = asyncio.create_task(self._write())
         try:
-            with suppress(WebSocketDisconnect):
-                while not writer.done():
-                    await self._take(await self._socket.receive_text())
+            while not writer.done():
+                frame = await self._socket.receive()
+                if frame["type"] == "websocket.disconnect":
+                    return
+                await self._take(frame.get("text") or "")  # a binary frame is no message of a page
         finally:
             pending = {writer, *self._hints}
             self._leave()

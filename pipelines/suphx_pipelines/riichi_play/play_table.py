@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.games.riichi import RefusedMoveError
+from suphx.json_text import parse_json
 from suphx_pipelines.riichi_play.play_page import PlayConfig
 from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
 from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
@@ -41,7 +41,7 @@ class ClientMessage:
 def read_message(text: str) -> ClientMessage:
     """Return the message in ``text``; ValueError if a page of ours cannot have sent it."""
     try:
-        values = json.loads(text)
+        values = parse_json(text)
     except ValueError as error:
         raise ValueError("the message is not JSON: reload the page") from error
     kind = values.get("type") if isinstance(values, dict) else None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from suphx.games.riichi import MAX_SEED, GameLog, GameSession, recorded_decisions, viewer_game, write_records
+from suphx.json_text import parse_json
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.riichi_play.play_page import PlayConfig, seat_names
 from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents, reason_of
@@ -153,7 +154,7 @@ def _read(path: Path, file: BinaryIO) -> tuple[GameSettings, list[int], int]:
     content = file.read(_MAX_BYTES)
     length = content.rfind(b"\n") + 1
     try:
-        first, *rest = (json.loads(line) for line in content[:length].splitlines())
+        first, *rest = (parse_json(line) for line in content[:length].splitlines())
         settings = GameSettings(**first)
         is_right = all(_is(getattr(settings, each.name), _KINDS.get(each.name, str)) for each in fields(settings))
         is_right = is_right and 0 <= settings.seed < MAX_SEED and settings.game >= 0

@@ -7,7 +7,6 @@ Ray job has its ``run.log``, and needs none.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import stat
@@ -22,6 +21,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from suphx.credentials import without_secrets
+from suphx.json_text import parse_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.recipe.recipe_file import read_toml
 from suphx_pipelines.runs.named_run import RECIPE_FILE
@@ -224,7 +224,7 @@ def _is_file(path: Path) -> bool:
 def _ray_job() -> str:
     """Return Ray's id of the job whose driver this process is; empty if it is none."""
     try:
-        return str(json.loads(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]["job_submission_id"])
+        return str(parse_json(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]["job_submission_id"])
     except (KeyError, TypeError, ValueError):
         return ""
 

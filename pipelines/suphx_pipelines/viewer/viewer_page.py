@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any, cast
 
 from suphx.games.registry import DEFAULT_GAME, find_game
+from suphx.json_text import parse_json
 
 VIEWER = "suphx_pipelines.viewer"
 LANGUAGES = ("en", "de", "ja")
@@ -28,7 +29,7 @@ def page_file(package: str, name: str) -> str:
 
 def page_words(package: str, *, folder: str = "words") -> dict[str, dict[str, Any]]:
     """Return the words of a page by language, from ``page/<folder>``."""
-    return {language: json.loads(page_file(package, f"{folder}/{language}.json")) for language in LANGUAGES}
+    return {language: parse_json(page_file(package, f"{folder}/{language}.json")) for language in LANGUAGES}
 
 
 def joined_script(scripts: Sequence[str]) -> str:

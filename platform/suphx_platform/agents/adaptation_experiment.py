@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
+from suphx.json_text import parse_json
 from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
 from suphx.models.checkpoints.checkpoint import load_reward_predictor
@@ -52,7 +53,7 @@ class KeptResults:
         """
         self._path = path
         self._parts: list[TrialResults] = []
-        head = {"experiment": json.loads(json.dumps(experiment)), _CODE: code}
+        head = {"experiment": parse_json(json.dumps(experiment)), _CODE: code}
         text = path.read_text("utf-8", errors="replace") if path.is_file() else ""  # no text is no first line of ours
         whole = text[: text.rfind("\n") + 1]
         if (json.dumps(head) + "\n").startswith(text):  # nothing yet, or a first line that was cut off
@@ -91,7 +92,7 @@ class KeptResults:
 
     def _check(self, line: str, head: Mapping[str, object], *, is_empty: bool) -> None:
         try:
-            found = json.loads(line)
+            found = parse_json(line)
         except ValueError:
             found = None
         if not isinstance(found, dict) or "experiment" not in found:
@@ -107,7 +108,7 @@ class KeptResults:
 
     def _parsed(self, line: str, number: int) -> TrialResults:
         try:
-            values = json.loads(line)
+            values = parse_json(line)
             first = values.pop(_FIRST_HAND)
             columns = {name: np.array(column, np.float64) for name, column in values.items()}
             part = TrialResults(**columns)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
 from suphx_platform.agents.mjai.mjai_player import decision_after, move_of, moves_of
@@ -74,11 +75,11 @@ def _text(value: object) -> str:
 def _decision(row: int, text: object) -> Records | None:
     """Return a table (1,) that waits for the player; None if it has nothing to decide."""
     try:
-        events = json.loads(text) if isinstance(text, str) else text
+        events = parse_json(text) if isinstance(text, str) else text
         if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
             raise ValueError("it is not a list of mjai events")
         return decision_after(events)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ValueError(f"row {row} of the column events: {error}") from error
 
 

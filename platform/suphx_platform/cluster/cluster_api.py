@@ -15,7 +15,6 @@ cluster is not running. What is created waits for a quota whose objects Kubernet
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import os
 import threading
@@ -31,6 +30,7 @@ from kubernetes.config import kube_config
 from kubernetes.dynamic import DynamicClient, Resource
 
 from suphx.growing_pause import GrowingPause
+from suphx.json_text import parse_json
 from suphx_platform.cluster.cluster_error import (
     ClusterError,
     ConflictError,
@@ -71,6 +71,7 @@ _NO_ANSWER = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.SSLError
 _FOLLOW_SECONDS = 600
 """A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
+_PROXY = "check the address in your kubeconfig, and that no proxy answers in its place"
 _MERGE_PATCH = "application/merge-patch+json"
 _STRICT = ("fieldValidation", "Strict")
 _WATCH_SECONDS = 240
@@ -230,7 +231,12 @@ class ClusterApi:
             response = method(
                 namespace=self.namespace, serialize=False, _request_timeout=limit, query_params=query, **options
             )
-            return json.loads(response.data)
+            try:
+                return parse_json(response.data)
+            except ValueError as error:
+                raise ClusterError(
+                    f"{self.address} answers with something else than JSON ({error}): {_PROXY}"
+                ) from error
 
         return self._retried(kind, of, act, absent=absent)
 

@@ -11,10 +11,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
+from suphx.json_text import parse_json
 from suphx.printable_text import shortened
 
 
@@ -76,8 +76,10 @@ _UNCOUNTED_STEP = (
 def _parsed(body: Any) -> tuple[str, str]:
     """Return reason and message of a ``Status`` object; empty if the body is not one."""
     try:
-        status = json.loads(body) if isinstance(body, str | bytes) else {}
+        status = parse_json(body) if isinstance(body, str | bytes) else {}
     except ValueError:
+        status = None
+    if not isinstance(status, dict):
         return "", shortened(str(body), 300)
     return str(status.get("reason", "")), str(status.get("message", ""))
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from suphx.json_text import parse_json
+
 StopOutcome = Literal["saved", "finished", "failed", "killed", "unsaved"]
 """How the process of a run answered a request to stop. saved: it has stored its state; finished: the run was over
 before; failed: it ended with an error; killed: it ended without a word; unsaved: it had not ended when the time was
@@ -36,7 +38,7 @@ def read_report(pod: Mapping[str, Any]) -> dict[str, StopOutcome] | None:
 
 def _parsed(message: str) -> dict[str, StopOutcome] | None:
     try:
-        stopped = json.loads(message)["stopped"]
+        stopped = parse_json(message)["stopped"]
         return {str(run): outcome for run, outcome in stopped.items() if outcome in get_args(StopOutcome)}
     except (ValueError, KeyError, TypeError, AttributeError):  # another program's message
         return None

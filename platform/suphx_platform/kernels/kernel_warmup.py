@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import threading
@@ -16,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+from suphx.json_text import parse_json
 
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console, Progress
@@ -182,7 +183,7 @@ class KernelWarmup:
     def _read_events(self, pool: subprocess.Popen[str]) -> None:
         assert pool.stdout is not None
         for line in pool.stdout:
-            event = json.loads(line)
+            event = parse_json(line)
             name: str = event["name"]
             with self._changed:
                 if event["event"] == "group":

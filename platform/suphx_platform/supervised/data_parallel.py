@@ -7,7 +7,6 @@ checkpoint; a driver that dies finds the checkpoints of the same name when it is
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -21,6 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suphx.json_text import parse_json
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import STATE_FILE, HeadProgress, HeadTraining, train_head
@@ -100,7 +100,7 @@ def train_on_workers(
         _train(job, folder, config, location, report)
     if not location.is_stored:
         location.remove()
-    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
+    metrics: dict[str, Any] = parse_json((folder / METRICS_FILE).read_text(encoding="utf-8"))
     return metrics
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.json_text import parse_json
 
 GAMES_FOLDER = "games"
 """What a stage calls its folder of them."""
@@ -43,8 +44,8 @@ class KeptResults:
         if not path.is_file():
             return None
         try:
-            content = json.loads(path.read_bytes())
-        except (ValueError, RecursionError) as error:
+            content = parse_json(path.read_bytes())
+        except ValueError as error:
             raise ValueError(f"{path} is damaged ({error}): remove it, its games are played again") from error
         if not isinstance(content, dict):
             raise ValueError(f"{path} is damaged (no JSON object): remove it, its games are played again")
@@ -132,7 +133,10 @@ def indexed_tables(folder: Path) -> list[Path]:
     path = folder / INDEX_FILE
     if not path.is_file():
         return []
-    paths = [folder / table["name"] for table in json.loads(path.read_bytes())["tables"]]
+    try:
+        paths = [folder / table["name"] for table in parse_json(path.read_bytes())["tables"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged ({error}): remove it; its games are then not shown") from error
     return [each for each in paths if each.is_file()]
 
 
@@ -165,7 +169,7 @@ def _left_out(folder: Path) -> int:
     """Return how many tables an earlier attempt has left out."""
     path = folder / INDEX_FILE
     try:
-        return int(json.loads(path.read_bytes())["left_out"]) if path.is_file() else 0
+        return int(parse_json(path.read_bytes())["left_out"]) if path.is_file() else 0
     except (ValueError, KeyError, TypeError):
         return 0
 

@@ -14,6 +14,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from suphx.atomic_file import write_atomically
+from suphx.json_text import parse_json
 
 _HEADER_KEY = "suphx"
 _DIGEST_KEY = "tensors_sha256"
@@ -102,8 +103,8 @@ def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
 
 def _header(path: Path, text: str) -> Header:
     try:
-        header = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        header = parse_json(text)
+    except ValueError as error:
         raise ValueError(f"{path} has a damaged header ({error}): restore it or train again") from error
     if not isinstance(header, dict):
         raise ValueError(f"{path} has a damaged header (no object): restore it or train again")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from suphx.json_text import parse_json
 from suphx.kernel.jit import cache_folder
 from suphx.kernel.source_closure import PROJECT_ROOT, closure
 
@@ -41,7 +42,7 @@ def _mark(group: str) -> Path:
 
 def _is_compiled(mark: Path) -> bool:
     try:
-        names = json.loads(mark.read_text())
+        names = parse_json(mark.read_text())
     except (OSError, ValueError):
         return False
     kernels = mark.parent.parent

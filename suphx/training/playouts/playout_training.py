@@ -26,6 +26,7 @@ from torch import Tensor
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi import HEAD_NAMES, Encoder, Rules, find_encoder, tenhou
+from suphx.json_text import parse_json
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.computation import Calibration
 from suphx.models.device import find_device, torch_threads
@@ -188,7 +189,7 @@ class PlayoutJob:
         config = {name: value for name, value in asdict(self.config).items() if name not in FREE_KEYS}
         nets = [asdict(net.config) for net in self.start.nets]
         same = {"config": config, "nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
-        return dict(json.loads(json.dumps(same | {START_DIGEST: self.start.digest()})))
+        return dict(parse_json(json.dumps(same | {START_DIGEST: self.start.digest()})))
 
 
 class PlayoutRun:

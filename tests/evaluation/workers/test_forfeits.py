@@ -64,6 +64,9 @@ def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_pa
         assert (len(data), hashlib.sha256(data).hexdigest()) == (table["bytes"], table["sha256"])
     logs = list(parse_all([tmp_path / table["name"] for table in index["tables"]], 1, quarantine=Quarantine()))
     assert len(logs) == 8
+    (tmp_path / INDEX_FILE).write_text("[" * 9999)
+    with pytest.raises(ValueError, match=f"{INDEX_FILE} is damaged"):
+        indexed_tables(tmp_path)
 
 
 def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path: Path) -> None:

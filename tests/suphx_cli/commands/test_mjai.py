@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -68,7 +68,9 @@ def test_what_is_no_address_is_refused() -> None:
 def test_a_server_behind_standard_input_learns_the_name(
     options: list[str], name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", StringIO('{"type":"hello","protocol":"mjsonp","protocol_version":3}\n'))
+    monkeypatch.setattr(
+        sys, "stdin", TextIOWrapper(BytesIO(b'{"type":"hello","protocol":"mjsonp","protocol_version":3}\n'))
+    )
     assert cli.main(["mjai", "--agent", "ukeire", *options]) == 0
     assert json.loads(capfd.readouterr().out) == {"type": "join", "name": name, "room": "default"}
 

@@ -42,7 +42,7 @@ class PageClient:
         """Send a message."""
         self._socket.send(json.dumps(message))
 
-    def send_text(self, text: str) -> None:
+    def send_text(self, text: str | bytes) -> None:
         """Send anything."""
         self._socket.send(text)
 

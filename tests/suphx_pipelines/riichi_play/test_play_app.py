@@ -350,6 +350,8 @@ def test_no_message_has_hidden_tiles(server: LocalServer) -> None:
     ("text", "reason"),
     [
         ("{", "not JSON"),
+        ("[" * 4000, "not JSON"),
+        (b'{"type": "new"}', "not JSON"),  # a binary frame
         ("[]", "no known type"),
         ('{"type": "win"}', "no known type"),
         ('{"type": []}', "no known type"),
@@ -359,7 +361,7 @@ def test_no_message_has_hidden_tiles(server: LocalServer) -> None:
         ('{"type": "sit", "table": 7}', "wrong discard or table"),
     ],
 )
-def test_what_no_page_sends_is_refused(server: LocalServer, text: str, reason: str) -> None:
+def test_what_no_page_sends_is_refused(server: LocalServer, text: str | bytes, reason: str) -> None:
     with PageClient(server) as page:
         page.send_text(text)
         assert reason in page.refusal()

@@ -88,7 +88,9 @@ def test_hands_that_other_code_has_played_are_told(tmp_path: Path, caplog: pytes
     ]
 
 
-@pytest.mark.parametrize("text", ["games of mine\n", "[]\n", '{"agent": "a"}\n', '{"loss": 1.0}', "notes", "\n"])
+@pytest.mark.parametrize(
+    "text", ["games of mine\n", "[]\n", '{"agent": "a"}\n', '{"loss": 1.0}', "notes", "\n", "[" * 9999 + "\n"]
+)
 def test_other_files_are_refused_and_stay(tmp_path: Path, text: str) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text(text)
@@ -106,7 +108,8 @@ def test_a_file_that_is_no_text_is_refused_and_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["{}", "[1]", "nonsense", '{"base_points": [1.0]}', '{"base_points": ["x"]}', "KEYS OF ANOTHER LENGTH"]
+    "line",
+    ["{}", "[1]", "nonsense", "[" * 9999, '{"base_points": [1.0]}', '{"base_points": ["x"]}', "KEYS OF ANOTHER LENGTH"],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "results.jsonl"

@@ -81,6 +81,16 @@ def test_a_404_that_does_not_name_the_object_is_an_error(cluster: Cluster, api: 
     assert api.get("rayjobs", "run-1") is not None
 
 
+@pytest.mark.parametrize("answer", ["<html>", "[" * 9999])
+def test_what_is_no_answer_of_kubernetes_is_an_error_that_names_the_server(
+    answer: str, cluster: Cluster, api: ClusterApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.put("rayjobs", {"metadata": {"name": "run-1"}, "spec": {}})
+    monkeypatch.setattr("tests.suphx_platform.cluster.fake_api_server.json.dumps", lambda _: answer)
+    with pytest.raises(ClusterError, match=r"http://127.* answers with something else than JSON .*no proxy answers"):
+        api.get("rayjobs", "run-1")
+
+
 @pytest.fixture
 def quick_outages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses of hundredths of a second, and lines about outages however short."""

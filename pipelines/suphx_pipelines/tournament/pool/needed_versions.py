@@ -6,10 +6,10 @@ A stored game names its agents by the digests of their nets, and is played again
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from suphx.json_text import parse_json
 from suphx_pipelines.tournament.pool.candidate_versions import NightRecipe, named_versions
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_night_of, read_history
@@ -110,7 +110,7 @@ class _Nights:
     def _are_in(self, text: bytes, version: LostVersion, has_file: Callable[[str], bool]) -> bool:
         """Tell whether the pool of a ``pool.json`` has an agent with these nets, and all their files; damaged: no."""
         try:
-            own = [each for each in pool_of(json.loads(text)).entrants if each.digest == version.digest]
+            own = [each for each in pool_of(parse_json(text)).entrants if each.digest == version.digest]
             return any(each.has_nets and self._is_whole(each, has_file) for each in own)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             return False

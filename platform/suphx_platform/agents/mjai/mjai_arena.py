@@ -3,27 +3,46 @@
 On the first two every line is answered. A line with one event is answered by a move only if that event asks for one:
 mjai's own server refuses another answer to ``dora`` or ``reach_accepted``, which it sends while it waits for nobody. On
 a WebSocket only ``request_action`` is, with its ``request_id``.
+
+A line has at most ``MAX_LINE`` bytes, and a server that sends no whole line for ``SILENT_SECONDS`` is left.
 """
 
 from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TextIO
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 from urllib.parse import urlsplit
 
+from suphx.json_text import parse_json
+
 if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
     from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
     from suphx_platform.agents.mjai.mjai_program import Event
 
 _CONNECT_SECONDS = 30.0
+SILENT_SECONDS = 1800.0
+"""A room may wait for more players, and people think; a server that is silent for longer has forgotten its players."""
+MAX_LINE = 1 << 20
+"""Bytes of one line; all events of a hanchan in one list have about 100,000."""
+_PIECE = 1 << 16
+_LEAST_SECONDS = 0.001
 _SHOWN = 100
-_ASKING = {"tsumo", "dahai", "chi", "pon", "reach", "ankan", "kakan", "request_action"}
+_ASKING = ("tsumo", "dahai", "chi", "pon", "reach", "ankan", "kakan", "request_action")
 """Types of events after which a player may have to decide."""
 
 
-def play_lines(player: MjaiPlayer, lines: Iterable[str], output: TextIO, *, name: str = "", room: str = "") -> int:
+def read_lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file or pipe; ValueError for one over ``MAX_LINE`` bytes."""
+    while line := file.readline(MAX_LINE + 1):
+        yield _checked(line)
+
+
+def play_lines(player: MjaiPlayer, lines: Iterable[bytes], output: TextIO, *, name: str = "", room: str = "") -> int:
     """Answer every line, a JSON object or a list of them, until there are no more; return how many it were.
 
     A server that says ``hello`` is asked for a seat in ``room``, for ``name``. ValueError for a line that is no JSON
@@ -48,17 +67,41 @@ def play_lines(player: MjaiPlayer, lines: Iterable[str], output: TextIO, *, name
 
 
 def play_on_tcp(player: MjaiPlayer, host: str, port: int, *, name: str, room: str) -> int:
-    """Play on a server that sends lines; return how many. OSError if it cannot be reached."""
+    """Play on a server that sends lines; return how many. ValueError if it cannot be reached, fails or is silent."""
     try:
         connection = socket.create_connection((host, port), _CONNECT_SECONDS)
     except OSError as error:
         raise ValueError(
             f"{host}:{port} cannot be reached: {error.strerror or error}: check that it listens"
         ) from error
-    with connection, connection.makefile("r", encoding="utf-8") as lines:
-        connection.settimeout(None)
-        with connection.makefile("w", encoding="utf-8") as output:
-            return play_lines(player, lines, output, name=name, room=room)
+    try:
+        with connection, connection.makefile("w", encoding="utf-8") as output:
+            return play_lines(player, _lines_of(connection), output, name=name, room=room)
+    except TimeoutError as error:
+        raise ValueError(f"{host}:{port} {_SILENT.format(SILENT_SECONDS)}") from error
+    except OSError as error:
+        raise ValueError(f"{host}:{port} has broken off the connection: {error.strerror or error}") from error
+
+
+def _lines_of(connection: socket.socket) -> Iterator[bytes]:
+    """Yield the lines of a server, the last one perhaps without its end.
+
+    ValueError for a line over ``MAX_LINE`` bytes, TimeoutError if the next one is not there in ``SILENT_SECONDS``.
+    """
+    rest = b""
+    while True:
+        limit = time.monotonic() + SILENT_SECONDS
+        while b"\n" not in rest:
+            connection.settimeout(max(limit - time.monotonic(), _LEAST_SECONDS))
+            piece = connection.recv(_PIECE)
+            if not piece:
+                if rest:
+                    yield rest
+                return
+            rest = _checked(rest) + piece
+        connection.settimeout(SILENT_SECONDS)  # of the answer
+        line, _, rest = rest.partition(b"\n")
+        yield _checked(line)
 
 
 def play_on_websocket(player: MjaiPlayer, url: str, token: str) -> int:
@@ -74,10 +117,8 @@ def play_on_websocket(player: MjaiPlayer, url: str, token: str) -> int:
     num_asked = 0
     try:
         with connect(url, additional_headers=headers, open_timeout=_CONNECT_SECONDS) as connection:
-            for frame in connection:
-                if isinstance(frame, bytes):
-                    continue
-                message = json.loads(frame)
+            for frame in _frames(connection, url):
+                message = _parsed(frame)
                 player.see(message)
                 if isinstance(message, dict) and message.get("type") == "request_action":
                     num_asked += 1
@@ -88,6 +129,26 @@ def play_on_websocket(player: MjaiPlayer, url: str, token: str) -> int:
     except (OSError, WebSocketException) as error:
         raise ValueError(f"{_place(url)} cannot be reached or refuses: {error}: check the address and token") from error
     return num_asked
+
+
+def _frames(connection: ClientConnection, url: str) -> Iterator[str]:
+    """Yield the texts of a server until it closes the connection; ValueError if it sends none for a long time."""
+    from websockets.exceptions import ConnectionClosedOK
+
+    limit = time.monotonic() + SILENT_SECONDS
+    while True:
+        try:
+            frame = connection.recv(max(limit - time.monotonic(), 0))
+        except ConnectionClosedOK:
+            return
+        except TimeoutError as error:
+            raise ValueError(f"{_place(url)} {_SILENT.format(SILENT_SECONDS)}") from error
+        if isinstance(frame, str):
+            yield frame
+            limit = time.monotonic() + SILENT_SECONDS
+
+
+_SILENT = "has sent no whole message for {:g} s, or does not read the answers: connect again when a game begins"
 
 
 def _asks(message: Any) -> bool:
@@ -102,9 +163,19 @@ def _place(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
 
 
-def _parsed(line: str) -> Any:
+def _checked(line: bytes) -> bytes:
+    """Return a line, or the part of it that has come; ValueError if it is too long."""
+    if len(line) > MAX_LINE:
+        raise ValueError(f"a line has more than {MAX_LINE:,} bytes: send one mjai event, or a list of events, per line")
+    return line
+
+
+def _parsed(line: str | bytes) -> Any:
     try:
-        return json.loads(line)
-    except json.JSONDecodeError:
+        return parse_json(line)
+    except ValueError as error:
         text = line.strip()[:_SHOWN]
-        raise ValueError(f"{text!r} is not JSON: send one mjai event, or a list of events, per line") from None
+        shown = text if isinstance(text, str) else text.decode(errors="replace")
+        raise ValueError(
+            f"{shown!r} is not JSON ({error}): send one mjai event, or a list of events, per line"
+        ) from error

@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from suphx.json_text import parse_json
 from suphx.printable_text import shortened
 from suphx_platform.agents.mjai.program_channel import ProgramAddress
 
@@ -65,11 +66,9 @@ class MjaiProgram:
         self._limit = self._move_seconds
         self.has_answered = True
         try:
-            reply = json.loads(line)
-        except RecursionError as error:
-            raise self._error(f"its answer is nested too deeply: {line!r:.200}") from error
+            reply = parse_json(line)
         except ValueError as error:
-            raise self._error(f"its answer is not JSON: {line!r:.200}") from error
+            raise self._error(f"its answer is not JSON: {line!r:.200} ({error})") from error
         if not isinstance(reply, dict):
             raise self._error(f"its answer is no JSON object: {line!r:.200}")
         return reply

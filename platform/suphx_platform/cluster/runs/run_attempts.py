@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, Protocol, get_args
 
+from suphx.json_text import parse_json
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
@@ -138,7 +139,7 @@ def merged(one: Mapping[int, Attempt], other: Mapping[int, Attempt]) -> dict[int
 def from_bytes(data: bytes) -> Attempt | None:
     """Return the attempt of a record; None if it is damaged."""
     try:
-        values = json.loads(data)
+        values = parse_json(data)
         known = {field.name: values[field.name] for field in fields(Attempt) if field.name in values}
         known["last_lines"] = tuple(map(str, known.get("last_lines", ())))
         attempt = Attempt(**known)

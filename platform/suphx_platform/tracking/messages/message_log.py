@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from suphx.json_text import parse_json
+
 Message = dict[str, Any]
 """JSON; ``do`` says what it asks for."""
 
@@ -140,8 +142,8 @@ class MessageLog:
 
 def _message(line: bytes) -> Message:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
+        found = parse_json(line)
+    except ValueError:
         found = None
     is_message = isinstance(found, dict) and isinstance(found.get("do"), str)
     return found if is_message else {"do": "damaged line", "text": line.decode(errors="replace")}

@@ -38,6 +38,7 @@ from suphx.games.doudizhu.table import (
     TABLE,
     Rules,
 )
+from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 
 Bids: TypeAlias = tuple[tuple[str, int], ...]
@@ -238,11 +239,7 @@ def decoded(data: bytes) -> str:
 
 def parse_line(line: str) -> GameRecord:
     """Return the game of a line of JSON; ValueError says what is wrong with it."""
-    try:
-        values = json.loads(line)
-    except RecursionError as error:
-        raise ValueError(f"this is no record of {GAME}: {error}") from error
-    return GameRecord.from_json(values)
+    return GameRecord.from_json(parse_json(line))
 
 
 def _players(values: Mapping[str, Any]) -> tuple[str, str, str]:

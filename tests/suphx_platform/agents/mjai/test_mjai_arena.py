@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import pytest
 from websockets.sync.server import ServerConnection, serve
 
 from suphx.selfplay.agents.agent import load_agent
-from suphx_platform.agents.mjai.mjai_arena import play_lines, play_on_tcp, play_on_websocket
+from suphx_platform.agents.mjai import mjai_arena
+from suphx_platform.agents.mjai.mjai_arena import MAX_LINE, play_lines, play_on_tcp, play_on_websocket, read_lines
 from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
 from tests.suphx_platform.agents.mjai.arena_lines import FIRST_TURN, START, TO_DISCARD
 
@@ -25,14 +27,18 @@ def player() -> MjaiPlayer:
     return MjaiPlayer(load_agent("ukeire"))
 
 
+def sent(*messages: object) -> list[bytes]:
+    return [json.dumps(message).encode() for message in messages]
+
+
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
 def test_every_line_is_answered_whether_it_has_one_event_or_many(player: MjaiPlayer) -> None:
     single, together = StringIO(), StringIO()
-    assert play_lines(player, [json.dumps(event) for event in TO_DISCARD], single) == 5
-    assert play_lines(player, [json.dumps(START), "\n", json.dumps(FIRST_TURN)], together) == 3
+    assert play_lines(player, sent(*TO_DISCARD), single) == 5
+    assert play_lines(player, [*sent(START), b"\n", *sent(FIRST_TURN)], together) == 3
     *before, discard = lines(single.getvalue())
     assert before == [NONE] * 4
     assert (discard["type"], discard["actor"]) == ("dahai", 1)
@@ -48,10 +54,10 @@ def test_an_event_alone_that_asks_nobody_is_answered_by_none(player: MjaiPlayer)
     start = [{**event, "tehais": hands} if event["type"] == "start_kyoku" else event for event in TO_DISCARD[:-1]]
     drawn = [{**TO_DISCARD[-1], "pai": "2p"}, kan, rinshan, dora]
     single, together = StringIO(), StringIO()
-    play_lines(player, [json.dumps(event) for event in (*start, *drawn)], single)
+    play_lines(player, sent(*start, *drawn), single)
     assert [answer["type"] for answer in lines(single.getvalue())][-3:] == ["none", "dahai", "none"]
     other = MjaiPlayer(load_agent("ukeire"))
-    play_lines(other, [json.dumps([*start, drawn[0]]), json.dumps(drawn[1:])], together)
+    play_lines(other, sent([*start, drawn[0]], drawn[1:]), together)
     assert lines(together.getvalue())[-1]["type"] == "dahai", (
         "in a list the last event may come after the one that asks"
     )
@@ -59,11 +65,24 @@ def test_an_event_alone_that_asks_nobody_is_answered_by_none(player: MjaiPlayer)
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("{", "line 2: '{' is not JSON: send one mjai event"), ('"x"', "line 2: 'x' is no mjai event")],
+    [
+        (b"{", r"line 2: '{' is not JSON \(.*\): send one mjai event"),
+        (b"[" * 100_000, r"line 2: '\[+' is not JSON \(nested too deeply\)"),
+        (b"\xff", r"line 2: '.' is not JSON \(.*\): send one mjai event"),
+        (b'"x"', "line 2: 'x' is no mjai event"),
+        (b'{"type": []}', r"line 2: \[\] is no type of an event: "),
+    ],
 )
-def test_a_damaged_line_is_named(line: str, message: str, player: MjaiPlayer) -> None:
+def test_a_damaged_line_is_named(line: bytes, message: str, player: MjaiPlayer) -> None:
     with pytest.raises(ValueError, match=message):
-        play_lines(player, [json.dumps(START), line], StringIO())
+        play_lines(player, [*sent(START), line], StringIO())
+
+
+def test_a_line_without_an_end_is_refused_after_a_megabyte(player: MjaiPlayer) -> None:
+    endless = BytesIO(b" " * (4 * MAX_LINE))
+    with pytest.raises(ValueError, match="a line has more than 1,048,576 bytes"):
+        play_lines(player, read_lines(endless), StringIO())
+    assert endless.tell() == MAX_LINE + 1
 
 
 def test_a_tcp_server_gives_a_seat_and_asks(player: MjaiPlayer) -> None:
@@ -87,6 +106,50 @@ def test_a_tcp_server_gives_a_seat_and_asks(player: MjaiPlayer) -> None:
     assert [answer["type"] for answer in answers[1:]] == ["none"] * 4 + ["dahai"]
     with pytest.raises(ValueError, match=f"127.0.0.1:{port} cannot be reached"):
         play_on_tcp(player, "127.0.0.1", port, name="A", room="hall")
+
+
+def flood(connection: socket.socket) -> None:
+    try:
+        while True:
+            connection.sendall(b"x" * 65536)
+    except ConnectionError:
+        return
+
+
+def drip(connection: socket.socket) -> None:
+    """Send bytes of a line that never ends, each long before the player's patience is over."""
+    try:
+        while True:
+            connection.sendall(b" ")
+            time.sleep(0.01)
+    except ConnectionError:
+        return
+
+
+@pytest.mark.parametrize(
+    ("peer", "message"),
+    [
+        (flood, "a line has more than 1,048,576 bytes"),
+        (lambda connection: connection.recv(1), r"127\.0\.0\.1:\d+ has sent no whole message for 0.2 s"),
+        (drip, r"127\.0\.0\.1:\d+ has sent no whole message for 0.2 s"),
+    ],
+)
+def test_a_hostile_tcp_server_is_left(
+    peer: Callable[[socket.socket], object], message: str, player: MjaiPlayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mjai_arena, "SILENT_SECONDS", 0.2)
+
+    def serve_one(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection:
+            peer(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve_one, args=(server,))
+        thread.start()
+        with pytest.raises(ValueError, match=message):
+            play_on_tcp(player, "127.0.0.1", server.getsockname()[1], name="A", room="hall")
+        thread.join()
 
 
 def on_websocket(ask: Callable[[ServerConnection], None], player: MjaiPlayer, token: str) -> int:
@@ -115,6 +178,21 @@ def test_a_websocket_server_gets_answers_to_its_requests_only(player: MjaiPlayer
     assert on_websocket(ask, player, "secret") == 1
     assert seen["token"] == "Bearer secret"
     assert (seen["answer"]["type"], seen["answer"]["request_id"]) == ("dahai", 41)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [("[" * 10_000, r"is not JSON \(nested too deeply\)"), ("{", "'{' is not JSON"), ('{"type": []}', "is no type")],
+)
+def test_a_damaged_frame_is_named(frame: str, message: str, player: MjaiPlayer) -> None:
+    with pytest.raises(ValueError, match=message):
+        on_websocket(lambda connection: connection.send(frame), player, "")
+
+
+def test_a_silent_websocket_is_left(player: MjaiPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mjai_arena, "SILENT_SECONDS", 0.2)
+    with pytest.raises(ValueError, match=r"ws://127.0.0.1:\d+/ws has sent no whole message for 0.2 s"):
+        on_websocket(lambda connection: connection.recv(), player, "")
 
 
 def test_a_websocket_that_breaks_off_is_an_error_without_secrets(player: MjaiPlayer) -> None:

@@ -84,8 +84,8 @@ def test_a_child_that_outlives_its_parent_ends_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("print('[' * 100_000, flush=True)", "its answer is nested too deeply"),
-        ("print('{\"type\": ' + '{\"a\":' * 100_000, flush=True)", "its answer is nested too deeply"),
+        ("print('[' * 100_000, flush=True)", r"its answer is not JSON: b'\[\[.*nested too deeply"),
+        ("print('{\"type\": ' + '{\"a\":' * 100_000, flush=True)", r"its answer is not JSON: .*nested too deeply"),
         ("print('9' * 100_000, flush=True)", "its answer is not JSON"),
         ("print('[]', flush=True)", "its answer is no JSON object"),
         ("os.write(1, bytes([255, 254, 10]))", "its answer is not JSON"),

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Literal
 
+from suphx.json_text import parse_json
 from suphx_platform.bench.riichi.mahjax.mahjax_process import MISSING
 
 PACKAGE = "mahjax==0.1.6"
@@ -51,7 +51,7 @@ class MahjaxPeer:
         """Wait until ``process`` is ready; it writes its messages to ``errors``. ValueError if it ends."""
         self._process = process
         self._errors = errors
-        ready = json.loads(self._answer())
+        ready = parse_json(self._answer())
         self.version: str = ready["mahjax"]
         self.jax_version: str = ready["jax"]
         self.compile_seconds: float = ready["compile_seconds"]

@@ -22,6 +22,7 @@ from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES, GameLog
 from suphx.games.riichi.table.rule_flag import RuleValues
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.tile import NUM_TILES
+from suphx.json_text import parse_json
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, I64, U8, U16, Records, field, record_dtype
 
@@ -217,8 +218,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError(f"{folder} is no finished game store (store.json is missing): run the records stage again")
     try:
-        manifest = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
+        manifest = parse_json(path.read_bytes())
+    except ValueError as error:
         raise ValueError(f"{path} is not JSON ({error}): {_DAMAGED}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         given = manifest.get("format") if isinstance(manifest, dict) else None
