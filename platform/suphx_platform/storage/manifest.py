@@ -76,7 +76,7 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
 
 def _parsed(data: bytes) -> dict[str, Any]:
     try:
-        manifest = json.loads(data, parse_constant=_refuse)
+        manifest = json.loads(data, parse_constant=_refuse)  # noqa: TID251 - which parse_json does not know
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"it is not JSON: {shortened(str(error), 200)}") from None
     if not isinstance(manifest, dict):
