@@ -1,4 +1,4 @@
-"""What one player did over many recorded games: placements, stable rank, wins, deal-ins, riichi and calls (table 5).
+"""What one player did over many recorded games: placements, wins, deal-ins, riichi and calls (table 5), stable rank.
 
 Rates are per kyoku, draws included. A double ron is two wins and two deal-ins, so that a table's deal-ins are its wins
 by ron; ``deal_in_kyoku_rate`` counts it once. Points of a win are those of the hand, without honba and sticks; whoever
@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suphx.evaluation.stable_rank import F64, stable_rank, stable_ranks
+from suphx.evaluation.stable_rank import F64, rank_terms, ranks_of
 from suphx.evaluation.statistics import (
     LEVEL,
     Interval,
@@ -24,6 +24,7 @@ from suphx.evaluation.statistics import (
     expanded_level,
     percentile_interval,
     resample_sums,
+    stable_rank_interval,
 )
 from suphx.games.riichi import STATISTICS_COLUMNS as STATISTICS_COLUMNS
 from suphx.games.riichi import STATISTICS_RATIOS as STATISTICS_RATIOS
@@ -38,6 +39,30 @@ PLACE_COLUMN = _INDEX["place"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TenhouRank:
+    """The stable rank of a player over the games in Tenhou's rooms, each with the points of its room and length."""
+
+    rooms: dict[str, int]
+    """Games in each room; other games have no part in the rank."""
+    stable_rank: float
+    """In dan; nan without such a game, and infinite without a fourth place."""
+    interval: Interval
+
+    @classmethod
+    def of(cls, logs: Sequence[tuple[str, int, Sequence[int]]], seed: int = 0) -> TenhouRank:
+        """Return that of games: room ("" elsewhere), winds, and how often the player came first to fourth."""
+        games = [(room, num_winds, counts) for room, num_winds, counts in logs if room]
+        parts = [
+            rank_terms(np.array([counts]), room, "tonpuu" if num_winds == 1 else "hanchan")
+            for room, num_winds, counts in games
+        ]
+        terms = np.concatenate([np.zeros((0, 2)), *parts])
+        rank = float(ranks_of(terms.sum(axis=0, keepdims=True))[0])
+        rooms = Counter(room for room, _, _ in games)
+        return cls(rooms=dict(sorted(rooms.items())), stable_rank=rank, interval=stable_rank_interval(terms, seed=seed))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerStatistics:
     """Numbers of one player; each ratio has its 95% interval (bootstrap over games, or walls) in ``intervals``.
 
@@ -46,8 +71,6 @@ class PlayerStatistics:
     """
 
     player: str
-    room: str
-    """The room whose points the stable rank uses."""
     games: int
     unfinished_games: int
     """Games without a final score: they are in no other number."""
@@ -55,8 +78,6 @@ class PlayerStatistics:
     placements: tuple[int, int, int, int]
     """Games in first to fourth place."""
     average_placement: float
-    stable_rank: float
-    stable_rank_interval: Interval
     win_rate: float
     deal_in_rate: float
     """Wins by ron on this player's tiles for each kyoku."""
@@ -73,22 +94,30 @@ class PlayerStatistics:
     average_win_turn: float
     """Own discards before the win, and one more for a self-drawn win."""
     intervals: dict[str, Interval]
+    tenhou: TenhouRank | None = None
+    """None of a match of agents."""
 
     def to_json(self) -> dict[str, object]:
         """Return plain JSON values: intervals as [low, high], infinite and missing numbers as null."""
         values: dict[str, object] = {name: _plain(value) for name, value in asdict(self).items()}
-        values["stable_rank_interval"] = _pair(self.stable_rank_interval)
+        del values["tenhou"]
+        if self.tenhou is not None:
+            values["stable_rank"] = _plain(self.tenhou.stable_rank)
+            values["stable_rank_interval"] = _pair(self.tenhou.interval)
+            values["rooms"] = self.tenhou.rooms
         values["intervals"] = {name: _pair(interval) for name, interval in self.intervals.items()}
         return values
 
 
-def player_statistics(logs: Iterable[GameLog], player: str, *, room: str = "expert", seed: int = 0) -> PlayerStatistics:
+def player_statistics(logs: Iterable[GameLog], player: str, *, seed: int = 0) -> PlayerStatistics:
     """Return the statistics of ``player`` over the games that have that name at a seat; ``logs`` is read once.
 
     A name at several seats of a game counts as one player who played the game several times; such a game is drawn as a
-    whole for the intervals. ``seed`` is that of the bootstrap. ValueError if no finished game has the name.
+    whole for the intervals. The stable rank is that of the games in Tenhou's rooms. ``seed`` is that of the bootstrap.
+    ValueError if no finished game has the name.
     """
     rows: list[list[int]] = []
+    places: list[tuple[str, int, list[int]]] = []
     names: Counter[str] = Counter()
     unfinished = 0
     for log in logs:
@@ -96,11 +125,13 @@ def player_statistics(logs: Iterable[GameLog], player: str, *, room: str = "expe
         row = game_row(log, player)
         if row is not None:
             rows.append(row)
+            places.append((log.room, log.rules.num_winds, row[:4]))
         elif player in log.names:
             unfinished += 1
     if not rows:
         raise ValueError(_absence(player, names, unfinished))
-    return summarise_rows(np.array(rows, np.int64), player, room=room, unfinished=unfinished, seed=seed)
+    found = summarise_rows(np.array(rows, np.int64), player, unfinished=unfinished, seed=seed)
+    return replace(found, tenhou=TenhouRank.of(places, seed))
 
 
 def summarise_rows(
@@ -108,7 +139,6 @@ def summarise_rows(
     player: str,
     *,
     clusters: ArrayLike | None = None,
-    room: str = "expert",
     unfinished: int = 0,
     seed: int = 0,
 ) -> PlayerStatistics:
@@ -126,13 +156,10 @@ def summarise_rows(
     values["average_placement"] = average_placement(placements)
     return PlayerStatistics(
         player=player,
-        room=room,
         games=int(sums[_INDEX["games"]]),
         unfinished_games=unfinished,
         kyoku=int(sums[_INDEX["kyoku"]]),
         placements=placements,
-        stable_rank=stable_rank(placements, room),
-        stable_rank_interval=percentile_interval(stable_ranks(samples[:, :4], room), level),
         intervals={name: percentile_interval(_ratio(samples, name), level) for name in STATISTICS_RATIOS},
         **values,
     )

@@ -2,7 +2,8 @@
 
 Paper, section 4.1, equation 7 and table 6. Table 6 is mixed: its points for first and second place are those of an
 East-only game, its points for fourth place those of a hanchan. Here both lengths stand on their own: an East-only game
-moves two thirds of the points of a hanchan, so that the stable rank is the same formula for both.
+moves two thirds of the points of a hanchan, so that the stable rank is the same formula for both. It has a meaning in
+Tenhou's rooms only, against the players there: of games among agents there is none.
 """
 
 from __future__ import annotations
@@ -10,16 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.finite_number import is_finite_number
+from suphx.number_range import Range, check_ranges
 
 F64: TypeAlias = NDArray[np.float64]
 
 LENGTHS = ("hanchan", "tonpuu")
+_TONPUU_SHARE = 2 / 3
 ROOM_POINTS = {"general": (30, 15), "advanced": (60, 15), "expert": (75, 30), "phoenix": (90, 45)}
 """Points for first and second place of a hanchan in each room; the third place has none."""
 DAN_STEP = 15
@@ -75,19 +78,28 @@ def stable_rank(counts: Sequence[int], room: str = "expert", length: str = "hanc
     infinite, and not a number (nan) if there is neither a first nor a second place either.
     ValueError for anything but four counts >= 0, for an unknown room or length.
     """
-    if length not in LENGTHS:
-        raise ValueError(f"length is {length!r}: use one of {', '.join(LENGTHS)}")
     if len(counts) != 4 or not all(count >= 0 and math.isfinite(count) for count in counts):
         raise ValueError(f"counts are {list(counts)}: give four numbers >= 0, games in first to fourth place")
-    return float(stable_ranks(np.asarray([counts], np.float64), room)[0])
+    return float(ranks_of(rank_terms(np.asarray([counts], np.float64), room, length))[0])
 
 
-def stable_ranks(counts: F64 | NDArray[np.int64], room: str = "expert") -> F64:
-    """Return the stable rank of each row of placement counts: [n, 4] -> float64 [n]; inf and nan as ``stable_rank``."""
+def rank_terms(counts: F64 | NDArray[np.int64], room: str = "expert", length: str = "hanchan") -> F64:
+    """Return [points won, points that each dan costs] of each row of placement counts: [n, 4] -> float64 [n, 2].
+
+    The sums over games in any rooms and of both lengths have the stable rank ``ranks_of``. ValueError for an unknown
+    room or length.
+    """
+    if length not in LENGTHS:
+        raise ValueError(f"length is {length!r}: use one of {', '.join(LENGTHS)}")
     first, second = _room_points(room)
-    gains = first * counts[:, 0] + second * counts[:, 1]
+    terms = np.stack([first * counts[:, 0] + second * counts[:, 1], DAN_STEP * counts[:, 3]], axis=1)
+    return np.asarray(terms, np.float64) * (1 if length == "hanchan" else _TONPUU_SHARE)
+
+
+def ranks_of(terms: F64) -> F64:
+    """Return the stable rank of each row of sums of ``rank_terms``: [n, 2] -> float64 [n]; inf and nan as there."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        ranks: F64 = gains / (DAN_STEP * counts[:, 3]) - 2
+        ranks: F64 = terms[:, 0] / terms[:, 1] - 2
     return ranks
 
 
@@ -106,17 +118,16 @@ class TargetRewardConfig:
 
     room: str = "expert"
     """Tenhou's room: general, advanced, expert or phoenix. The paper's agents play in the expert room."""
-    dan: int = 8
+    dan: Annotated[int, Range(1, 10)] = 8
     """Dan of the player, 1 to 10. At its stable rank a player wins and loses equal points; 8 is that of the paper's RL
     agents."""
-    points: tuple[float, ...] = ()
+    points: tuple[Annotated[float, Range(-1_000_000, 1_000_000)], ...] = ()
     """Four rewards, for first to fourth place, instead of those of room and dan."""
 
     def __post_init__(self) -> None:
         if self.room not in ROOM_POINTS:
             raise ValueError(f"room is {self.room!r}: use one of {', '.join(ROOM_POINTS)}")
-        if not 1 <= self.dan <= len(GRADES) - _FIRST_DAN:
-            raise ValueError(f"dan is {self.dan}: use 1 to {len(GRADES) - _FIRST_DAN}")
+        check_ranges(self)
         is_right = len(self.points) == 4 and all(map(is_finite_number, self.points)) and len(set(self.points)) > 1
         if self.points and not is_right:
             raise ValueError(f"points is {list(self.points)}: give four numbers that are not all equal, or none")

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx.evaluation.stable_rank import F64, stable_ranks
+from suphx.evaluation.stable_rank import F64, ranks_of
 
 NUM_SAMPLES = 2_000
 LEVEL = 0.95
@@ -156,25 +156,13 @@ def proportion_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
 
 
 def stable_rank_interval(
-    places: ArrayLike,
-    clusters: ArrayLike | None = None,
-    room: str = "expert",
-    *,
-    num_samples: int = NUM_SAMPLES,
-    level: float = LEVEL,
-    seed: int = 0,
+    terms: F64, *, num_samples: int = NUM_SAMPLES, level: float = LEVEL, seed: int = 0
 ) -> Interval:
-    """Return the interval of the stable rank of ``places`` [n] (1-4), one a game; one cluster's are drawn together.
-
-    ValueError without a game, or for other places.
-    """
-    own = np.asarray(places)
-    rows = (own[:, None] == np.arange(1, 5)).astype(np.float64)
-    if not len(rows) or not rows.any(axis=1).all():
-        raise ValueError("give the place of at least one game, each from 1 to 4")
-    independent = rows if clusters is None else cluster_sums(rows, clusters)
-    samples = resample_sums(independent, num_samples, seed)
-    return percentile_interval(stable_ranks(samples, room), expanded_level(level, len(independent)))
+    """Return the interval of the stable rank of games with the ``rank_terms`` [n, 2]; nan of fewer than two games."""
+    if len(terms) < 2:
+        return Interval(math.nan, math.nan)
+    samples = resample_sums(terms, num_samples, seed)
+    return percentile_interval(ranks_of(samples), expanded_level(level, len(terms)))
 
 
 def paired_difference(

@@ -15,7 +15,7 @@ from suphx.games.riichi.records.log.game_statistics import game_row
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, empty_result, move
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.table.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, NAGASHI_MANGAN, TRIPLE_RON_DRAW, WIN_RESULT
 
 ANNA, BEN, CLEO, DAN = range(4)
@@ -51,8 +51,11 @@ def game(
     *kyokus: KyokuLog,
     final: tuple[int, int, int, int] | None = (40_000, 30_000, 20_000, 10_000),
     names: tuple[str, str, str, str] = NAMES,
+    room: str = "",
+    rules: Rules | None = None,
 ) -> GameLog:
-    return GameLog(id="game", rules=tenhou(), names=names, kyokus=list(kyokus), final_scores=final)
+    kyoku_logs = list(kyokus)
+    return GameLog(id="game", rules=rules or tenhou(), names=names, kyokus=kyoku_logs, final_scores=final, room=room)
 
 
 DRAW = result_of(EXHAUSTIVE_DRAW)
@@ -62,7 +65,7 @@ def test_games_and_placements_are_counted() -> None:
     logs = [game(kyoku(DRAW)), game(kyoku(DRAW), kyoku(DRAW), final=(10_000, 50_000, 20_000, 20_000))]
     found = player_statistics(logs, "Anna")
     assert (found.games, found.kyoku, found.placements) == (2, 3, (1, 0, 0, 1))
-    assert (found.average_placement, found.stable_rank) == (2.5, 3.0)
+    assert found.average_placement == 2.5
     assert player_statistics(logs, "Dan").placements == (0, 0, 1, 1)
 
 
@@ -141,7 +144,6 @@ def test_intervals_hold_the_numbers_and_come_from_whole_games() -> None:
     assert interval.low < found.win_rate < interval.high
     # Ten equal kyoku a game are one observation: the half width is that of 60, not of 600.
     assert (interval.high - interval.low) / 2 == pytest.approx(1.96 * math.sqrt(2 / 9 / 60), rel=0.15)
-    assert found.stable_rank_interval.low <= found.stable_rank <= found.stable_rank_interval.high
     assert player_statistics(logs, "Anna").to_json() == found.to_json()
 
 
@@ -167,9 +169,38 @@ def test_intervals_of_six_walls_hold_the_truth_as_often_as_they_promise() -> Non
     assert held >= 368  # percentiles without the expansion: 351
 
 
-def test_the_room_changes_the_stable_rank() -> None:
-    logs = [game(kyoku(DRAW)), game(kyoku(DRAW), final=(0, 1, 2, 3))]
-    assert player_statistics(logs, "Anna", room="phoenix").stable_rank == 4.0
+def games_of_room(room: str, rules: Rules | None = None) -> list[GameLog]:
+    """One game in which Anna comes first, and one in which she comes fourth."""
+    return [game(kyoku(DRAW), final=final, room=room, rules=rules) for final in ((4, 3, 2, 1), (0, 1, 2, 3))]
+
+
+@pytest.mark.parametrize(
+    ("logs", "rank", "rooms"),
+    [
+        (games_of_room("phoenix"), 4, {"phoenix": 2}),
+        (games_of_room("expert"), 3, {"expert": 2}),
+        # 90 + 75 points won, 15 lost in each of two games for every dan and two more
+        (games_of_room("phoenix") + games_of_room("expert"), 3.5, {"expert": 2, "phoenix": 2}),
+        # An East-only game moves two thirds: 90 + 50 points won, 15 + 10 lost
+        (games_of_room("phoenix") + games_of_room("expert", tonpuu()), 3.6, {"expert": 2, "phoenix": 2}),
+        (games_of_room("expert") + games_of_room("") * 9, 3, {"expert": 2}),
+    ],
+)
+def test_the_stable_rank_is_that_of_the_rooms_of_the_games(
+    logs: list[GameLog], rank: float, rooms: dict[str, int]
+) -> None:
+    found = player_statistics(logs, "Anna")
+    assert found.tenhou is not None
+    assert found.tenhou.stable_rank == pytest.approx(rank)
+    assert found.tenhou.rooms == found.to_json()["rooms"] == rooms
+    assert found.tenhou.interval.low <= rank <= found.tenhou.interval.high
+
+
+def test_games_elsewhere_have_no_stable_rank() -> None:
+    found = player_statistics(games_of_room(""), "Anna").to_json()
+    assert (found["stable_rank"], found["stable_rank_interval"], found["rooms"]) == (None, [None, None], {})
+    row = game_row(game(kyoku(DRAW)), "Anna")
+    assert not {"stable_rank", "stable_rank_interval", "rooms"} & set(summarise_rows(np.array([row]), "Anna").to_json())
 
 
 def test_json_has_the_promised_keys_and_nothing_that_json_lacks() -> None:
@@ -179,8 +210,8 @@ def test_json_has_the_promised_keys_and_nothing_that_json_lacks() -> None:
     assert values["stable_rank"] is None
     assert values["average_win"] is None
     assert values["intervals"]["win_rate"] == [None, None]  # one game does not say how much games differ
-    promised = "games placements average_placement stable_rank stable_rank_interval win_rate deal_in_rate riichi_rate"
-    assert {*promised.split(), "call_rate", "average_win", "average_deal_in"} <= set(values)
+    promised = "games placements average_placement stable_rank stable_rank_interval rooms win_rate deal_in_rate"
+    assert {*promised.split(), "riichi_rate", "call_rate", "average_win", "average_deal_in"} <= set(values)
 
 
 def test_an_unknown_player_is_answered_with_some_who_are_there() -> None:
@@ -218,8 +249,10 @@ def test_all_real_games_of_suphx_give_the_known_figures(records: Path) -> None:
     found = player_statistics(suphx_games(records, None), "ⓝSuphx")
     assert (found.games, found.kyoku, found.placements) == (2_830, 30_070, (769, 810, 737, 514))
     assert found.average_placement == pytest.approx(2.352, abs=0.0005)
-    assert found.stable_rank == pytest.approx(8.63, abs=0.005)
-    assert found.stable_rank_interval.low == pytest.approx(7.6, abs=0.15)
-    assert found.stable_rank_interval.high == pytest.approx(9.9, abs=0.15)
+    assert found.tenhou is not None
+    assert found.tenhou.rooms == {"expert": 2_830}
+    assert found.tenhou.stable_rank == pytest.approx(8.63, abs=0.005)
+    assert found.tenhou.interval.low == pytest.approx(7.6, abs=0.15)
+    assert found.tenhou.interval.high == pytest.approx(9.9, abs=0.15)
     assert found.win_rate == pytest.approx(0.2196, abs=0.00005)
     assert found.deal_in_rate == pytest.approx(0.0998, abs=0.00005)

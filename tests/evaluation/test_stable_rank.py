@@ -12,8 +12,9 @@ from suphx.evaluation.stable_rank import (
     ROOM_POINTS,
     TargetRewardConfig,
     placement_points,
+    rank_terms,
+    ranks_of,
     stable_rank,
-    stable_ranks,
 )
 
 
@@ -102,8 +103,9 @@ def test_without_fourth_places_the_rank_is_infinite_or_undefined() -> None:
 
 def test_many_ranks_at_once_are_the_single_ones() -> None:
     counts = np.array([[7, 5, 3, 4], [1, 2, 3, 0], [0, 0, 1, 0]])
-    assert stable_ranks(counts, "phoenix").tolist()[:2] == [stable_rank([7, 5, 3, 4], "phoenix"), math.inf]
-    assert math.isnan(stable_ranks(counts, "phoenix")[2])
+    ranks = ranks_of(rank_terms(counts, "phoenix"))
+    assert ranks.tolist()[:2] == [stable_rank([7, 5, 3, 4], "phoenix"), math.inf]
+    assert math.isnan(ranks[2])
 
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 3, -1], [1, 2, 3, math.nan]])

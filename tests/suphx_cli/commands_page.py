@@ -86,8 +86,8 @@ JSON_KEYS = {
         "quarantine[file,position,reason,remedy] quarantine_reasons{text:records} seconds"
     ),
     "records statistics": (
-        "games placements[4] average_placement stable_rank stable_rank_interval[2] win_rate deal_in_rate riichi_rate "
-        "call_rate average_win average_deal_in"
+        "games placements[4] average_placement stable_rank stable_rank_interval[2] rooms{room:games} win_rate "
+        "deal_in_rate riichi_rate call_rate average_win average_deal_in"
     ),
     "records statistics --luck": (
         "without_luck{average_placement,points_per_game}{mean,interval[2],adjusted,adjusted_interval[2],gain}"
@@ -103,7 +103,7 @@ JSON_KEYS = {
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "agents": "agents[name,about] nets[]",
     "evaluate": (
-        "candidate opponent hanchans seed placements[4] average_placement stable_rank "
+        "candidate opponent hanchans seed placements[4] average_placement "
         "paired_difference{average_placement,interval[2]} win_rate deal_in_rate opponent_statistics "
         "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),

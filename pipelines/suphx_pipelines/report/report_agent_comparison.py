@@ -10,10 +10,7 @@ from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, relation
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, stable_rank
-
-# Paper, Figure 8: medians, against three SL-weak.
-_PAPER_STABLE_RANKS = {"sl": 7.659, "rl_basic": 8.064, "rl_1": 8.242, "rl_2": 8.305}
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
 
 _NOTE = (
     "Difference: average placement minus that of the other agent, on the same walls and seats, with a 95 % interval by "
@@ -44,8 +41,7 @@ def section(result: Mapping[str, Any]) -> str:
         report_page.figure(picture, title, "With 95 % intervals; 2.50 is as strong as SL-weak."),
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
-    columns = ("agent", "average placement", "stable rank (dan)", "paper's stable rank", "compared with", "difference",
-               "95 % interval")  # fmt: skip
+    columns = ("agent", "average placement", "compared with", "difference", "95 % interval")
     body += report_page.table(columns, [_row(entry) for entry in agents], about=_NOTE)
     return body + _play_table([entry for entry in agents if "win_rate" in entry])  # not in runs of earlier versions
 
@@ -66,8 +62,6 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         AGENT_TITLES[entry["agent"]],
         decimal(entry["average_placement"], 3),
-        stable_rank(entry["stable_rank"], entry["stable_rank_interval"]),
-        decimal(_PAPER_STABLE_RANKS.get(entry["agent"])),
         AGENT_TITLES.get(entry["compared_with"], "–"),
         difference(entry["difference"]),
         interval(entry["difference_interval"], 3),

@@ -8,7 +8,7 @@ from typing import Any
 from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names, stable_rank
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names
 
 PLACE_LEGEND = [(f"place{place}", name) for place, name in enumerate(PLACES)]
 
@@ -58,8 +58,6 @@ def _table(match: Mapping[str, Any], names: list[str]) -> str:
     figures = [_figures(player) for player in match["players"]]
     rows = [(name, *(column[name] for column in figures)) for name in figures[0]]
     about = f"Rates are per deal, points per win or deal-in. Wall seed {match.get('seed')}."
-    if any(column["stable rank (dan)"] != "–" for column in figures):
-        about += " The stable rank is the Tenhou dan that a player with these placements keeps, with its 95 % interval."
     rows = [row for row in rows if any(value != "–" for value in row[1:])]
     return "<div>" + report_page.table(("", *names), rows, about=about) + "</div>"
 
@@ -68,7 +66,6 @@ def _figures(player: Mapping[str, Any]) -> dict[str, str]:
     return {
         "games": number(player.get("hanchans")),
         "average placement": decimal(player.get("average_placement"), 3),
-        "stable rank (dan)": stable_rank(player.get("stable_rank"), player.get("stable_rank_interval")),
         "deals won": percent(player.get("win_rate")),
         "deals dealt in": percent(player.get("deal_in_rate")),
         "deals with riichi": percent(player.get("riichi_rate")),

@@ -44,10 +44,6 @@ def _elided(name: str, longest: int) -> str:
     return name[: longest - len(_NAME_GAP) - end] + _NAME_GAP + name[-end:]
 
 
-LOWEST_RANK, HIGHEST_RANK = 0.0, 12.0
-"""Stable ranks (dan) outside of this range come from too few games or from placements that no player has."""
-
-
 def percent(share: float | None, digits: int = 1) -> str:
     """Return 0.1234 as "12.3 %", and a dash for None."""
     return "–" if share is None else f"{_signed(share * 100, digits)} %"
@@ -78,15 +74,6 @@ def interval(bounds: Sequence[float | None] | None, digits: int = 2) -> str:
         return "–"
     shown = digits_that_tell(bounds, digits)
     return f"{decimal(bounds[0], shown)}\u00a0to\u00a0{decimal(bounds[1], shown)}"
-
-
-def stable_rank(rank: float | None, bounds: Sequence[float | None] | None) -> str:
-    """Return a stable rank with its interval, and a dash where the games cannot tell it."""
-    if rank is None or bounds is None or bounds[0] is None or bounds[1] is None:
-        return "–"
-    if bounds[0] < LOWEST_RANK or bounds[1] > HIGHEST_RANK:
-        return "–"
-    return f"{decimal(rank, 1)} ({interval(bounds, 1)})"
 
 
 def duration(seconds: float | None) -> str:

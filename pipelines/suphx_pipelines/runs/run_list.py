@@ -24,7 +24,7 @@ EntryState = RunState | Literal["damaged"]
 REPORT_FOLDER = "report"
 _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
-    "deal_in_rate", "stable_rank", "margin_to_", "games", "hanchans", "decks", "updates",
+    "deal_in_rate", "margin_to_", "games", "hanchans", "decks", "updates",
 )  # fmt: skip
 _MEANS, _ENDS = ("share", "points"), ("_low", "_high")
 """Figures of a match of two sides, which have an interval: other shares say nothing of how good a result is."""

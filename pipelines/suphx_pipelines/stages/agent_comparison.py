@@ -50,8 +50,8 @@ _RATES = ("win_rate", "deal_in_rate")
 
 FILES: Mapping[str, str] = {
     "agent_comparison.json": (
-        "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], stable_rank, "
-        "stable_rank_interval [2], win_rate, win_rate_interval [2], deal_in_rate, deal_in_rate_interval [2], "
+        "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], "
+        "win_rate, win_rate_interval [2], deal_in_rate, deal_in_rate_interval [2], "
         "compared_with, difference, difference_interval [2]}]"
     ),
     "games/<agent>/": "finished parts of the matches, as in `evaluation/games/`",
@@ -138,8 +138,6 @@ def table(config: AgentComparisonConfig, reports: Sequence[MatchReport]) -> list
                 "placements": figures["placements"],
                 "average_placement": figures["average_placement"],
                 "interval": _bounds(statistics.intervals["average_placement"]),
-                "stable_rank": figures["stable_rank"],
-                "stable_rank_interval": figures["stable_rank_interval"],
                 **{rate: figures[rate] for rate in _RATES},
                 **{f"{rate}_interval": _bounds(statistics.intervals[rate]) for rate in _RATES},
                 "compared_with": before,
@@ -162,8 +160,6 @@ def _difference(report: MatchReport, before: MatchReport) -> PairedDifference:
 def _sentence(entry: dict[str, Any]) -> str:
     low, high = entry["interval"]
     text = f"{entry['agent']}: average placement {entry['average_placement']:.3f} ({low:.3f} to {high:.3f})"
-    if entry["stable_rank"] is not None:
-        text += f", stable rank {entry['stable_rank']:.2f}"
     if entry["compared_with"]:
         low, high = entry["difference_interval"]
         text += f"; against {entry['compared_with']} {entry['difference']:+.3f} ({low:+.3f} to {high:+.3f})"

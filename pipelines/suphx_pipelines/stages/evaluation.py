@@ -34,7 +34,7 @@ AGENT_NAME = "our agent"
 FILES: Mapping[str, str] = {
     "match.json": (
         "`candidate`, `opponent`, `seed`, `hanchans`, `seconds` (of the last attempt), "
-        "`players` [{name, hanchans, placements [4 counts], average_placement, stable_rank, stable_rank_interval [2], "
+        "`players` [{name, hanchans, placements [4 counts], average_placement, "
         "win_rate, deal_in_rate, riichi_rate, call_rate, average_win, average_deal_in}], "
         "`paired_difference` {average_placement, interval [2]}, "
         "`points_difference` {points [4], per_hanchan, interval [2]}"
@@ -119,7 +119,6 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     context.console.say(f"the {name} against {config.opponent}: {shown}{few_games_note(match.hanchans)}")
     figures = {
         "average_placement": match.statistics.average_placement,
-        "stable_rank": match.statistics.stable_rank,
         "win_rate": match.statistics.win_rate,
         "deal_in_rate": match.statistics.deal_in_rate,
         "paired_difference": match.difference.mean,

@@ -31,7 +31,6 @@ _SHOWN_FIGURES = (
     "evaluation/average_placement",
     "evaluation/deal_in_rate",
     "evaluation/paired_difference*",
-    "evaluation/stable_rank",
     "evaluation/start_difference*",
     "evaluation/win_rate",
     "ablation/summary/*",

@@ -11,7 +11,7 @@ from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names, stable_rank
+from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names
 from suphx_pipelines.tournament.leaderboard_table import STYLE
 from suphx_pipelines.tournament.rating_figures import (
     MOST_LINES,
@@ -76,7 +76,7 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
     columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",
-               "placement": "average placement", "stable_rank": "stable rank (dan)",
+               "placement": "average placement",
                "champion": "against the champion", "forfeits": "forfeited games"}  # fmt: skip
     cells = [_cells(row) for row in rows]
     shown = [key for key in columns if any(row[key] != "–" for row in cells)]
@@ -125,7 +125,6 @@ def _cells(row: Row) -> dict[str, str]:
         "interval": interval(row["interval"], 0),
         "hanchans": number(row["hanchans"]),
         "placement": decimal(row["average_placement"], 3),
-        "stable_rank": stable_rank(row["stable_rank"], row.get("stable_rank_interval")),
         "forfeits": number(row["forfeits"]) if row["forfeits"] else "–",
         "champion": f"{difference(against['difference'])} ({interval(against['interval'], 3)})" if against else "–",
     }

@@ -16,8 +16,6 @@ from suphx.evaluation.player_statistics import STATISTICS_COLUMNS, STATISTICS_RA
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import Rating, count_ahead, rate_agents
 from suphx.evaluation.rating.tournament import SEATS, PlayedWall, head_to_head, placements_of
-from suphx.evaluation.stable_rank import stable_rank
-from suphx.evaluation.statistics import stable_rank_interval
 from suphx.evaluation.workers.forfeits import Forfeits
 from suphx.kernel.record import I64
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, night_of
@@ -85,14 +83,11 @@ class Leaderboard:
         champion = None if self.pool.champion is None else self.pool.entrants[self.pool.champion]
         places = placements_of(games, entrant.digest)
         counts = [int(np.count_nonzero(places == rank)) for rank in range(1, SEATS + 1)]
-        rank = stable_rank(counts)
         return {
             "is_candidate": entrant.is_candidate,
             "is_champion": entrant is champion,
             "placements": counts,
             "average_placement": float(places.mean()),
-            "stable_rank": rank if np.isfinite(rank) else None,
-            "stable_rank_interval": _rank_interval(games, entrant.digest),
             "against_champion": _against(games, entrant, champion),
         }
 
@@ -132,14 +127,3 @@ def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | N
         return None
     difference = head_to_head(games, entrant.digest, champion.digest)
     return {"difference": difference.mean, "interval": [difference.interval.low, difference.interval.high]}
-
-
-def _rank_interval(games: Sequence[RatedGame], agent: str) -> list[float] | None:
-    """Return the interval of the stable rank; None where it is infinite, and with few walls."""
-    own = [game for game in games if agent in game.seats]
-    walls = [game.wall for game in own]
-    if len(set(walls)) < MIN_CLUSTERS:
-        return None
-    interval = stable_rank_interval(placements_of(own, agent), walls)
-    ends = [interval.low, interval.high]
-    return ends if np.isfinite(ends).all() else None

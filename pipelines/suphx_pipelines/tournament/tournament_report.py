@@ -269,7 +269,7 @@ def left_out_table(reasons: Mapping[str, str]) -> str:
 
 def _csv(rows: Sequence[Row]) -> str:
     text = io.StringIO()
-    names = ["name", "rating", "low", "high", "hanchans", "average_placement", "stable_rank"]
+    names = ["name", "rating", "low", "high", "hanchans", "average_placement"]
     writer = csv.DictWriter(text, names, extrasaction="ignore")
     writer.writeheader()
     for row in rows:

@@ -88,8 +88,7 @@ def net_metrics(head: str) -> dict[str, Any]:
 def player(name: str) -> dict[str, Any]:
     rates = {"win_rate": 0.2101, "deal_in_rate": 0.12, "riichi_rate": 0.18, "call_rate": 0.33}
     means = {"average_win": 6100.5, "average_deal_in": 5200.0, "average_placement": 2.31}
-    rank = {"stable_rank": 4.2, "stable_rank_interval": [3.1, 5.3]}
-    return {"name": name, "hanchans": 400, "placements": [120, 110, 100, 70], **rates, **means, **rank}
+    return {"name": name, "hanchans": 400, "placements": [120, 110, 100, 70], **rates, **means}
 
 
 MATCH: dict[str, Any] = {
@@ -399,18 +398,10 @@ def test_the_report_shows_match_and_data(results: Results) -> None:
         "12,700",
         "30.0 %",
         "6,100",
-        "4.2 (3.1 to 5.3)",
         "−0.310 to −0.070",
         'name = "laptop"',
     ):
         assert part in text
-
-
-@pytest.mark.parametrize("rank", [[3.1, 319.0], [-2.0, 5.0], [None, None]])
-def test_a_stable_rank_that_no_player_has_is_not_shown(results: Results, rank: list[float | None]) -> None:
-    players = [player("net") | {"stable_rank_interval": rank}, player("ukeire") | {"stable_rank_interval": rank}]
-    text = text_of(render(RUN, replace(results, match=MATCH | {"players": players})))
-    assert "stable rank" not in text
 
 
 def test_the_curves_have_the_points_of_the_training_and_a_smooth_line(results: Results) -> None:

@@ -14,7 +14,6 @@ from suphx_pipelines.report.report_page import (
     number,
     percent,
     short_names,
-    stable_rank,
 )
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import bounds_text, digits_that_tell
@@ -73,18 +72,6 @@ def test_what_is_not_there_is_a_dash() -> None:
 )
 def test_durations_are_written_in_two_units(seconds: float, text: str) -> None:
     assert duration(seconds) == text
-
-
-def test_a_stable_rank_is_shown_in_its_sensible_range_only() -> None:
-    assert stable_rank(6.25, [4.2, 9.5]) == "6.2 (4.2\u00a0to\u00a09.5)"
-    for rank, bounds in (
-        (319.0, [200.0, 400.0]),
-        (6.0, [-1.0, 9.0]),
-        (6.0, [4.0, None]),
-        (None, [1.0, 2.0]),
-        (6.0, None),
-    ):
-        assert stable_rank(rank, bounds) == "–"
 
 
 @pytest.mark.parametrize("warnings", [[], ["match: its result was made by other code"]])

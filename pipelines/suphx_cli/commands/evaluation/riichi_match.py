@@ -24,7 +24,6 @@ _FRESH_HANCHANS = 1000
 _FIGURES = (
     "placements",
     "average_placement",
-    "stable_rank",
     "win_rate",
     "deal_in_rate",
     "riichi_rate",

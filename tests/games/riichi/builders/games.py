@@ -41,7 +41,7 @@ def random_game(seed: int, rules: Rules | None = None) -> GameLog:
             recorder.begin_kyokus(only)
         else:
             recorder.advance(only, np.array([choose_hastily(table, rng)], np.int16))
-    return recorder.finish(0, f"game-{seed}", NAMES)
+    return dataclasses.replace(recorder.finish(0, f"game-{seed}", NAMES), room="general")
 
 
 def choose_hastily(table: np.void, rng: np.random.Generator) -> int:

@@ -74,7 +74,7 @@ def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], 
     assert lines[0].split() == ["hanchans:", "8"]
     table = lines[lines.index("figures:") + 1 :]
     assert table[0].split() == ["candidate", "95", "%", "interval", "opponent"]
-    assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "stable rank"]
+    assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "win rate"]
     assert max(map(len, lines)) <= 100
 
 

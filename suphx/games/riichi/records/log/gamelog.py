@@ -83,7 +83,7 @@ class GameLog:
     """Tenhou's grade of each seat: 0 = newcomer, 10 = 1 dan, 19 = 10 dan, 20 = Tenhou; empty if unknown."""
     ratings: tuple[float, ...] = ()
     room: str = ""
-    """"general", "advanced", "expert", "phoenix" or ""."""
+    """Of Tenhou's ranked lobby: "general", "advanced", "expert", "phoenix"; "" of a game elsewhere, or if unknown."""
     kyokus: list[KyokuLog] = field(default_factory=list)
     seed_problem: str = NO_SEED
     """Why the draws are not compared with a shuffle seed; "" if they are."""

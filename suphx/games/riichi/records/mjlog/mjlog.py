@@ -60,8 +60,9 @@ DRAW_TYPES = {
 """``type`` of RYUUKYOKU -> result code."""
 
 ROOMS = {0: "general", 0x80: "advanced", 0x20: "expert", 0xA0: "phoenix"}
-"""Bits 0x20 and 0x80 of the GO type -> room."""
+"""Bits 0x20 and 0x80 of the GO type -> room, of games of people in the lobby 0; others are played in no room."""
 
+PLAYED_BY_HUMANS = 0x01
 NO_RED, NO_OPEN_TANYAO, HANCHAN, SANMA = 0x02, 0x04, 0x08, 0x10
 ROOM_MASK = 0xA0
 DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
@@ -169,7 +170,8 @@ class _GameReader:
             raise ForeignRecord("a game of three players", "tag GO", THREE_PLAYERS)
         if kind & NO_RED:
             raise ForeignRecord("a game without red fives", "tag GO", NO_RED_FIVES)
-        self._log.room = ROOMS[kind & ROOM_MASK]
+        is_ranked = kind & PLAYED_BY_HUMANS and attributes.get("lobby", "0").strip() == "0"
+        self._log.room = ROOMS[kind & ROOM_MASK] if is_ranked else ""
         self._log.rules = Rules(num_winds=2 if kind & HANCHAN else 1, open_tanyao=not kind & NO_OPEN_TANYAO)
 
     def read_un(self, attributes: Attributes) -> None:

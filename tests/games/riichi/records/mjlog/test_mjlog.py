@@ -124,11 +124,14 @@ def test_the_head_gives_names_dans_ratings_room_and_rules() -> None:
         (225, "phoenix", 1, True),
         (1, "general", 1, True),
         (13, "general", 2, False),
+        (168, "", 2, True),  # not against people
     ],
 )
 def test_the_bits_of_go_give_room_and_rules(kind: int, room: str, num_winds: int, open_tanyao: bool) -> None:
     log = parse_mjlog(SHORT.replace('GO type="9"', f'GO type="{kind}"'), ID)
     assert (log.room, log.rules.num_winds, log.rules.open_tanyao) == (room, num_winds, open_tanyao)
+    for lobby in ("1234", "C1234"):  # of somebody's own, or of a tournament
+        assert parse_mjlog(SHORT.replace('lobby="0"', f'lobby="{lobby}"'), ID).room == ""
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def games(draw: st.DrawFn, open_tanyao: st.SearchStrategy[bool] = ANY_SWITCH) ->
         game,
         names=(first, second, third, fourth),
         dans=tuple(draw(st.one_of(st.just([]), st.lists(st.integers(0, 20), min_size=4, max_size=4)))),
-        room=draw(st.sampled_from(["general", "advanced", "expert", "phoenix"])),
+        room=draw(st.sampled_from(["", "general", "advanced", "expert", "phoenix"])),
         kyokus=[with_absences(kyoku, draw(absences)) for kyoku in game.kyokus],
     )
 
