@@ -19,18 +19,24 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 from suphx.atomic_file import sync
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, write_manifest
 from suphx_platform.storage.objects.folder_sync import sync_tree
-from suphx_platform.storage.objects.object_store import DamagedObjectError, Part
+from suphx_platform.storage.objects.object_store import DamagedObjectError, Part, check_parts, read_parsed
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import StoredVersions
 from suphx_platform.storage.writer_lease import WriterLease
 
 _MAX_LISTINGS = 5
 """How often versions are listed that another process removes while they are fetched."""
+
+_NOT_KEPT = (
+    "the storage said that it has stored this, and returns something else: check its disks, and proxies before it; "
+    "older versions are as they were"
+)
 
 _logger = logging.getLogger(__name__)
 
@@ -55,8 +61,9 @@ class Storage(StoredVersions):
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
         counts as newer. Raises FileNotFoundError if ``folder`` is no folder, FileExistsError if another writer has
-        finished this version meanwhile, or has begun to work on this name. After any error the versions before are as
-        they were. Versions that cannot be removed cost a warning: the next save removes them.
+        finished this version meanwhile, or has begun to work on this name. All that was stored is read back before any
+        older version is removed: OSError if it is not what was sent. After any error the versions before are as they
+        were. Versions that cannot be removed cost a warning: the next save removes them.
         """
         if not folder.is_dir():  # it would be a version without files
             raise FileNotFoundError(
@@ -72,6 +79,7 @@ class Storage(StoredVersions):
             )
             self._check_writer(version)
             self._finish(version)
+            self._read_back(version)
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
             if not self._finished_paths(path):
                 raise
@@ -124,9 +132,14 @@ class Storage(StoredVersions):
         return self._load_in_order(name, _newest_first, folder, files)
 
     def read(self, version: CheckpointVersion, file: str) -> bytes | None:
-        """Return one small file of a version, unchecked; None if the version does not have it."""
+        """Return one small file of a version; None if the version does not have it, or has it damaged."""
+
+        def checked(data: bytes) -> bytes:
+            check_parts(version.key(file), BytesIO(data), version.files[file])
+            return data
+
         try:
-            return self._store.get(version.key(file)) if file in version.files else None
+            return read_parsed(self._store, version.key(file), checked) if file in version.files else None
         except (DamagedObjectError, FileNotFoundError):
             return None
 
@@ -178,11 +191,23 @@ class Storage(StoredVersions):
         )
 
     def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, list[Part]]:
-        """Upload ``files`` of ``folder`` below ``place``; what was sent is removed after an error or Ctrl-C."""
+        """Upload ``files`` of ``folder`` below ``place``, and read them back.
+
+        What was sent is removed after an error or Ctrl-C.
+        """
+
+        def send(file: str) -> list[Part]:
+            key = f"{place}/{file}"
+            parts = self._store.upload(key, folder / file)
+            try:
+                self._store.check(key, parts)
+            except DamagedObjectError as error:
+                raise OSError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
+            return parts
+
         try:
             with ThreadPoolExecutor(self.config.threads) as pool:
-                uploads = pool.map(lambda file: self._store.upload(f"{place}/{file}", folder / file), files)
-                return dict(zip(files, uploads, strict=True))
+                return dict(zip(files, pool.map(send, files), strict=True))
         except BaseException:
             with suppress(OSError):  # as when the storage is away: a later save removes it
                 self._store.delete([f"{place}/{file}" for file in files])
@@ -210,6 +235,18 @@ class Storage(StoredVersions):
         except OSError:
             self._unanswered.setdefault(version.path.rpartition("/")[0], set()).add(version.writer)
             raise
+
+    def _read_back(self, version: CheckpointVersion) -> None:
+        """OSError, with the version removed, unless the storage has its manifest as it was sent."""
+        if self._version(version.path) == version:
+            self._manifests[version.path] = version
+            return
+        manifest = f"{version.path}/{MANIFEST}"
+        with suppress(
+            OSError
+        ):  # a manifest that cannot be read is passed over, and the next save makes another version
+            self._store.delete([manifest, *map(version.key, version.files)])
+        raise OSError(f"{self.config.address}/{manifest}: {_NOT_KEPT}")
 
     def _was_ours(self, name: str, path: str) -> bool:
         """Tell whether the manifest at ``path`` is one that this process has sent without getting an answer."""

@@ -8,11 +8,12 @@ import re
 import uuid
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest
 from suphx_platform.storage.objects.folder_store import FolderStore
-from suphx_platform.storage.objects.object_store import DamagedObjectError, ObjectStore
+from suphx_platform.storage.objects.object_store import DamagedObjectError, ObjectStore, read_parsed
 from suphx_platform.storage.storage_config import StorageConfig, s3_connection
 
 _DIGITS = 12
@@ -219,7 +220,7 @@ class StoredVersions:
 
     def _version(self, path: str) -> CheckpointVersion | None:
         try:
-            return read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
+            return read_parsed(self._store, f"{path}/{MANIFEST}", partial(read_manifest, path))
         except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
             _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None

@@ -14,10 +14,14 @@ import time
 import uuid
 from contextlib import suppress
 
-from suphx_platform.storage.objects.object_store import ObjectStore
+from suphx.growing_pause import GrowingPause
+from suphx.json_text import parse_json
+from suphx_platform.storage.objects.object_store import DamagedObjectError, ObjectStore, read_parsed
 
 _FOLDER = ".writers"
 _DIGITS = 6
+_MAX_ATTEMPTS, _FIRST_PAUSE, _LONGEST_PAUSE = 20, 0.05, 2.0
+"""To take an epoch, and the seconds between two of them."""
 
 
 class WriterLease:
@@ -36,27 +40,33 @@ class WriterLease:
             self.check(name)
             return
         me = {"host": socket.gethostname(), "process": os.getpid(), "time": time.time(), "id": uuid.uuid4().hex}
-        text = json.dumps(me).encode()
-        while True:
+        text, epoch, pause = json.dumps(me).encode(), 0, GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE)
+        for _ in range(_MAX_ATTEMPTS):
             before = self._taken(name)
-            epoch = 1 + max(map(_epoch, before), default=0)
+            epoch = 1 + max((epoch, *map(_epoch, before)))  # a listing may lack the one that was in the way
             try:
                 self._store.put_new(self._key(name, epoch), text)
             except FileExistsError:  # another one was faster: come after it
+                time.sleep(pause.next())
                 continue
             self._epochs[name], self._mine[name] = epoch, text
             with suppress(PermissionError):  # marks of earlier writers do no harm: the highest epoch counts
                 self._store.delete(before)
             return
+        raise OSError(
+            f"{self._address}/{self._key(name, epoch)}: the storage says that this new mark and {_MAX_ATTEMPTS - 1} "
+            "others exist already: check the server, and caches before it"
+        )
 
     def check(self, name: str) -> None:
         """FileExistsError if another process has become the writer of ``name`` since.
 
-        Its epoch may be ours again, if ``forget`` has removed our mark before.
+        Its epoch may be ours again, if ``forget`` has removed our mark before. OSError if our mark cannot be read: only
+        what is a mark says that there is another writer.
         """
-        taken, mine = self._taken(name), self._key(name, self._epochs[name])
-        is_last = mine in taken and max(map(_epoch, taken)) == self._epochs[name]
-        if not is_last or self._content(mine) != self._mine[name]:
+        mine = self._key(name, self._epochs[name])
+        last = max(map(_epoch, self._taken(name)), default=0)  # a listing may lack our own mark
+        if last > self._epochs[name] or self._content(mine) != self._mine[name]:
             raise FileExistsError(
                 f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
             )
@@ -68,17 +78,28 @@ class WriterLease:
         self._mine.pop(name, None)
 
     def _content(self, key: str) -> bytes | None:
-        """Return what is in a mark; None if a later writer has just removed it."""
+        """Return what is in a mark; None if a later writer has removed it."""
         try:
-            return self._store.get(key)
+            return read_parsed(self._store, key, _checked)
         except FileNotFoundError:
             return None
+        except (ValueError, DamagedObjectError) as error:
+            text = "the mark of the writer cannot be read; look into the server's log, and at proxies before it"
+            raise OSError(f"{self._address}/{key}: {text}") from error
 
     def _key(self, name: str, epoch: int) -> str:
         return f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}"
 
     def _taken(self, name: str) -> list[str]:
         return self._store.keys(f"{name}/{_FOLDER}/")
+
+
+def _checked(data: bytes) -> bytes:
+    """Return the content of a mark; ValueError if it is none, such as a part of one or the page of a proxy."""
+    mark = parse_json(data)
+    if not isinstance(mark, dict) or not isinstance(mark.get("id"), str):
+        raise ValueError("this is no mark of a writer")
+    return data
 
 
 def _epoch(key: str) -> int:

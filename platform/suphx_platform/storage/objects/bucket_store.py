@@ -24,9 +24,10 @@ from botocore.exceptions import (
 from s3transfer.exceptions import RetriesExceededError
 
 from suphx.credentials import without_credentials
-from suphx_platform.storage.objects.hashed_file import HashedFile
+from suphx_platform.storage.objects.hashed_file import HashedBytes, HashedFile
 from suphx_platform.storage.objects.object_store import (
     PART_BYTES,
+    READS,
     SMALL_BYTES,
     DamagedObjectError,
     ExpiredKeysError,
@@ -90,7 +91,7 @@ class BucketStore:
         """Ask for the first key."""
         with self._told(""):
             request = partial(self._client.list_objects_v2, Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
-            within(self._max_seconds(0), request)
+            _check_listing(within(self._max_seconds(0), request))
 
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist.
@@ -135,6 +136,14 @@ class BucketStore:
         with path.open("rb") as file:
             check_parts(key, file, parts)
 
+    def check(self, key: str, parts: Sequence[Part]) -> None:
+        """Read an object back, in ranges if it is large; nothing of it is kept."""
+        found = HashedBytes()
+        with self._told(key), self._sharing(sum(size for size, _ in parts)) as num_bytes:
+            self._finish(self._transfers.download(self._bucket, self._prefix + key, found), num_bytes)
+        if found.parts() != list(parts):
+            raise DamagedObjectError(f"{key} is not what was sent")
+
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
         found = self._listed("list_objects_v2", "Contents", prefix)
@@ -157,8 +166,8 @@ class BucketStore:
                     self._call("abort_multipart_upload", key, UploadId=entry["UploadId"])
 
     def _holds(self, key: str, data: bytes) -> bool:
-        with suppress(FileNotFoundError):
-            return self.get(key) == data
+        with suppress(FileNotFoundError, DamagedObjectError):
+            return any(self.get(key) == data for _ in range(READS))  # an answer may be damaged on its way
         return False
 
     def _call(self, operation: str, key: str, **options: Any) -> Any:
@@ -173,7 +182,7 @@ class BucketStore:
     def _listed(self, operation: str, what: str, prefix: str) -> list[dict[str, Any]]:
         def fetch() -> list[dict[str, Any]]:
             pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
-            return [entry for page in pages for entry in page.get(what, [])]
+            return [entry for page in pages for entry in _check_listing(page).get(what, [])]
 
         with self._told(prefix):
             return within(self._max_seconds(_LIST_BYTES), fetch)
@@ -238,11 +247,17 @@ class BucketStore:
             text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
             raise OSError(f"{address}: no answer ({without_credentials(str(error))}): {text}") from error
         except KeyError as error:  # boto3 takes the rest of an answer of XML that was cut off for the whole
-            text = "the answer was cut off on its way; look at the network and at proxies"
+            text = "the answer was cut off on its way, or is a proxy's; look at the network and at proxies"
             raise OSError(f"{address}: the server's answer lacks {error}: {text}") from error
         except BotoCoreError as error:
             told = without_credentials(str(error))
             raise OSError(f"{address}: {told}: check the settings that begin with AWS_, and storage") from error
+
+
+def _check_listing(page: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer to a listing; KeyError if it is none, such as a proxy's page: boto3 finds no entries in it."""
+    page["IsTruncated"]
+    return page
 
 
 def _is_aged(when: datetime, min_age: float) -> bool:

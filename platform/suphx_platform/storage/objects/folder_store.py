@@ -89,6 +89,11 @@ class FolderStore:
                 copy.write(data)
             check_parts(key, source, [])
 
+    def check(self, key: str, parts: Sequence[Part]) -> None:
+        """Read an object back."""
+        with (self._root / key).open("rb") as file:
+            check_parts(key, file, parts)
+
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
         files = (path for path in self._files(prefix) if not _PARTIAL.fullmatch(path.name))

@@ -1,4 +1,4 @@
-"""A file that notes the parts of what is read from it, so that the manifest names the very bytes that were sent."""
+"""The parts of bytes that pass by: of a file that is sent, so that the manifest names the very bytes, or read back."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from typing import BinaryIO
 from suphx_platform.storage.objects.object_store import PART_BYTES, Part
 
 
-class HashedFile:
-    """Consumes: a file, once, from its beginning. Produces: its bytes, and their parts.
+class HashedBytes:
+    """Consumes: bytes in order, as a file that is written. Produces: their parts; the bytes are forgotten."""
 
-    boto3's transfer manager reads it in order, in one thread, and keeps what it may have to send again.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+    def __init__(self) -> None:
         self._parts: list[Part] = []
         self._digest, self._size = hashlib.sha256(), 0
 
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes, ``size`` unless the file ends before."""
-        data = self._file.read(size)
+    def write(self, data: bytes) -> None:
+        """Take the next bytes."""
         rest = memoryview(data)
         while rest:
             piece = rest[: PART_BYTES - self._size]
@@ -30,10 +25,9 @@ class HashedFile:
             rest = rest[len(piece) :]
             if self._size == PART_BYTES:
                 self._end_part()
-        return data
 
     def parts(self) -> list[Part]:
-        """Return the parts of what was read so far, the last one perhaps shorter; to be called once."""
+        """Return the parts of the bytes so far, the last one perhaps shorter; to be called once."""
         if self._size:
             self._end_part()
         return self._parts
@@ -41,3 +35,20 @@ class HashedFile:
     def _end_part(self) -> None:
         self._parts.append((self._size, self._digest.hexdigest()))
         self._digest, self._size = hashlib.sha256(), 0
+
+
+class HashedFile(HashedBytes):
+    """Consumes: a file, once, from its beginning. Produces: its bytes, and their parts.
+
+    boto3's transfer manager reads it in order, in one thread, and keeps what it may have to send again.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, ``size`` unless the file ends before."""
+        data = self._file.read(size)
+        self.write(data)
+        return data

@@ -10,9 +10,9 @@ from __future__ import annotations
 import errno
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, TypeVar
 
 PART_BYTES = 16 * 2**20
 SMALL_BYTES = 16 * 2**20
@@ -20,6 +20,11 @@ SMALL_BYTES = 16 * 2**20
 
 Part = tuple[int, str]
 """Size and SHA-256 of up to ``PART_BYTES`` bytes of an object; an empty object has no parts."""
+
+READS = 3
+"""How often a small object is read before what it says is taken for damaged: an answer may be damaged on its way."""
+
+T = TypeVar("T")
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -61,6 +66,10 @@ class ObjectStore(Protocol):
         """Write an object of these parts as the file ``path``; DamagedObjectError, FileNotFoundError."""
         ...
 
+    def check(self, key: str, parts: Sequence[Part]) -> None:
+        """Read an object back; DamagedObjectError, FileNotFoundError if it is not these parts."""
+        ...
+
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
         ...
@@ -72,6 +81,17 @@ class ObjectStore(Protocol):
     def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Remove what killed writers left of objects that never appeared, of the keys that ``is_old`` says yes to."""
         ...
+
+
+def read_parsed(store: ObjectStore, key: str, parse: Callable[[bytes], T]) -> T:
+    """Return what ``parse`` makes of a small object, which is read up to ``READS`` times until it raises nothing.
+
+    Raises what ``get`` does, and what ``parse`` raises: ValueError or DamagedObjectError.
+    """
+    for _ in range(READS - 1):
+        with suppress(ValueError, DamagedObjectError):
+            return parse(store.get(key))
+    return parse(store.get(key))
 
 
 def part_of(data: bytes) -> Part:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 CONNECT_SECONDS = 10
 READ_SECONDS = 20
@@ -38,7 +40,7 @@ class S3Connection:
         from botocore.config import Config
 
         # A session of its own: boto3's default one keeps the keys that it saw first.
-        return boto3.session.Session().client(
+        client = boto3.session.Session().client(
             "s3",
             endpoint_url=self.endpoint_url or None,
             config=Config(
@@ -51,6 +53,9 @@ class S3Connection:
                 max_pool_connections=2 * self.threads,  # those of the transfer manager, and the small objects
             ),
         )
+        refuse = partial(_refuse_redirect, client.meta.endpoint_url)
+        client.meta.events.register_first("needs-retry.s3", refuse)
+        return client
 
     def file_system(self) -> Any:
         """Return a file system of pyarrow, which may be pickled; ``environment`` must be set where it is used."""
@@ -75,3 +80,20 @@ class S3Connection:
             "AWS_REQUEST_CHECKSUM_CALCULATION": self.checksums,
             "AWS_RESPONSE_CHECKSUM_VALIDATION": self.checksums,
         }
+
+
+def _refuse_redirect(endpoint_url: str, response: Any, **_: object) -> None:
+    """OSError for an answer that leads to another address: boto3 would ask for the bucket's region there, without end.
+
+    What leads to another region of Amazon's names it, and is left to boto3.
+    """
+    if response is None:
+        return
+    answer, _ = response
+    if 300 <= answer.status_code < 400 and "x-amz-bucket-region" not in answer.headers:
+        to = urlsplit(answer.headers.get("Location", ""))
+        where = f"{to.scheme}://{to.netloc.rpartition('@')[2]}" if to.netloc else "another address"
+        raise OSError(
+            f"{endpoint_url} redirects to {where}: set storage.endpoint_url (or AWS_ENDPOINT_URL_S3) to the address "
+            "that answers itself"
+        )

@@ -58,7 +58,7 @@ def test_a_request_that_waits_for_ever_is_no_object_of_another_writer(
 
 def test_who_reaches_the_bucket_is_told_its_address_and_that_temporary_keys_have_expired(store: BucketStore) -> None:
     with Stubber(store._client) as server:
-        server.add_response("list_objects_v2", {}, {"Bucket": "suphx", "Prefix": "", "MaxKeys": 1})
+        server.add_response("list_objects_v2", {"IsTruncated": False}, {"Bucket": "suphx", "Prefix": "", "MaxKeys": 1})
         store.reach()
         server.add_client_error("list_objects_v2", "ExpiredToken")
         with pytest.raises(ExpiredKeysError, match=r"^s3://suphx/: the server says ExpiredToken: .*AWS_SESSION_TOKEN"):
