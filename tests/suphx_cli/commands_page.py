@@ -82,8 +82,9 @@ JSON_KEYS = {
     "mjai --pack": "archive files bytes",
     "records verify": (
         "games kyoku decisions differences first_differences[id,kyoku,step,what] draws_checked draws_unchecked "
-        "draws_unchecked_by_reason{reason:draws} quarantined quarantined_foreign quarantined_by_reason{reason:records} "
-        "quarantine[file,position,reason,remedy] quarantine_reasons{text:records} seconds"
+        "draws_unchecked_by_reason{reason:draws} ignored{what:times} quarantined quarantined_foreign "
+        "quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy] "
+        "quarantine_reasons{text:records} seconds"
     ),
     "records statistics": (
         "games placements[4] average_placement stable_rank stable_rank_interval[2] rooms{room:games} win_rate "

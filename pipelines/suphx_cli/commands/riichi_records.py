@@ -205,6 +205,7 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
         "games": report.games,
         "kyoku": report.kyoku,
         "decisions": report.decisions,
+    ignored = [{"what": what, "times": count} for what, count in report.ignored.most_common()]
         "differences": report.differences,
         "draws compared with the shuffle seed": report.draws_checked,
         "seconds": report.seconds,
@@ -213,6 +214,7 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
 
 
 def _nothing_read(quarantine: Quarantine) -> str:
+        "ignored, because no game needs it": ignored,
     from suphx_cli.arguments.riichi_quarantine import place_text
 
     if not quarantine.entries:

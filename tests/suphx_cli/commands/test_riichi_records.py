@@ -47,6 +47,11 @@ def test_verify_succeeds_when_some_records_are_set_aside(folder: Path, capsys: p
     assert values["draws_unchecked_by_reason"] == {"no seed in the record": values["draws_unchecked"]}
 
 
+def test_verify_counts_what_it_ignores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "live.mjlog").write_text(SOUND.replace("<INIT", '<CHAT text="hello"/><INIT', 2))
+    assert run(capsys, "verify", str(tmp_path))[0]["ignored"] == {"tag CHAT": 2}
+
+
 def test_verify_prints_a_table_for_a_person(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["records", "verify", str(folder), "--workers", "1"]) == 0
     text = capsys.readouterr().out

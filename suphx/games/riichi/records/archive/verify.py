@@ -32,6 +32,8 @@ class VerifyReport:
     """Draws compared with walls computed from shuffle seeds."""
     draws_unchecked: Counter[str] = field(default_factory=Counter)
     """Draws that could not be compared, by the reason."""
+    ignored: Counter[str] = field(default_factory=Counter)
+    """What the readers left out because no game needs it: live tags, broken names."""
     differences: int = 0
     first_differences: list[Difference] = field(default_factory=list)
     quarantine: Quarantine = field(default_factory=Quarantine)
@@ -49,6 +51,7 @@ class VerifyReport:
             "draws_checked": self.draws_checked,
             "draws_unchecked": self.draws_unchecked.total(),
             "draws_unchecked_by_reason": dict(self.draws_unchecked.most_common()),
+            "ignored": dict(self.ignored.most_common()),
             "differences": self.differences,
             "first_differences": [asdict(difference) for difference in self.first_differences],
             "quarantined": self.quarantine.count,
@@ -72,6 +75,7 @@ class _Checked:
     draws_checked: int
     draws_unchecked: int
     seed_problem: str
+    ignored: Counter[str]
     differences: list[Difference]
 
 
@@ -102,6 +106,7 @@ def verify_records(
         report.draws_checked += outcome.draws_checked
         if outcome.draws_unchecked:
             report.draws_unchecked[outcome.seed_problem or NO_SEED] += outcome.draws_unchecked
+        report.ignored += outcome.ignored
         report.differences += len(outcome.differences)
         room = _MAX_SHOWN - len(report.first_differences)
         report.first_differences += outcome.differences[:room]
@@ -144,6 +149,7 @@ def _check(raw: RawRecord) -> _Checked | QuarantinedRecord:
         draws_checked=replayer.num_draws_checked - checked,
         draws_unchecked=replayer.num_draws_unchecked - unchecked,
         seed_problem=game.seed_problem,
+        ignored=game.ignored,
         differences=differences,
     )
 

@@ -7,6 +7,7 @@ and has no move passed (or was overruled, see replay.py).
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -90,6 +91,8 @@ class GameLog:
     final_scores: tuple[int, int, int, int] | None = None
     """Points at the end, left-over sticks given to the first; None if the record stops earlier."""
     source: str = field(default="", compare=False)
+    ignored: Counter[str] = field(default_factory=Counter, compare=False)
+    """What the reader left out, because the game does not need it, and how often: live tags, broken names."""
     """The file that it was read from, or ``archive.tar/member``; "" if it was read from none."""
     source_position: str = field(default="", compare=False)
     """Where in the file: "line 7", or "" for the whole file."""

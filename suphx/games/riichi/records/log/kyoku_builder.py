@@ -1,13 +1,14 @@
 """Builds a KyokuLog from what a record shows, event by event in tile ids, and refuses what cannot have happened.
 
-It follows tiles and turns only (whose turn, which tile where); whether a move is legal is the replay's question. Both
-record readers feed it:
+It follows tiles and turns only (whose turn, which tile where); whether a move is legal is the replay's question. What
+players saw and the record lacks is never made up: MissingFact. The tiles that nobody saw fill the wall in any order.
+All record readers feed it:
 
 >>> builder = KyokuBuilder(kyoku=0, honba=0, kyotaku=0, scores=[25000] * 4, hands=hands, indicator=5)
 >>> builder.draw(0, 77); builder.discard(0, 77); ...
 >>> log = builder.finish()
 
-Every method raises ValueError with the reason; the readers add where in the record it happened.
+Every method raises ValueError, such as MissingFact, with the reason; the readers add where in the record it happened.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ import numpy as np
 
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog, empty_result, move
 from suphx.games.riichi.records.log.mjlog_meld import Meld
+from suphx.games.riichi.records.log.record_error import MissingFact
 from suphx.games.riichi.table.action import DISCARD, LEAVE, NINE_TERMINALS, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.table import (
+    ANKAN_MELD,
     CHI_MELD,
     KAKAN_MELD,
     NINE_TERMINALS_DRAW,
@@ -53,7 +56,8 @@ class Win:
     seat: int
     loser: int
     tile: int
-    deltas: Sequence[int]
+    deltas: Sequence[int] | None
+    """None where the record does not show them: ``settle`` takes them from later points."""
     liable: int = -1
     han: int = 0
     fu: int = 0
@@ -97,11 +101,16 @@ class KyokuBuilder:
         self._draws: list[int] = []
         self._live: list[int] = []
         self._rinshan: list[int] = []
+        self._num_turned = 1  # dora indicators that the rules have turned over
+        self._is_kan_closed = self._is_dora_due = False
         self.ura_indicators: list[int] = []
         self._moves = [move(seat, LEAVE) for seat in absent]
         self._wins: list[Win] = []
         self._result = NO_RESULT
         self._deltas = [0, 0, 0, 0]
+        self._won_sticks = 0
+        self.is_settled = True
+        """Whether the payments of the end are known."""
         self._tenpai: Sequence[int] = (0, 0, 0, 0)
         self.dealt = self._take_deal(hands)
         """The 52 dealt tile ids in drawing order."""
@@ -139,6 +148,9 @@ class KyokuBuilder:
             raise ValueError(f"seat {seat} draws, but it is the turn of seat {expected}")
         self._need_stick_paid()
         self._take_unseen(tile, seat)
+        if stage == _KAN:  # as kyoku_playback.py has it
+            self._num_turned += self._is_dora_due + self._is_kan_closed
+            self._is_dora_due = not self._is_kan_closed
         (self._rinshan if stage == _KAN else self._live).append(tile)
         self._draws.append(tile)
         self.turn = seat
@@ -155,6 +167,8 @@ class KyokuBuilder:
         self._moves.append(seat << ACTION_BITS | action)  # move(), inlined: this runs 500 times a game
         self._where[tile] = _ON_TABLE
         self._claimable = (tile,)
+        self._num_turned += self._is_dora_due
+        self._is_dora_due = False
         self.drawn = -1
         self._stage = _CLAIM
         if self._riichi_declared:
@@ -213,19 +227,26 @@ class KyokuBuilder:
         self._moves.append(move(seat, RETURN))
 
     def win(self, win: Win) -> None:
-        """Record a tsumo or a ron; a second and third ron follow in the order of payment."""
+        """Record a tsumo or a ron; a second and third ron follow in the order of payment.
+
+        MissingFact if a dora indicator of a kan, or an ura dora indicator of a win with riichi, was never shown.
+        """
         if win.seat == win.loser:
             self._check_tsumo(win)
         else:
             self._check_ron(win)
         self._moves.append(move(win.seat, TSUMO if win.seat == win.loser else RON))
         self._wins.append(win)
-        self._take_ura(win.ura_indicators)
         self._end(WIN_RESULT, win.deltas)
+        self._take_ura(win)
+        self._won_sticks += self.kyotaku
         self.kyotaku = 0
 
-    def end_in_draw(self, result: int, deltas: Sequence[int], tenpai: Sequence[int] = (0, 0, 0, 0)) -> None:
-        """Record a drawn kyoku: a result code of table.py, score changes, and 0/1 for the seats shown as tenpai."""
+    def end_in_draw(self, result: int, deltas: Sequence[int] | None, tenpai: Sequence[int] = (0, 0, 0, 0)) -> None:
+        """Record a drawn kyoku: a result code of table.py, score changes, and 0/1 for the seats shown as tenpai.
+
+        ``deltas``: None where the record does not show them, see ``settle``. MissingFact as for ``win``.
+        """
         if result == NINE_TERMINALS_DRAW:
             if self._stage != _DISCARD or self.drawn < 0:
                 raise ValueError("nine terminals are declared by a seat that has not drawn")
@@ -237,10 +258,35 @@ class KyokuBuilder:
         self._tenpai = tenpai
         self._end(result, deltas)
 
+    def settle(self, scores: Sequence[int]) -> None:
+        """Derive the payments that the record does not show from ``scores``, the points after them.
+
+        MissingFact if several wins are unpaid and somebody else than the loser pays (pao).
+        """
+        changes = [after - before for after, before in zip(scores, self.scores, strict=True)]
+        unpaid = [win for win in self._wins if win.deltas is None]
+        paid = [0, 0, 0, 0]
+        for win in unpaid:
+            gain = changes[win.seat]
+            deltas = [0, 0, 0, 0]
+            deltas[win.loser] = STICK * self._won_sticks * (win is self._wins[0]) - gain
+            deltas[win.seat] = gain
+            win.deltas = deltas if len(unpaid) > 1 else changes
+            paid = [before + delta for before, delta in zip(paid, win.deltas, strict=True)]
+        if unpaid and paid != changes:
+            raise MissingFact("the record does not show who pays for which win: deltas are missing")
+        self._deltas = [before + change for before, change in zip(self._deltas, changes, strict=True)]
+        self.scores = list(scores)
+        self.is_settled = True
+
     def finish(self, seed_wall: U8 | None = None, *, is_result_complete: bool = True) -> KyokuLog:
         """Return the log; ``seed_wall`` is the computed wall, else the wall is made of the tiles that were seen."""
         if self._stage != _OVER:
             raise ValueError("the kyoku has no end")
+        if not self.is_settled:
+            raise MissingFact("the record does not show the payments: neither deltas nor later scores")
+        if seed_wall is not None:
+            self._compare_indicators(seed_wall)
         kyoku, honba, kyotaku, scores, dice = self._start
         return KyokuLog(
             kyoku=kyoku,
@@ -295,7 +341,7 @@ class KyokuBuilder:
             self._claimable = (meld.added,)
         else:
             self._claimable = meld.tiles
-        self._begin_kan()
+        self._begin_kan(is_closed=meld.type == ANKAN_MELD)
 
     def _call_discard(self, seat: int, meld: Meld) -> None:
         if self._stage != _CLAIM or seat == self.turn:
@@ -309,12 +355,13 @@ class KyokuBuilder:
             if meld.type == PON_MELD:
                 self._pons.add((seat, meld.tiles, meld.called))
         else:
-            self._begin_kan()
+            self._begin_kan(is_closed=False)
 
-    def _begin_kan(self) -> None:
+    def _begin_kan(self, *, is_closed: bool) -> None:
         if len(self._rinshan) == len(RINSHAN):
             raise ValueError("a fifth kan: there are four rinshan tiles")
         self._stage = _KAN
+        self._is_kan_closed = is_closed
 
     def _check_tsumo(self, win: Win) -> None:
         if self._stage != _DISCARD or win.seat != self.turn or win.tile != self.drawn:
@@ -331,7 +378,32 @@ class KyokuBuilder:
         if any(win.seat == earlier.seat for earlier in self._wins):
             raise ValueError(f"seat {win.seat} wins twice")
 
-    def _take_ura(self, ura: Sequence[int]) -> None:
+    def _check_indicators(self) -> None:
+        """Refuse an end at which the rules have turned over other dora indicators than the record shows."""
+        num_shown = len(self.indicators)
+        if num_shown < self._num_turned:
+            raise MissingFact(
+                f"{self._num_turned} dora indicators are turned over, but the record shows {num_shown}: "
+                "that of a kan is missing"
+            )
+        if num_shown > self._num_turned:
+            raise ValueError(f"{self._num_turned} dora indicators are turned over, but the record shows {num_shown}")
+
+    def _compare_indicators(self, wall: U8) -> None:
+        """Refuse a computed wall with these hands and other indicators; other hands are the replay's question."""
+        for places, tiles in ((DORA_POSITIONS, self.indicators), (URA_POSITIONS, self.ura_indicators)):
+            computed = wall[list(places[: len(tiles)])].tolist()
+            if computed != tiles and wall[: len(self.dealt)].tolist() == self.dealt:
+                raise ValueError(f"the dora or ura dora indicators {tiles} are not those of the seed: {computed}")
+
+    def _take_ura(self, win: Win) -> None:
+        ura = win.ura_indicators
+        num_shown = len(ura or self.ura_indicators)
+        if win.seat in self._riichi_seats and num_shown < len(self.indicators):
+            raise MissingFact(
+                f"seat {win.seat} wins with riichi and {len(self.indicators)} dora indicators, "
+                f"but the record shows {num_shown} ura dora indicators"
+            )
         if not ura:
             return
         if self.ura_indicators and list(ura) != self.ura_indicators:
@@ -343,9 +415,13 @@ class KyokuBuilder:
                 self._take_unseen(tile, _ON_TABLE)
             self.ura_indicators = list(ura)
 
-    def _end(self, result: int, deltas: Sequence[int]) -> None:
+    def _end(self, result: int, deltas: Sequence[int] | None) -> None:
+        self._check_indicators()
         self._stage = _OVER
         self._result = result
+        if deltas is None:
+            self.is_settled = False
+            return
         for seat in range(4):
             self._deltas[seat] += deltas[seat]
             self.scores[seat] += deltas[seat]
@@ -385,5 +461,5 @@ class KyokuBuilder:
             record["win_ura"][index] = win.ura
             record["win_yaku"][index] = win.yaku
             record["win_points"][index] = win.points
-            record["win_deltas"][index] = win.deltas
+            record["win_deltas"][index] = win.deltas or (0, 0, 0, 0)
         return record

@@ -1,6 +1,7 @@
 """What can be wrong with a game record, and what to do about it.
 
 ValueError
+├── MissingFact        a reader needs something that the record does not show; readers make a RecordError of it
 └── RecordError        the record is damaged or contradicts itself
     └── ForeignRecord  a sound record of a game that we do not play: three players, no red fives, chips
 """
@@ -8,6 +9,7 @@ ValueError
 from __future__ import annotations
 
 DAMAGED = "damaged"
+INCOMPLETE = "incomplete"
 NO_END = "no end of the game"
 NO_KYOKU = "no finished kyoku"
 UNREADABLE = "unreadable file"
@@ -23,6 +25,7 @@ NOT_WRITABLE = "cannot be converted"
 
 RECORD_REMEDIES = {
     DAMAGED: "download the record again",
+    INCOMPLETE: "convert the game again with a program that writes what is missing, or download it as mjlog XML",
     NO_END: "download the record again: its end is missing",
     NO_KYOKU: "remove the file: it has nothing to replay",
     UNREADABLE: "unpack or download the file again",
@@ -39,6 +42,15 @@ RECORD_REMEDIES = {
 """Why a record is set aside -> what its owner can do."""
 
 FOREIGN_KINDS = frozenset((THREE_PLAYERS, NO_RED_FIVES, CHIPS))
+
+
+class MissingFact(ValueError):  # noqa: N818 (not an error of the program)
+    """The record lacks something that was seen at the table. It is never made up: the game is set aside."""
+
+
+def kind_of(error: ValueError) -> str:
+    """Return the kind of reason for which a reader sets a record aside after ``error``."""
+    return INCOMPLETE if isinstance(error, MissingFact) else DAMAGED
 
 
 class RecordError(ValueError):

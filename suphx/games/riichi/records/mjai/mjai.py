@@ -1,13 +1,15 @@
 """Reads the mjai protocol, one JSON object a line: one game text becomes a GameLog.
 
 mjai names faces, not tile ids, so every tile gets the lowest free id of its face. It has no han, fu and yaku: the
-results hold winners and score changes and say ``is_result_complete=False``. The reason of a drawn kyoku and the final
-scores are optional in the dialects; where they are missing they follow from what was played.
+results hold winners and score changes and say ``is_result_complete=False``. Several keys are optional in the dialects:
+the reason of a drawn kyoku, payments, final scores, the number of winds. Where they are missing they follow from what
+was played and from the other scores; where they do not follow (MissingFact), the game is set aside.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,7 +27,9 @@ from suphx.games.riichi.records.log.record_error import (
     OTHER_FORMAT,
     THREE_PLAYERS,
     ForeignRecord,
+    MissingFact,
     RecordError,
+    kind_of,
 )
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.table.rules import Rules
@@ -92,6 +96,9 @@ FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
 """The inverse."""
 
 _WINDS = "ESWN"
+_HIDDEN = "?"
+_SOUTH_4 = 7
+_SURROGATE = re.compile("[\ud800-\udfff]")
 MAX_LINE_LENGTH = 1024 * 1024
 """Characters of one event; one with what a program thought of it has a few thousand."""
 
@@ -131,7 +138,7 @@ def read_events(events: Iterable[str | JsonObject], game_id: str, *, is_fragment
     except RecursionError as error:
         raise RecordError("JSON is nested too deeply", reader.position + line) from error
     except ValueError as error:
-        raise RecordError(str(error), reader.position + line) from error
+        raise RecordError(str(error), reader.position + line, kind_of(error)) from error
 
 
 def _json_object(line: str) -> JsonObject:
@@ -153,8 +160,10 @@ class _GameReader:
         self.position = "the head"
         self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
         self._kyoku: _KyokuReader | None = None
-        self._scores = [Rules().start_points] * 4
+        self._ended: KyokuBuilder | None = None  # after end_kyoku, until its payments are known
+        self._scores: list[int] | None = None
         self._kyotaku = 0
+        self._are_winds_known = False
         self._is_started = False
         self._is_ended = False
 
@@ -168,10 +177,10 @@ class _GameReader:
         if name == "start_game":
             self._start_game(event)
         elif name == "start_kyoku":
-            self._finish_kyoku()
+            self._end_kyoku()
             self._start_kyoku(event)
         elif name == "end_kyoku":
-            self._finish_kyoku()
+            self._end_kyoku()
         elif name == "end_game":
             self._end_game(event)
         elif self._kyoku is None:
@@ -184,9 +193,11 @@ class _GameReader:
         if not self._is_ended and not is_fragment_allowed:
             raise RecordError("the record ends without end_game: it is truncated", self.position, NO_END)
         if self._kyoku is not None and self._kyoku.builder.is_over:
-            self._finish_kyoku()
+            self._end_kyoku()
         if not self._log.kyokus:
             raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
+        if not self._are_winds_known and self._is_over_before_south_4():
+            self._log.rules = replace(self._log.rules, num_winds=1)
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
 
@@ -195,16 +206,27 @@ class _GameReader:
         if event.get("aka_flag", True) is False:
             raise ForeignRecord("a game without red fives", "start_game", NO_RED_FIVES)
         names = event.get("names", [""] * 4)
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, list):
             raise ValueError("names is not a list of texts")
         if len(names) != 4:
             kind = THREE_PLAYERS if len(names) == 3 else OTHER_FORMAT
             raise ForeignRecord(f"a game of {len(names)} players", "start_game", kind)
-        for name in names:
-            name.encode()  # a lone surrogate could not be written again
-        self._log.names = (names[0], names[1], names[2], names[3])
+        first, second, third, fourth = map(self._name, names)
+        self._log.names = (first, second, third, fourth)
+        self._are_winds_known = event.get("kyoku_first") in (TWO_WINDS, EAST_ONLY)
         if event.get("kyoku_first") == EAST_ONLY:
             self._log.rules = replace(self._log.rules, num_winds=1)
+
+    def _name(self, name: object) -> str:
+        """Return a player's name; "" if it is no text, or has a lone surrogate, which cannot be written again."""
+        if isinstance(name, str) and not _SURROGATE.search(name):
+            return name
+        self._log.ignored["a name that is no text"] += 1
+        return ""
+
+    def _is_over_before_south_4(self) -> bool:
+        """Tell whether the game ended before South 4 with nobody below 0 points: it was of one wind."""
+        return self._is_ended and self._log.kyokus[-1].kyoku < _SOUTH_4 and min(self._known_scores()) >= 0
 
     def _start_kyoku(self, event: JsonObject) -> None:
         wind = event.get("bakaze")
@@ -215,32 +237,56 @@ class _GameReader:
             raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
         honba = read_integer(event, "honba", 0, MAX_STICKS)
         self.position = f"kyoku {kyoku} honba {honba}"
-        scores = read_points(event, "scores") if "scores" in event else self._scores
+        kyotaku = read_integer(event, "kyotaku", 0, MAX_STICKS)
+        scores = read_points(event, "scores") if "scores" in event else None
+        self._finish_kyoku(scores)
+        if scores is None and not (self._log.kyokus or kyoku or honba or kyotaku):
+            scores = [Rules().start_points] * 4
+        if scores is None:
+            scores = self._known_scores()
         if self._log.kyokus and scores != self._scores:
             raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._scores}")
-        kyotaku = read_integer(event, "kyotaku", 0, MAX_STICKS)
         self._kyoku = _KyokuReader(kyoku, honba, kyotaku, scores, event)
 
-    def _finish_kyoku(self) -> None:
+    def _end_kyoku(self) -> None:
         if self._kyoku is None:
             return
-        builder = self._kyoku.builder
+        self._ended, self._kyoku = self._kyoku.builder, None
+        if self._ended.is_settled:
+            self._finish_kyoku(None)
+
+    def _finish_kyoku(self, scores: list[int] | None) -> None:
+        """Add the kyoku that has ended; ``scores``: the points after it, if the record shows them."""
+        builder, self._ended = self._ended, None
+        if builder is None:
+            return
+        if scores is not None:
+            builder.settle(scores)
         self._log.kyokus.append(builder.finish(is_result_complete=False))
         self._scores = builder.scores
         self._kyotaku = builder.kyotaku
-        self._kyoku = None
         if max(map(abs, self._scores)) > MAX_POINTS:
             raise ValueError(f"the kyoku ends with {self._scores}: no seat can have over {MAX_POINTS:,} points")
 
     def _end_game(self, event: JsonObject) -> None:
-        self._finish_kyoku()
+        self._end_kyoku()
         self._is_ended = True
-        scores = list(self._scores)
-        if "scores" in event:
-            scores = read_points(event, "scores")
-        elif self._kyotaku:
+        scores = read_points(event, "scores") if "scores" in event else None
+        if scores is not None and self._ended is not None:
+            # Left-over sticks are among the points of the first: they are no payment of the last kyoku.
+            left_over = STICK * self._ended.kyotaku
+            self._finish_kyoku([score - left_over * (i == scores.index(max(scores))) for i, score in enumerate(scores)])
+        self._finish_kyoku(None)
+        if scores is None and self._log.kyokus:
+            scores = list(self._known_scores())
             scores[scores.index(max(scores))] += STICK * self._kyotaku
-        self._log.final_scores = (scores[0], scores[1], scores[2], scores[3])
+        if scores is not None:
+            self._log.final_scores = (scores[0], scores[1], scores[2], scores[3])
+
+    def _known_scores(self) -> list[int]:
+        if self._scores is None:
+            raise MissingFact("the record does not show the points of the seats: start_kyoku has no scores")
+        return self._scores
 
 
 class _KyokuReader:
@@ -285,12 +331,18 @@ class _KyokuReader:
     def dahai(self, event: JsonObject) -> None:
         """Read a discard."""
         seat, face = _seat(event, "actor"), _face(event.get("pai"))
-        if event.get("tsumogiri") is True:
-            tile = self.builder.drawn
-            if tile < 0 or FACE_OF_ID[tile] != face:
-                raise ValueError(f"seat {seat} discards {TILE_NAMES[face]} as drawn, but did not draw it")
-        else:
-            tile = self._held(seat, face, but=self.builder.drawn)
+        is_tsumogiri = event.get("tsumogiri")
+        tile = self.builder.drawn
+        is_drawn = tile >= 0 and FACE_OF_ID[tile] == face
+        if is_tsumogiri is True and not is_drawn:
+            raise ValueError(f"seat {seat} discards {TILE_NAMES[face]} as drawn, but did not draw it")
+        # Some programs write false where only the drawn tile can be meant, as at the dealer's first discard.
+        if is_tsumogiri is not True and (held := self._held(seat, face, but=tile)):
+            if is_tsumogiri is not False and is_drawn:
+                raise MissingFact(f"seat {seat} drew {TILE_NAMES[face]} and held another: tsumogiri is missing")
+            tile = held[0]
+        elif not is_drawn:
+            raise ValueError(f"seat {seat} plays {TILE_NAMES[face]}, which is not in its hand")
         self.builder.discard(seat, tile)
         self._last = tile
         self._discarded.append(face)
@@ -315,20 +367,28 @@ class _KyokuReader:
             seat=seat,
             loser=_seat(event, "target"),
             tile=self._last,
-            deltas=read_points(event, "deltas"),
+            deltas=self._deltas(event),
             ura_indicators=self._ura(_ura_names(event)),
         )
         self.builder.win(win)
 
     def ryukyoku(self, event: JsonObject) -> None:
         """Read a drawn kyoku."""
-        deltas = read_points(event, "deltas")
+        deltas = self._deltas(event)
         result = REASONS.get(str(event.get("reason")))
         if result is None:
             result = self._drawn_result(deltas)
         has_tenpai = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
-        tenpai = self._tenpai(event, result, deltas) if has_tenpai else (0, 0, 0, 0)
+        tenpai = self._tenpai(event, result, deltas or ()) if has_tenpai else (0, 0, 0, 0)
         self.builder.end_in_draw(result, deltas, tenpai)
+
+    def _deltas(self, event: JsonObject) -> list[int] | None:
+        """Return the payments of an end, if need be by the points after it; None if the event has neither."""
+        if event.get("deltas") is not None:
+            return read_points(event, "deltas")
+        if event.get("scores") is None or not self.builder.is_settled:
+            return None
+        return [after - before for after, before in zip(read_points(event, "scores"), self.builder.scores, strict=True)]
 
     def _tenpai(self, event: JsonObject, result: int, deltas: Sequence[int]) -> Sequence[int]:
         """Return which seats are tenpai: as the event says, or as they are paid, or by what they hold."""
@@ -348,8 +408,8 @@ class _KyokuReader:
         waits = find_waits(counts, [(13 - len(hand)) // 3 for hand in hands])
         return [int(kinds.any()) for kinds in waits]
 
-    def _drawn_result(self, deltas: Sequence[int]) -> int:
-        """Return why the kyoku is drawn, derived from what was played."""
+    def _drawn_result(self, deltas: Sequence[int] | None) -> int:
+        """Return why the kyoku is drawn, derived from what was played and paid."""
         if self.builder.drawn >= 0:
             return NINE_TERMINALS_DRAW
         if len(self._kan_seats) == 4 and len(set(self._kan_seats)) > 1:
@@ -362,8 +422,10 @@ class _KyokuReader:
         is_same_wind = len(set(self._discarded)) == 1 and EAST <= self._discarded[0] <= NORTH
         return FOUR_WINDS_DRAW if is_first_round and is_same_wind else TRIPLE_RON_DRAW
 
-    def _exhausted_result(self, deltas: Sequence[int]) -> int:
-        """Return how a kyoku ends after the last tile. Without payments, all are tenpai or none, or three rons."""
+    def _exhausted_result(self, deltas: Sequence[int] | None) -> int:
+        """Return how a kyoku ends after the last tile. If nobody pays, all are tenpai or none, or three rons."""
+        if deltas is None:
+            raise MissingFact("ryukyoku has neither reason nor deltas: it does not show how the kyoku is drawn")
         if not any(deltas):
             return TRIPLE_RON_DRAW if sum(self._held_tenpai()) == 3 else EXHAUSTIVE_DRAW
         is_noten_payment = all(abs(delta) in _NOTEN_PAYMENTS for delta in deltas)
@@ -389,7 +451,7 @@ class _KyokuReader:
             self._last = meld.hand_tiles()[-1]
 
     def _kakan(self, seat: int, face: int) -> Meld:
-        added = self._held(seat, face)
+        added = self._held_all(seat, [face])[0]
         pon = self._pons.get((seat, added >> 2))
         if pon is None:
             raise ValueError(f"seat {seat} adds {TILE_NAMES[face]} to a pon that it does not have")
@@ -430,11 +492,8 @@ class _KyokuReader:
             return known
         return [self._take(face) for face in faces]
 
-    def _held(self, seat: int, face: int, but: int = -1) -> int:
-        held = [tile for tile in self.builder.hand(seat) if FACE_OF_ID[tile] == face and tile != but]
-        if not held:
-            raise ValueError(f"seat {seat} plays {TILE_NAMES[face]}, which is not in its hand")
-        return held[0]
+    def _held(self, seat: int, face: int, *, but: int) -> list[int]:
+        return [tile for tile in self.builder.hand(seat) if FACE_OF_ID[tile] == face and tile != but]
 
     def _held_all(self, seat: int, faces: list[int]) -> tuple[int, ...]:
         """Return an id for each face, different ones for equal faces."""
@@ -462,6 +521,8 @@ _KYOKU_EVENTS = {
 
 
 def _face(name: object) -> int:
+    if name == _HIDDEN:
+        raise MissingFact("a tile is hidden ('?'): only records of the hands and draws of all seats are read")
     if not isinstance(name, str) or name not in FACE_OF_NAME:
         raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
     return FACE_OF_NAME[name]

@@ -1,6 +1,7 @@
 """Reads Tenhou's mjlog XML: one game text becomes a GameLog (docs/rules.md).
 
-Strict about tags, tiles, turns and scores, indifferent to unknown attributes. The wins of a triple ron are not
+Strict about tags, tiles, turns and scores, indifferent to unknown attributes. Tags of the connection and of chat, and
+names that cannot be read, are left out and counted (``GameLog.ignored``). The wins of a triple ron are not
 in the record: ``ron3`` follows the discard with no AGARI, so the log has TRIPLE_RON_DRAW and no RON moves (all
 three others won). A seat that is absent when a kyoku starts has a LEAVE mark first of all.
 """
@@ -20,10 +21,12 @@ from suphx.games.riichi.records.log.record_error import (
     THREE_PLAYERS,
     ForeignRecord,
     RecordError,
+    kind_of,
 )
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.records.log.seeded_wall import SeededWalls
 from suphx.games.riichi.records.mjlog.mjlog_xml import (
+    SCENE,
     Attributes,
     attribute,
     changes_in,
@@ -67,6 +70,11 @@ NO_RED, NO_OPEN_TANYAO, HANCHAN, SANMA = 0x02, 0x04, 0x08, 0x10
 ROOM_MASK = 0xA0
 DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
 
+_LIVE_TAGS = frozenset((
+    SCENE, f"/{SCENE}", "CHAT", "FURITEN", "GOK", "HELO", "JOIN", "LN", "NEXTREADY", "PROF", "PXR", "RANKING", "REJOIN",
+    "Z",
+))  # fmt: skip
+"""Tags that a game does not need: of programs that keep the live connection, and those that wrap each deal."""
 _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
 _MAX_KYOKU = 11  # West 4
 _NUM_SC, _NUM_SC_WITH_CHIPS = 8, 16
@@ -100,7 +108,8 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
         raise
     except ValueError as error:
         offset = len(text) - sum(len(token[0]) for token in tokens[index:])
-        raise RecordError(str(error), f"{reader.position}, tag {index + 1}, character {offset}") from error
+        position = f"{reader.position}, tag {index + 1}, character {offset}"
+        raise RecordError(str(error), position, kind_of(error)) from error
 
 
 class _GameReader:
@@ -128,6 +137,10 @@ class _GameReader:
 
     def read_tag(self, name: str, text: str | Attributes, slash: str) -> None:
         """Read any other tag."""
+        if name in _LIVE_TAGS and self._seen and not self._is_closed:
+            if not name.startswith("/"):
+                self._log.ignored[f"tag {name}"] += 1
+            return
         read = _READERS.get(name)
         if read is None:
             raise ValueError(f"unknown tag {name:.40}")
@@ -177,7 +190,7 @@ class _GameReader:
     def read_un(self, attributes: Attributes) -> None:
         """Read UN: all players at the head, later the one who comes back."""
         if not self._seen & {"UN", "INIT"}:
-            first, second, third, fourth = (name_in(attribute(attributes, name)) for name in _SEAT_NAMES)
+            first, second, third, fourth = (self._name(attribute(attributes, name)) for name in _SEAT_NAMES)
             self._log.names = (first, second, third, fourth)
             if "dan" in attributes:
                 self._log.dans = tuple(numbers_in(attributes, "dan", 0, 1000, 4))
@@ -189,6 +202,14 @@ class _GameReader:
             raise ValueError("tag UN names no seat that comes back")
         for seat in back:
             self._come_back(seat)
+
+    def _name(self, text: str) -> str:
+        """Return a player's name; "" if it cannot be read."""
+        try:
+            return name_in(text)
+        except ValueError:
+            self._log.ignored["a name that is not UTF-8"] += 1
+            return ""
 
     def read_taikyoku(self, attributes: Attributes) -> None:
         """Read TAIKYOKU: seat 0 deals first."""

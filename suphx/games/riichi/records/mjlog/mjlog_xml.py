@@ -22,9 +22,14 @@ MAX_TAGS = 100_000
 """Of one record; a long game has 7,000."""
 MAX_TAG_LENGTH = 16_384
 """Characters of one tag's attributes; a shuffle seed has 3,357."""
+SCENE = "Scene"
+"""The tag that some programs put around each deal."""
 
 _MAX_SHOWN = 40
 _TILE_TAG = re.compile(r"([DEFGTUVW])([0-9]{1,3})", re.ASCII)
+_XML_TAG = re.compile(rb"<[A-Za-z][^<>]*>")
+_XML_ATTRIBUTE = re.compile(rb"""([A-Za-z0-9]+)\s*=\s*("[^"]*"|'[^']*')""")
+_TWICE = expat.errors.codes[expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE]
 _CUT_OFF = frozenset((expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],))
 
 
@@ -34,15 +39,16 @@ def read_xml_tokens(text: str) -> list[Token]:
     A record that ends before its last tag gives the tags that it has. RecordError with the offset for anything else
     that is not well-formed, for a document type, for text between the tags, and for a tag in a tag.
     """
-    return _TagReader(text).read()
+    record = text.lstrip("\ufeff \t\r\n")
+    return _TagReader(record.encode("utf-8", "replace"), len(text) - len(record)).read()
 
 
 class _TagReader:
-    """Usage: ``tokens = _TagReader(text).read()``, once."""
+    """Usage: ``tokens = _TagReader(data, num_skipped).read()``, once."""
 
-    def __init__(self, text: str) -> None:
-        self._data = text.lstrip("\ufeff \t\r\n").encode("utf-8", "replace")
-        self._num_skipped = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+    def __init__(self, data: bytes, num_skipped: int) -> None:
+        self._data = data
+        self._num_skipped = num_skipped
         self._parser = expat.ParserCreate("utf-8")
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -56,6 +62,8 @@ class _TagReader:
         try:
             self._parser.Parse(self._data, True)
         except expat.ExpatError as error:
+            if error.code == _TWICE and (data := _without_repeated(self._data)) != self._data:
+                return _TagReader(data, self._num_skipped).read()
             if not self._is_cut_off(error):
                 offset = self._parser.ErrorByteIndex
                 raise self._error(offset, f"{self._shown(offset)} is not a tag ({_plain(error)})") from error
@@ -76,7 +84,7 @@ class _TagReader:
 
     def _start(self, name: str, attributes: Attributes) -> None:
         offset = self._parser.CurrentByteIndex
-        self._depth += 1
+        self._depth += name != SCENE
         if self._depth > 2:
             raise self._error(offset, f"tag {name:.{_MAX_SHOWN}} is inside tag {self._tags[-1][1]:.{_MAX_SHOWN}}")
         length = sum(map(len, attributes)) + sum(map(len, attributes.values()))
@@ -84,11 +92,11 @@ class _TagReader:
             raise self._error(
                 offset, f"tag {name:.{_MAX_SHOWN}} has {length:,} characters: at most {MAX_TAG_LENGTH:,} are read"
             )
-        self._tags.append((offset, name, attributes, "/" if self._depth == 2 else ""))
+        self._tags.append((offset, name, attributes, "/" if self._depth == 2 and name != SCENE else ""))
 
     def _end(self, name: str) -> None:
-        self._depth -= 1
-        if self._depth == 0:
+        self._depth -= name != SCENE
+        if self._depth == 0 or name == SCENE:
             self._tags.append((self._parser.CurrentByteIndex, f"/{name}", {}, ""))
 
     def _text(self, text: str) -> None:
@@ -107,6 +115,24 @@ class _TagReader:
     def _error(self, offset: int, reason: str) -> RecordError:
         characters = self._num_skipped + len(self._data[:offset].decode("utf-8", "replace"))
         return RecordError(reason, f"character {characters}")
+
+
+def _without_repeated(data: bytes) -> bytes:
+    """Blank out the attributes that a tag has twice with the same value: XML forbids them, real records have them."""
+    return _XML_TAG.sub(_without_repeated_in, data)
+
+
+def _without_repeated_in(tag: re.Match[bytes]) -> bytes:
+    seen: set[tuple[bytes, bytes]] = set()
+
+    def once(attribute: re.Match[bytes]) -> bytes:
+        pair = (attribute[1], attribute[2][1:-1])
+        if pair in seen:
+            return b" " * len(attribute[0])
+        seen.add(pair)
+        return attribute[0]
+
+    return _XML_ATTRIBUTE.sub(once, tag[0])
 
 
 def _plain(error: expat.ExpatError) -> str:
@@ -141,15 +167,15 @@ def read_tokens(text: str) -> list[Token]:
 
 
 def read_attributes(tag: str, text: str | Attributes) -> Attributes:
-    """Return the attributes of a tag by name."""
+    """Return the attributes of a tag by name; real records have some twice, with the same value."""
     if isinstance(text, dict):
         return text
     if len(text) > MAX_TAG_LENGTH:
         raise ValueError(f"tag {tag:.40} has {len(text):,} characters: at most {MAX_TAG_LENGTH:,} are read")
     pairs = _ATTRIBUTE.findall(text)
     attributes: Attributes = dict(pairs)
-    if len(attributes) != len(pairs):
-        raise ValueError(f"tag {tag:.40} has an attribute twice")
+    if len(attributes) != len(pairs) and len(attributes) != len(set(pairs)):
+        raise ValueError(f"tag {tag:.40} has an attribute twice, with different values")
     return attributes
 
 

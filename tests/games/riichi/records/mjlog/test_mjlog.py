@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from suphx.games.riichi.records.log.gamelog import NO_SEED, move
 from suphx.games.riichi.records.log.record_error import (
     CHIPS,
+    INCOMPLETE,
     NO_END,
     NO_RED_FIVES,
     THREE_PLAYERS,
@@ -66,6 +67,7 @@ def test_the_first_piece_that_is_no_tag_is_named_with_its_place() -> None:
 
 def test_attributes_are_found_by_name_and_must_be_single() -> None:
     assert read_attributes("N", ' who="1" m="42538"') == {"who": "1", "m": "42538"}
+    assert read_attributes("N", ' who="1" m="42538" who="1"') == {"who": "1", "m": "42538"}
     with pytest.raises(ValueError, match="twice"):
         read_attributes("N", ' who="1" who="2"')
 
@@ -171,6 +173,31 @@ def test_unknown_attributes_an_xml_header_and_line_breaks_do_not_matter() -> Non
 # ---- seats that come and go
 
 
+def test_an_attribute_that_comes_twice_with_the_same_value_does_not_matter() -> None:
+    """Real games of May 2010 end with ``owari`` twice."""
+    text = re.sub(r'( owari="[^"]*")', r"\1\1", SHORT)
+    assert text != SHORT
+    log = parse_mjlog(SHORT, ID)
+    assert parse_mjlog(text, ID) == log
+    assert parse_mjlog(text.replace("<GO ", "<!-- --><GO type='9' lobby=\"0\" "), ID) == log
+
+
+@pytest.mark.parametrize("comment", ["", "<!-- -->"])
+def test_tags_around_deals_and_of_the_live_connection_are_ignored_and_counted(comment: str) -> None:
+    text = re.sub(r"(<INIT.*?)(?=<INIT|</mjloggm)", rf"<Scene>{comment}\1</Scene>", SHORT)
+    text = text.replace("<INIT", '<CHAT text="%6F%6B" uname="%41"/><INIT').replace("</mjloggm", "<PROF/></mjloggm")
+    log = parse_mjlog(text, ID)
+    assert log == parse_mjlog(SHORT, ID)
+    assert log.ignored == {"tag Scene": 2, "tag CHAT": 2, "tag PROF": 1}
+
+
+@pytest.mark.parametrize("broken", ["%E3%8", "%83%65%83%58%83%67", "%FF%FE"])
+def test_a_name_that_cannot_be_read_costs_the_name(broken: str) -> None:
+    log = parse_mjlog(re.sub(r'n0="[^"]*"', f'n0="{broken}"', SHORT), ID)
+    assert log.names == ("", *parse_mjlog(SHORT, ID).names[1:])
+    assert log.ignored == {"a name that is not UTF-8": 1}
+
+
 def test_a_bye_before_the_first_deal_is_in_force_from_its_first_move() -> None:
     log = parse_mjlog(SHORT.replace("<TAIKYOKU", '<BYE who="2" /><TAIKYOKU'), ID)
     assert [kyoku.moves[0] for kyoku in log.kyokus] == [move(2, LEAVE), move(2, LEAVE)]
@@ -211,6 +238,13 @@ def test_a_record_that_contradicts_its_seed_after_the_first_deal_is_left_to_the_
     log = parse_mjlog(write_mjlog(drawn_game(first.wall, shuffled_wall(2))), ID, SEED)
     assert [kyoku.is_wall_from_seed for kyoku in log.kyokus] == [True, True]
     assert "deal differs" in Replayer().replay(log)[0].what
+
+
+def test_an_indicator_that_is_not_that_of_the_seed_is_refused() -> None:
+    wall = next(tenhou_deals(SEED)).wall.copy()
+    wall[[130, 122]] = wall[[122, 130]]
+    with pytest.raises(RecordError, match="are not those of the seed"):
+        parse_mjlog(write_mjlog(drawn_game(wall)), ID, SEED)
 
 
 @pytest.mark.parametrize(
@@ -272,12 +306,14 @@ DAMAGE = {
     "scores that do not follow": (r'ten="250,', 'ten="251,', "scores"),
     "no whole number": (r'seed="0,', 'seed="zero,', "whole numbers"),
     "a missing number": (r'seed="0,', 'seed="', "5 numbers instead of 6"),
-    "an attribute twice": (r"<GO ", '<GO type="9" ', "twice"),
+    "an attribute twice": (r"<GO ", '<GO type="8" ', "twice, with different values"),
+    "an attribute twice and a comment": (r"<GO ", '<!-- --><GO type="8" ', "duplicate attribute"),
+    "a live tag before the record": (r"<mjloggm", "<CHAT/><mjloggm", "CHAT"),
+    "a live tag after the record": (r"</mjloggm>", "</mjloggm><CHAT/>", "CHAT"),
     "a tag that is not closed": (r"/><GO", "><GO", "not closed"),
     "a second GO": (r"<INIT", '<GO type="9"/><INIT', "comes twice"),
     "somebody back who never left": (r"<INIT", '<UN n1="B" /><INIT', "without having left"),
     "another start": (r"<mjloggm", "<other><mjloggm", "unknown tag"),
-    "a name that is not UTF-8": (r'n0="[^"]*"', 'n0="%FF%FE"', "not UTF-8"),
     "a rating without a limit": (r'rate="[^,]*,', 'rate="inf,', "not four numbers"),
     "a draw of an unknown kind": (r"<RYUUKYOKU", '<RYUUKYOKU type="rain"', "'rain'"),
     "nothing": (r"[\s\S]*", "", "empty"),
@@ -292,6 +328,26 @@ def test_a_damaged_record_is_refused_with_reason_and_position(name: str) -> None
     with pytest.raises(RecordError, match=re.escape(reason)) as caught:
         parse_mjlog(text, ID)
     assert caught.value.position
+
+
+MISSING = {
+    "the dora of a kan in a drawn deal": (
+        r'<DORA hai="\d+" ?/>(?=((?!<INIT).)*<RYUUKYOKU)',
+        "that of a kan is missing",
+    ),
+    "ura dora": (r' doraHaiUra="\d+"', "shows 0 ura dora indicators"),
+    "one of two ura dora": (r'(?<=doraHaiUra="\d{2}),\d+(?=")', "shows 1 ura dora indicators"),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_record_without_something_that_was_seen_is_set_aside(name: str) -> None:
+    pattern, reason = MISSING[name]
+    text, count = re.subn(pattern, "", write_mjlog(random_game(2)), count=1)
+    assert count == 1
+    with pytest.raises(RecordError, match=reason) as caught:
+        parse_mjlog(text, ID)
+    assert caught.value.kind == INCOMPLETE
 
 
 NUMBERS_TOO_LARGE = {
