@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
+from suphx.number_range import Processes, Range, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 SEATS = 4
@@ -20,6 +21,11 @@ PHOENIX_POINTS = (90, 45, 0, -135)
 MIN_CLUSTERS = 6
 """Fewer lie all on one side of zero by chance in more than 5 of 100 cases: they cannot say who is better."""
 
+MAX_HANCHANS = 10_000_000
+"""Of a match: a day or more on 16 cores, even between scripted agents."""
+HANCHANS = Range(2 * SEATS, MAX_HANCHANS)
+HANCHANS_OR_NONE = Range(0, MAX_HANCHANS)
+
 MAX_SIDE_DECKS = 1 << 17
 """Of a match of a tournament in a game of two sides: the decks of another night have other seeds."""
 
@@ -28,7 +34,7 @@ MAX_SIDE_DECKS = 1 << 17
 class MatchConfig:
     """Match of the agent that a run has trained."""
 
-    hanchans: int = 1000
+    hanchans: Annotated[int, HANCHANS] = 1000
     """Games of the candidate, a multiple of 4; each wall is played four times."""
     opponent: str = "ukeire"
     """Opponent at the three other seats: random, tsumogiri or ukeire, or the path of a folder of checkpoints."""
@@ -37,13 +43,14 @@ class MatchConfig:
     too."""
     draw_lanes: bool = True
     """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
-    workers: int = 2
+    workers: Processes = 2
     """Processes that play; the result does not depend on it."""
     on_ray: bool = False
     """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
     this machine."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         check_hanchans(self.hanchans)
         if self.opponent not in SCRIPTED_AGENTS and "/" not in self.opponent:
             raise ValueError(
@@ -54,8 +61,6 @@ class MatchConfig:
             raise ValueError(
                 f"action_selection is {self.action_selection!r}: use one of {', '.join(get_args(ActionSelection))}"
             )
-        if self.workers < 1:
-            raise ValueError(f"workers is {self.workers}: use 1 or more")
 
 
 def chosen_seatings(choice: SeatingChoice) -> tuple[Seating, ...]:
@@ -74,7 +79,19 @@ def few_games_note(hanchans: int) -> str:
     return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} hanchans"
 
 
+def few_decks_note(decks: int) -> str:
+    """Return the same for a match of so few decks in a game of two sides."""
+    return "" if decks >= MIN_CLUSTERS else f"; over {decks} decks it means little, play at least {MIN_CLUSTERS}"
+
+
+def widened_note(is_widened: bool, unit: str = "walls") -> str:
+    """Return what is to be said behind an interval that ``reaching`` has extended (statistics.py); else empty."""
+    if not is_widened:
+        return ""
+    return f"; the interval was widened to include no difference, because fewer than {MIN_CLUSTERS} {unit} differ"
+
+
 def check_hanchans(number: int) -> None:
     """Raise ValueError for a number of games that no match can have."""
-    if number < 8 or number % 4:
-        raise ValueError(f"{number} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
+    if number not in HANCHANS or number % SEATS:
+        raise ValueError(f"{number} hanchans: use a multiple of {SEATS} (the seats), {HANCHANS}")

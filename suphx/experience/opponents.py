@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import FIRST_OLDER
+from suphx.number_range import Range, Weight, check_ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,21 +17,19 @@ class OpponentConfig:
     """Policies at the three seats beside the learning seat, drawn at random for every game. Shares need not add up to
     1."""
 
-    latest: float = 1.0
+    latest: Weight = 1.0
     """Share of seats played by the learning policy; their decisions are learned from too."""
-    older: float = 0.0
+    older: Weight = 0.0
     """Share of seats played by older versions of it, each equally often."""
-    weak: float = 0.0
+    weak: Weight = 0.0
     """Share of seats played by the weak policy: SL-weak, or the initial weights."""
-    num_older: int = 4
+    num_older: Annotated[int, Range(1, 64)] = 4
     """Number of older versions that are kept for ``older``."""
 
     def __post_init__(self) -> None:
-        shares = (self.latest, self.older, self.weak)
-        if min(shares) < 0 or sum(shares) <= 0:
-            raise ValueError(f"opponents are {shares} (latest, older, weak): use shares from 0 on, one of them above 0")
-        if not 1 <= self.num_older <= 64:
-            raise ValueError(f"num_older is {self.num_older}: use 1 to 64")
+        check_ranges(self)
+        if not (self.latest or self.older or self.weak):
+            raise ValueError("latest, older and weak are all 0: use a share above 0 for one of them")
 
     @property
     def num_older_that_play(self) -> int:

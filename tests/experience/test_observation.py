@@ -23,8 +23,8 @@ def test_shares_need_not_add_up_to_1() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"latest": 0.0}, "use shares from 0 on, one of them above 0"),
-        ({"weak": -0.1}, "use shares from 0 on"),
+        ({"latest": 0.0}, "use a share above 0 for one of them"),
+        ({"weak": -0.1}, "use 0 to 10,000"),
         ({"num_older": 0}, "num_older is 0: use 1 to 64"),
     ],
 )

@@ -4,11 +4,12 @@ import argparse
 import errno
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,37 @@ def test_every_command_and_option_is_explained(parser: argparse.ArgumentParser) 
     parser.format_help()  # a stray % would fail here
 
 
+CHECKED_BY_CONFIGS = {
+    "--difference", "--error", "--sequential", "--points",
+    "--gae-lambda", "--temperature", "--kl-target", "--learning-rate", "--max-ratio", "--trained-blocks",
+}  # fmt: skip
+"""``test_a_number_out_of_range_is_wrong_usage`` has some of them."""
+
+
+def takes(kind: Callable[[str], object], text: str) -> bool:
+    try:
+        kind(text)
+    except (argparse.ArgumentTypeError, ValueError):
+        return False
+    return True
+
+
+def takes_numbers(kind: Callable[[str], object]) -> bool:
+    return takes(kind, "8") and not takes(kind, "eight")
+
+
+@pytest.mark.parametrize("parser", ALL_PARSERS, ids=lambda parser: parser.prog)
+def test_no_option_takes_a_number_that_nothing_can_have(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:
+        if action.choices is not None:
+            continue
+        if action.type in (int, float):
+            assert action.option_strings[0] in CHECKED_BY_CONFIGS, f"{parser.prog} {action.option_strings}"
+        elif action.type and action.nargs is None and takes_numbers(action.type):
+            wrong = (str(2**62), "-1", "nan", "inf", *([] if action.dest == "seed" else [str(10**12)]))
+            assert not [text for text in wrong if takes(action.type, text)], f"{parser.prog} {action.option_strings}"
+
+
 EXAMPLES = [line.split(maxsplit=1)[1] for each in ALL_PARSERS for line in (each.epilog or "").splitlines()[1:]]
 
 
@@ -226,7 +258,7 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["dance"], "there is no command 'dance': use one of run, "),
         (["records"], "arguments are required: COMMAND"),
         (["records", "verify"], "arguments are required: PATH"),
-        (["records", "verify", "x", "--limit", "0"], "'0' is not a whole number of at least 1"),
+        (["records", "verify", "x", "--limit", "0"], "'0' is not a whole number, 1 to 10,000,000"),
         (["records", "statistics", "x"], "arguments are required: --player"),
         (["records", "convert", "a", "b", "--to", "sgf"], "invalid choice: 'sgf'"),
         (["run", "a.toml", "--set", "learner.steps"], "is not KEY=VALUE"),
@@ -246,6 +278,24 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
     assert len(lines) == 1
     assert message in lines[0]
     assert "--help" in lines[0]
+
+
+@pytest.mark.parametrize("number", ["1e12", "-1", "nan", "inf"])
+@pytest.mark.parametrize(
+    ("option", "others"),
+    [
+        ("--temperature", "adapt --agent random"),
+        ("--kl-target", "bench adapt"),
+        ("--sequential", "evaluate --candidate random --opponent ukeire"),
+        ("--error", "evaluate --candidate random --opponent ukeire --sequential 0.1"),
+        ("--difference", "bench sequential --candidate random --opponent ukeire"),
+    ],
+)
+def test_a_number_out_of_range_is_wrong_usage(
+    option: str, others: str, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([*others.split(), f"{option}={number}"]) == 2
+    assert re.search("temperature|kl_target|difference|error", capsys.readouterr().err)
 
 
 def test_a_missing_recipe_is_one_line_and_exit_code_1() -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from suphx.file_tree import has_files_below
 from suphx.models.nets.net_config import Size
+from suphx.printable_text import shortened
 from suphx.suggestion import did_you_mean
 from suphx.usable_cores import usable_cores
 
@@ -172,27 +173,35 @@ def examples(*commands: str) -> str:
     return EXAMPLES_TITLE + "\n".join(f"  {command}" for command in commands)
 
 
-def positive(text: str) -> int:
-    """Return a whole number of at least 1; argparse turns the error into wrong usage."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Return the type of an argument that takes a whole number; argparse turns its error into wrong usage."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or len(text) > _MAX_DIGITS or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{shortened(text, 40)!r} is not a whole number, {low:,} to {high:,}")
+        return int(text)
+
+    return number
 
 
-def not_negative(text: str) -> int:
-    """Return a whole number of at least 0; argparse turns the error into wrong usage."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
-    return int(text)
+_MAX_DIGITS = 20
+positive = whole(1, 10_000_000)
+"""A number of games, hands, deals or repetitions."""
+parallel = whole(1, 1024)
+"""A number of processes or threads."""
+tables = whole(1, 65_536)
+"""A number of games that are played at once; as of ``simulator.num_tables``."""
+seed = whole(0, 2**62 - 1)
+_MAX_SECONDS = 10_000_000
 
 
 def seconds(text: str) -> float:
-    """Return a time of 0 seconds or more."""
+    """Return a time of 0 seconds or more, at most some months."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
+    if not 0 <= value <= _MAX_SECONDS:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time: use seconds from 0 on, such as 0.5")
     return value
 
@@ -258,7 +267,7 @@ def add_recipe(parser: argparse.ArgumentParser, text: str = RECIPE_HELP) -> None
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add ``--workers N``, by default one per core."""
     parser.add_argument(
-        "--workers", type=positive, default=usable_cores(), metavar="N", help="processes (default: one per core)"
+        "--workers", type=parallel, default=usable_cores(), metavar="N", help="processes (default: one per core)"
     )
 
 

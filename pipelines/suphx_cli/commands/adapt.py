@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
-from suphx_cli.arguments.parsing import UsageError, add_workers, checked_options, examples, not_negative, positive
+from suphx_cli.arguments.parsing import UsageError, add_workers, checked_options, examples, positive, seed
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", required=True, metavar="AGENT", help="folder of checkpoints, also with :weak")
     parser.add_argument("--hands", type=positive, default=200, metavar="N", help="initial hands (default: 200)")
     parser.add_argument("--tests", type=positive, default=512, metavar="N", help="test deals per hand (default: 512)")
-    parser.add_argument(
-        "--seed", type=not_negative, default=0, metavar="S", help="seed of hands and deals (default: 0)"
-    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of hands and deals (default: 0)")
     parser.add_argument(
         "--reward-predictor",
         default="",

@@ -18,8 +18,8 @@ from suphx_cli.arguments.parsing import (
     any_port,
     check_output_folder,
     examples,
-    not_negative,
     open_page,
+    seed,
 )
 from suphx_cli.commands.monte_carlo import side_play
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
@@ -95,7 +95,7 @@ def _add_game(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="Player", metavar="NAME", help="your name (default: Player)")
     parser.add_argument(
         "--seed",
-        type=not_negative,
+        type=seed,
         metavar="S",
         help="seed of the walls, to play the same walls again (default: random)",
     )

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.parsing import ENCODERS, examples, not_negative, positive
+from suphx_cli.arguments.parsing import ENCODERS, examples, parallel, positive, seed
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -34,10 +34,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="agent at the other seats; self: PPO plays all four (default: random)",
     )
     parser.add_argument("--encoder", choices=ENCODERS, default="mini", help="encoder of the planes (default: mini)")
-    parser.add_argument("--env-runners", type=positive, default=1, metavar="N", help="processes that play (default: 1)")
-    parser.add_argument(
-        "--seed", type=not_negative, default=1, metavar="S", help="seed of walls and weights (default: 1)"
-    )
+    parser.add_argument("--env-runners", type=parallel, default=1, metavar="N", help="processes that play (default: 1)")
+    parser.add_argument("--seed", type=seed, default=1, metavar="S", help="seed of walls and weights (default: 1)")
     parser.set_defaults(execute=execute)
 
 

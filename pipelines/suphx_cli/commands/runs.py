@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import DEFAULT_RUNS, UsageError, add_runs, examples, seconds
+from suphx_cli.arguments.parsing import DEFAULT_RUNS, UsageError, add_runs, examples, positive, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +90,7 @@ def _add_replay(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse
     )
     replay.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, of a tournament")
     replay.add_argument(
-        "--wall", "--deck", type=int, action="append", required=True, metavar="N",
+        "--wall", "--deck", type=positive, action="append", required=True, metavar="N",
         help="number of the wall or deck in that night, from 1 on; may be repeated",
     )  # fmt: skip
     replay.add_argument(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from suphx.evaluation.match_config import MAX_SIDE_DECKS
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
+from suphx.number_range import Range, Seed, check_ranges
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_imitates, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_heading import check_heading
+from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
 from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -21,14 +23,13 @@ class DeckMatchConfig:
     """Match of the trained nets at the end, on other decks than those of training and curve; one of many millions of
     games has seen a few of them by chance."""
 
-    decks: int = 1000
+    decks: Annotated[int, Range(2, MAX_SIDE_DECKS)] = 1000
     """Decks against each opponent; each is played twice, with the sides swapped."""
     opponents: tuple[str, ...] = ("random", "rule")
     """Scripted agents to play against, the strongest last: the verdict of the run is about this one."""
 
     def __post_init__(self) -> None:
-        if self.decks < 2:
-            raise ValueError(f"decks is {self.decks}: use at least 2, one has no interval")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +42,9 @@ class MonteCarloRecipe:
     """The game. Recipes without this key are for riichi."""
     about: str = ""
     """What the recipe does, in one line (``suphx recipes`` prints it)."""
-    minutes: int = 0
+    minutes: RecipeMinutes = 0
     """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: int = 1
+    seed: Seed = 1
     """The seeds of all stages are derived from it."""
     rules: Rules = field(default_factory=Rules)
     """Options of the rules."""
@@ -57,7 +58,8 @@ class MonteCarloRecipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
-        check_heading(self.name, self.minutes)
+        check_ranges(self)
+        check_name(self.name)
         agents = candidate_game(self.game).agents
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)

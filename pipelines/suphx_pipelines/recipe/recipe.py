@@ -9,25 +9,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from suphx.evaluation.match_config import MatchConfig, few_games_note
+from suphx.evaluation.match_config import HANCHANS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.models.nets.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
+from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.data import stream_config
 from suphx.training.data.split import SplitConfig
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.playouts import playout_config
 from suphx.training.playouts.playout_config import PlayoutConfig
-from suphx.training.reinforcement.learner_config import DistillationConfig
-from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward import reward_config
 from suphx.training.reward.reward_config import RewardLearningConfig
 from suphx.training.supervised import supervised_config
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_heading import check_heading
+from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
 from suphx_platform.parts import reinforcement_config
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage_config import StorageConfig
@@ -55,12 +54,13 @@ class AgentComparisonConfig:
     agents: tuple[AgentName, ...] = ()
     """Agents to train and compare, each with the one named before it. Empty = none. rl_permuted is a control run:
     RL-basic with permuted rewards, which cannot become stronger; it is compared with sl, and no other agent with it."""
-    hanchans: int = 1000
+    hanchans: Annotated[int, HANCHANS] = 1000
     """Games of each agent against three SL-weak, a multiple of 4, all on the same walls."""
-    workers: int = 2
+    workers: Processes = 2
     """Processes that play these games; the result does not depend on it."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         if len(set(self.agents)) < len(self.agents):
             raise ValueError(f"agents is {list(self.agents)}: name each once")
         MatchConfig(hanchans=self.hanchans, workers=self.workers)
@@ -94,42 +94,35 @@ def relation(agent: str, before: str, low: float, high: float, hanchans: int) ->
 class OracleStageConfig:
     """Self-play of nets that see everything (keep probability 1)."""
 
-    max_updates: int = 0
+    max_updates: Steps = 0
     """Updates of self-play at keep probability 1; 0 = no oracle guiding."""
 
     def __post_init__(self) -> None:
-        if self.max_updates < 0:
-            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no oracle guiding) or more")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleDecayConfig:
     """Hidden tiles disappear step by step; after that the nets continue without them."""
 
-    steps: int = 0
+    steps: Steps = 0
     """Number of steps in which the keep probability falls from 1 to 0. The last one, at 0, already learns as
     ``continued_updates`` do. 0 = it stays 1, and the nets of the oracle stage are the last ones."""
-    ratio: float = 0.0
+    ratio: Annotated[float, Range(0, 1, "left")] = 0.0
     """Each step multiplies the keep probability by this, the last sets it to 0; 0 = equal steps, as in the paper."""
-    updates_per_step: int = 100
+    updates_per_step: Interval = 100
     """Updates at each keep probability, a multiple of reinforcement.weight_sync_interval."""
-    continued_updates: int = 100
+    continued_updates: Interval = 100
     """Updates after the last step, in addition to those of that step: all of them without oracle planes."""
-    learning_rate_share: float = 0.1
+    learning_rate_share: PositiveShare = 0.1
     """Learning rate from the first update at keep probability 0 on, as a share of the usual one (the paper: a
     tenth)."""
-    reject_ratio: float = 2.0
+    reject_ratio: Annotated[float, Range(1, 1_000_000, "right")] = 2.0
     """From that update on, decisions with a larger importance ratio give no gradient of the sampled action; they are
     counted (the paper gives no value)."""
 
     def __post_init__(self) -> None:
-        OracleConfig(steps=self.steps, ratio=self.ratio, updates_per_step=self.updates_per_step)
-        if self.continued_updates < 1:
-            raise ValueError(f"continued_updates is {self.continued_updates}: use at least 1")
-        if not 0 < self.learning_rate_share <= 1:
-            raise ValueError(f"learning_rate_share is {self.learning_rate_share}: use a share above 0, such as 0.1")
-        if not self.reject_ratio > 1:
-            raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2")
+        check_ranges(self)
 
     @property
     def falling_updates(self) -> int:
@@ -146,18 +139,16 @@ class OracleDecayConfig:
 class OracleDistillationConfig:
     """The paper's second method: nets without hidden tiles stay close to those of the oracle stage while they learn."""
 
-    max_updates: int = 0
+    max_updates: Steps = 0
     """Updates of self-play with the oracle as teacher; 0 = no distillation."""
-    weight: float = 1.0
+    weight: Weight = 1.0
     """Weight in the loss of the distance above the bound (suphx/training/reinforcement/policy_gradient.py); 0 = no
     teacher."""
-    bound: float = 0.05
+    bound: Weight = 0.05
     """Mean KL(oracle || policy) in nats below which there is no loss."""
 
     def __post_init__(self) -> None:
-        DistillationConfig(weight=self.weight, bound=self.bound)
-        if self.max_updates < 0:
-            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no distillation) or more")
+        check_ranges(self)
 
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]
@@ -167,18 +158,15 @@ EncoderName = Literal["mini", "suphx", "suphx-plain"]
 class RecordsConfig:
     """Which games the records stage reads or plays."""
 
-    max_games: int = 0
+    max_games: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Use only the first games, in the order of the files; 0 = all."""
-    played_games: int = 1000
+    played_games: Annotated[int, Range(3, 1_000_000)] = 1000
     """Number of games that the run plays to learn from when no records are given."""
     player: str = "ukeire"
     """Agent that plays them at all four seats: random, tsumogiri or ukeire, or the path of a folder of checkpoints."""
 
     def __post_init__(self) -> None:
-        if self.max_games < 0:
-            raise ValueError(f"max_games is {self.max_games}: use 0 (all) or more")
-        if self.played_games < 3:
-            raise ValueError(f"played_games is {self.played_games}: use at least 3 (training, validation, test)")
+        check_ranges(self)
         if self.player not in SCRIPTED_AGENTS and "/" not in self.player:
             raise ValueError(
                 f"player is {self.player!r}: use {', '.join(SCRIPTED_AGENTS)}, or the path of a folder of checkpoints"
@@ -189,14 +177,15 @@ class RecordsConfig:
 class LearningCurveConfig:
     """Further nets trained on fewer games, to measure what more games bring."""
 
-    games: tuple[int, ...] = ()
+    games: tuple[Annotated[int, Range(1, 1_000_000_000)], ...] = ()
     """Numbers of training games, ascending. The nets trained on all games are the last point. Empty = no curve."""
     heads: tuple[str, ...] = HEAD_NAMES
     """Heads to train."""
 
     def __post_init__(self) -> None:
-        if list(self.games) != sorted(set(self.games)) or (self.games and self.games[0] < 1):
-            raise ValueError(f"games is {list(self.games)}: use different numbers from 1 on, ascending")
+        check_ranges(self)
+        if list(self.games) != sorted(set(self.games)):
+            raise ValueError(f"games is {list(self.games)}: use different numbers, ascending")
         check_heads(self.heads)
 
 
@@ -208,20 +197,18 @@ class AblationConfig:
     """Encoders; each is compared with the first. Empty = no ablation."""
     heads: tuple[str, ...] = ("discard",)
     """Heads to train."""
-    seeds: int = 3
+    seeds: Annotated[int, Range(1, 1000)] = 3
     """Nets per encoder, with different initial weights and order of samples."""
-    games: int = 0
+    games: Annotated[int, Range(0, 1_000_000_000)] = 0
     """Number of training games; 0 = all."""
-    max_steps: int = 2000
+    max_steps: Interval = 2000
     """Steps of each training; the other settings are those of [supervised]."""
 
     def __post_init__(self) -> None:
         if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
             raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
+        check_ranges(self)
         check_heads(self.heads)
-        for name, least in (("seeds", 1), ("games", 0), ("max_steps", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,16 +229,15 @@ class RewardStageConfig:
 class EntropyStudyConfig:
     """Additional self-play with a fixed entropy coefficient, to measure what entropy control brings."""
 
-    alphas: tuple[float, ...] = ()
+    alphas: tuple[Weight, ...] = ()
     """Coefficients; each gets its own self-play with all settings of [reinforcement]. Empty = no study."""
-    max_updates: int = 0
+    max_updates: Steps = 0
     """Stop each of these after this many updates; 0 = the limit of [reinforcement]."""
 
     def __post_init__(self) -> None:
-        if len(set(self.alphas)) < len(self.alphas) or min(self.alphas, default=0.0) < 0:
-            raise ValueError(f"alphas is {list(self.alphas)}: use different numbers from 0 on, or none")
-        if self.max_updates < 0:
-            raise ValueError(f"max_updates is {self.max_updates}: use 0 or more")
+        check_ranges(self)
+        if len(set(self.alphas)) < len(self.alphas):
+            raise ValueError(f"alphas is {list(self.alphas)}: use different numbers, or none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,9 +251,9 @@ class Recipe:
     needs_records: bool = False
     """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
     of the agent ``records.player``."""
-    minutes: int = 0
+    minutes: RecipeMinutes = 0
     """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: int = 1
+    seed: Seed = 1
     """The seeds of all stages are derived from it."""
     encoder: EncoderName = "mini"
     """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead)."""
@@ -314,7 +300,8 @@ class Recipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     def __post_init__(self) -> None:
-        check_heading(self.name, self.minutes)
+        check_ranges(self)
+        check_name(self.name)
         if not self.initial_agent:
             self._check_workers()
             return

@@ -412,8 +412,10 @@ def _is_optional(hint: Any) -> bool:
 
 
 def type_name(hint: Any) -> str:
-    """Return in words what a field of that type takes, such as "a list, each a whole number"."""
+    """Return in words what a field of that type takes, such as "a list, each a whole number, 1 to 64"."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return f"{type_name(arguments[0])}, {arguments[1]}"
     if origin is typing.Literal:
         return "one of " + ", ".join(repr(argument) for argument in arguments)
     if origin is tuple:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated, TypeAlias
 
+from suphx.number_range import Range
 
-def check_heading(name: str, minutes: int) -> None:
-    """Raise ValueError for a name that is no folder name, and for a negative duration."""
-    check_name(name)
-    if minutes < 0:
-        raise ValueError(f"minutes is {minutes}: use 0 (not measured) or more")
+RecipeMinutes: TypeAlias = Annotated[int, Range(0, 1_000_000)]
+"""Approximate duration; 0 = not measured."""
 
 
 def check_name(name: str) -> None:

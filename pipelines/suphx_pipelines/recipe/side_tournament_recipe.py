@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from suphx.evaluation.match_config import MAX_SIDE_DECKS
-from suphx.evaluation.sequential.sequential_config import SideTestConfig, check_decks
+from suphx.evaluation.match_config import MAX_SIDE_DECKS, MIN_CLUSTERS
+from suphx.evaluation.sequential.sequential_config import SideTestConfig
+from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
+from suphx.number_range import Processes, Range, Seed, check_ranges
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_heading import check_heading
+from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
 from suphx_pipelines.recipe.tournament_recipe import check_night, check_pool, tonight
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
@@ -27,21 +29,22 @@ class SidePoolConfig:
     """Scripted agents, folders of nets (``runs/RUN/learning``), their addresses in a bucket
     (``s3://bucket/runs/RUN/learning``) and in the model registry (``models:/NAME/VERSION``). Nets among them are for
     comparison only: they cannot become the champion."""
-    newest: int = 3
+    newest: Annotated[int, Range(0, 1000)] = 3
     """Number of newest trained nets that play; one of them may become the champion."""
     newest_from: str = ""
     """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
     tournament's own storage if that is a bucket, else its folder of runs."""
 
     def __post_init__(self) -> None:
-        check_pool(self.agents, self.newest)
+        check_ranges(self)
+        check_pool(self.agents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideLeaderboardConfig:
     """Games for the ratings. They add to those of earlier nights."""
 
-    decks: int = 1000
+    decks: Annotated[int, Range(2, MAX_SIDE_DECKS)] = 1000
     """Decks of a night, at least 20 for each agent; each is played twice, with the sides swapped. Pairs are chosen so
     that the ratings show who is the best: agents that may be the best, and those with the fewest games, play more."""
     anchor: str = "rule"
@@ -49,18 +52,17 @@ class SideLeaderboardConfig:
     mean of all agents has 1,000."""
 
     def __post_init__(self) -> None:
-        if not 2 <= self.decks <= MAX_SIDE_DECKS:
-            raise ValueError(f"decks is {self.decks}: use 2 to {MAX_SIDE_DECKS:,}")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideDecisionConfig:
     """The deciding match: the newest nets with the best rating against the champion, on fresh decks."""
 
-    decks: int = 20_000
+    decks: Annotated[int, Range(FIRST_LOOK, MAX_SIDE_DECKS)] = 20_000
     """Maximum number of decks of the deciding match, at least 24. It stops as soon as ``test`` has decided; without a
     decision the result is undecided and nothing is promoted."""
-    fresh_decks: int = 2000
+    fresh_decks: Annotated[int, Range(MIN_CLUSTERS, MAX_SIDE_DECKS)] = 2000
     """New decks after a pass, at least 6. Only their figures are published: those of the deciding match are too good on
     average."""
     opponent: str = "rule"
@@ -70,7 +72,7 @@ class SideDecisionConfig:
     """Sequential test that decides about the promotion."""
 
     def __post_init__(self) -> None:
-        check_decks(self.decks, self.fresh_decks)
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +85,14 @@ class SideTournamentRecipe:
     """The game. Recipes without this key are for riichi."""
     about: str = ""
     """What the recipe does, in one line."""
-    minutes: int = 0
+    minutes: RecipeMinutes = 0
     """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: int = 1
+    seed: Seed = 1
     """The decks are derived from it and from the night."""
     night: str = ""
     """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
     (UTC)."""
-    workers: int = 2
+    workers: Processes = 2
     """Processes that play; the result does not depend on it."""
     on_ray: bool = False
     """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
@@ -109,8 +111,9 @@ class SideTournamentRecipe:
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
     def __post_init__(self) -> None:
-        check_heading(self.name, self.minutes)
-        check_night(self.night, self.workers)
+        check_ranges(self)
+        check_name(self.name)
+        check_night(self.night)
         agents = candidate_game(self.game).agents
         if self.leaderboard.anchor not in agents:
             raise ValueError(f"leaderboard.anchor is {self.leaderboard.anchor!r}: use {' or '.join(agents)}")

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
+from suphx.evaluation.match_config import HANCHANS, MIN_CLUSTERS, SEATS, check_hanchans
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget
+from suphx.number_range import Processes, Range, Seed, check_ranges
 from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_heading import check_heading
+from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
 
@@ -30,21 +32,22 @@ class PoolConfig:
     agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
     """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``, ``mjai-tls:HOST:PORT``.
     Nets among them are for comparison only: they cannot become the champion."""
-    newest: int = 3
+    newest: Annotated[int, Range(0, 1000)] = 3
     """Number of newest checkpoints that play; one of them may become the champion."""
     newest_from: str = ""
     """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
     tournament's own storage if that is a bucket, else its folder of runs."""
 
     def __post_init__(self) -> None:
-        check_pool(self.agents, self.newest)
+        check_ranges(self)
+        check_pool(self.agents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardConfig:
     """Games for the ratings. They add to those of earlier nights."""
 
-    hanchans: int = 1000
+    hanchans: Annotated[int, HANCHANS] = 1000
     """Games of a night, a multiple of 4 and at least 4 for each agent. Lineups are chosen so that the ratings become
     precise: agents that may be the best, and those with the fewest games, play more often."""
     anchor: str = "ukeire"
@@ -52,6 +55,7 @@ class LeaderboardConfig:
     all agents has 1,000."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         check_hanchans(self.hanchans)
 
 
@@ -59,10 +63,10 @@ class LeaderboardConfig:
 class DecisionConfig:
     """The deciding match: the newest checkpoint with the best rating against champions, on fresh walls."""
 
-    hanchans: int = 4000
+    hanchans: Annotated[int, HANCHANS] = 4000
     """Maximum number of games of the deciding match, a multiple of 4 and at least 96. It stops as soon as ``test`` has
     decided; without a decision the result is undecided and nothing is promoted."""
-    fresh_hanchans: int = 1000
+    fresh_hanchans: Annotated[int, HANCHANS] = 1000
     """Games on new walls after a pass, a multiple of 4 and at least 24. Only their figures are published: those of the
     deciding match are too good on average."""
     opponent: str = "ukeire"
@@ -72,6 +76,7 @@ class DecisionConfig:
     """Sequential test that decides about the promotion."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         check_budget(self.hanchans)
         check_hanchans(self.fresh_hanchans)
         if self.fresh_hanchans < SEATS * MIN_CLUSTERS:
@@ -88,16 +93,16 @@ class TournamentRecipe:
     """First part of the run's id: lower-case letters, digits, - and _."""
     about: str = ""
     """What the recipe does, in one line."""
-    minutes: int = 0
+    minutes: RecipeMinutes = 0
     """Approximate duration in minutes on two idle cores; 0 = not measured."""
-    seed: int = 1
+    seed: Seed = 1
     """The walls are derived from it and from the night."""
     night: str = ""
     """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
     (UTC)."""
     draw_lanes: bool = True
     """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
-    workers: int = 2
+    workers: Processes = 2
     """Processes that play; the result does not depend on it."""
     on_ray: bool = False
     """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
@@ -114,8 +119,9 @@ class TournamentRecipe:
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 
     def __post_init__(self) -> None:
-        check_heading(self.name, self.minutes)
-        check_night(self.night, self.workers)
+        check_ranges(self)
+        check_name(self.name)
+        check_night(self.night)
 
     @property
     def free_keys(self) -> tuple[str, ...]:
@@ -148,17 +154,13 @@ def _time_zone() -> tzinfo:
         return UTC
 
 
-def check_pool(agents: Sequence[str], newest: int) -> None:
+def check_pool(agents: Sequence[str]) -> None:
     """Raise ValueError for participants that no tournament has."""
     if len(set(agents)) < len(agents):
         raise ValueError(f"agents is {list(agents)}: name each once")
-    if newest < 0:
-        raise ValueError(f"newest is {newest}: use 0 or more")
 
 
-def check_night(night: str, workers: int) -> None:
-    """Raise ValueError for a name of a night or a number of processes that no tournament has."""
-    if workers < 1:
-        raise ValueError(f"workers is {workers}: use 1 or more")
+def check_night(night: str) -> None:
+    """Raise ValueError for a name of a night that no tournament has."""
     if "/" in night or "'" in night:
         raise ValueError(f"night is {night!r}: use a date such as 2026-11-21, or another name without / and '")

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from suphx.number_range import Interval, check_ranges
+
 Weights = Mapping[str, Mapping[str, np.ndarray]]
 """Head name -> name of a tensor -> its values: what a learner gives and an engine takes."""
 
@@ -23,12 +25,11 @@ Weights = Mapping[str, Mapping[str, np.ndarray]]
 class ParameterServerConfig:
     """Which versions are kept."""
 
-    older_every: int = 10
+    older_every: Interval = 10
     """One in this many versions is kept for ``simulator.opponents.older``."""
 
     def __post_init__(self) -> None:
-        if self.older_every < 1:
-            raise ValueError(f"older_every is {self.older_every}: use 1 or more")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,18 @@ wait."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from typing import Annotated, Literal, Protocol, TypeAlias, get_args
+
+from suphx.number_range import Interval, Range, check_ranges
 
 Pace = Literal["free", "lockstep"]
 MIN_OBJECT_STORE_BYTES = 80 * 2**20
+"""Ray needs it."""
+ObjectStoreBytes: TypeAlias = Annotated[int, Range(MIN_OBJECT_STORE_BYTES, 2**39)]
+Cpus: TypeAlias = Annotated[float, Range(0, 1024)]
+Gpus: TypeAlias = Annotated[float, Range(0, 64)]
+Timeout: TypeAlias = Annotated[float, Range(1, 1_000_000)]
 PLACE, BESIDE = 0.99, 0.0001
 """Share of a node's resource that an actor takes: the one it is for; one that only has to be near it. Ray counts in
 steps of 0.0001."""
@@ -29,80 +35,60 @@ class RayLayoutConfig:
     pace: Pace = "free"
     """free: every part works as fast as it can. lockstep: one thing at a time; with one actor of each kind the numbers
     are those of one process."""
-    num_simulators: int = 1
+    num_simulators: Annotated[int, Range(1, 10_000)] = 1
     """Number of simulators, with ``simulator.num_tables`` tables each."""
-    num_engines: int = 1
+    num_engines: Annotated[int, Range(0, 10_000)] = 1
     """Number of inference engines; simulator i uses engine i modulo this number. 0: every simulator has an engine in
     its own process, so that no request is sent. This is fastest without a GPU, but needs torch in every simulator."""
-    num_buffers: int = 1
+    num_buffers: Annotated[int, Range(1, MAX_BUFFERS)] = 1
     """Number of shards of the replay buffer, with ``buffer.capacity_bytes`` each; simulator i fills shard i modulo this
     number. At most 98, because all of them may run beside one learner."""
-    cpus_per_simulator: float = 1.0
+    cpus_per_simulator: Cpus = 1.0
     """Logical CPUs that Ray reserves per simulator."""
-    cpus_per_engine: float = 1.0
+    cpus_per_engine: Cpus = 1.0
     """Logical CPUs that Ray reserves per engine."""
-    gpus_per_engine: float = 0.0
+    gpus_per_engine: Gpus = 0.0
     """GPUs per engine; a fraction shares one GPU."""
-    cpus_per_learner: float = 1.0
+    cpus_per_learner: Cpus = 1.0
     """Logical CPUs of the learner."""
-    gpus_per_learner: float = 0.0
+    gpus_per_learner: Gpus = 0.0
     """GPUs of the learner; with ``learner.num_learners`` above 1, of each learner."""
-    object_store_bytes: int = 2**30
+    object_store_bytes: ObjectStoreBytes = 2**30
     """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
-    learner_copy_interval: int = 8
+    learner_copy_interval: Annotated[int, Range(1, 10_000)] = 8
     """Updates between two copies of the learner's state. The batches since the last copy are kept, so that a learner
     that dies can repeat its updates."""
-    hang_seconds: float = 60.0
+    hang_seconds: Timeout = 60.0
     """A part without a heartbeat, or an engine with an unanswered request, is killed and restarted after this time; its
     requests go to other engines meanwhile."""
-    start_seconds: float = 600.0
+    start_seconds: Timeout = 600.0
     """Time after which a start is tried again, and time limit for the answer to any other call. Parts for which the
     nodes have no room are waited for."""
-    max_failures: int = 10
+    max_failures: Annotated[int, Range(1, 1_000_000)] = 10
     """Number of times in a row that one part may die or fail before the run ends with its error."""
 
     def __post_init__(self) -> None:
-        check_layout(self, least_1=("num_simulators", "num_buffers", "learner_copy_interval", "max_failures"))
-        if self.num_engines < 0:
-            raise ValueError(f"num_engines is {self.num_engines}: use 0 or more")
-        if self.num_buffers > MAX_BUFFERS:
-            raise ValueError(
-                f"num_buffers is {self.num_buffers}: use at most {MAX_BUFFERS}, which fit beside a learner, and "
-                "increase buffer.capacity_bytes"
-            )
+        check_layout(self)
 
 
 class _Layout(Protocol):
     @property
     def pace(self) -> Pace: ...
     @property
-    def object_store_bytes(self) -> int: ...
-    @property
     def hang_seconds(self) -> float: ...
     @property
     def start_seconds(self) -> float: ...
 
 
-def check_layout(layout: _Layout, *, least_1: Sequence[str]) -> None:
-    """Check what all layouts over Ray have; ``least_1``: names of numbers of 1 or more. ValueError names the field."""
+def check_layout(layout: _Layout) -> None:
+    """Raise ValueError, which names the field, for what no layout over Ray can be."""
+    check_ranges(layout)
     if layout.pace not in get_args(Pace):
         raise ValueError(f"pace is {layout.pace!r}: use one of {', '.join(get_args(Pace))}")
-    for name in least_1:
-        if getattr(layout, name) < 1:
-            raise ValueError(f"{name} is {getattr(layout, name)}: use 1 or more")
-    for role in ("simulator", "engine", "learner"):
-        for kind in ("cpus", "gpus"):
-            name = f"{kind}_per_{role}"
-            if getattr(layout, name, 0) < 0:
-                raise ValueError(f"{name} is {getattr(layout, name)}: use 0 or more")
-    if layout.object_store_bytes < MIN_OBJECT_STORE_BYTES:
+    if layout.hang_seconds > layout.start_seconds:
         raise ValueError(
-            f"object_store_bytes is {layout.object_store_bytes:,}: Ray needs at least {MIN_OBJECT_STORE_BYTES:,}"
-        )
-    if not 1 <= layout.hang_seconds <= layout.start_seconds:
-        raise ValueError(
-            f"hang_seconds is {layout.hang_seconds}, start_seconds {layout.start_seconds}: use 1 or more, "
-            "and no more time for a hang than for a start"
+            f"hang_seconds is {layout.hang_seconds}, start_seconds {layout.start_seconds}: use no more time for a hang "
+            "than for a start"
         )
 
 
@@ -119,34 +105,33 @@ class RoundLayoutConfig:
     pace: Pace = "free"
     """free: simulators play while the learner learns. lockstep: one thing at a time; the numbers are those of one
     process with the same ``learning.threads`` (not 0)."""
-    num_simulators: int = 1
+    num_simulators: Annotated[int, Range(1, 10_000)] = 1
     """Number of simulators, each with nets of its own; each plays rounds of ``learning.games`` games."""
-    rounds_per_simulator: int = 2
+    rounds_per_simulator: Annotated[int, Range(1, 1024)] = 2
     """For each simulator, rounds that wait for the learner or are being played, at most: simulators pause when there
     are as many. More rounds bridge longer pauses of the learner, and make older what it learns from."""
-    weight_sync_rounds: int = 1
+    weight_sync_rounds: Interval = 1
     """Rounds between two updates of the simulators' weights. lockstep: 1."""
-    cpus_per_simulator: float = 1.0
+    cpus_per_simulator: Cpus = 1.0
     """Logical CPUs that Ray reserves per simulator."""
-    cpus_per_learner: float = 1.0
+    cpus_per_learner: Cpus = 1.0
     """Logical CPUs of the learner."""
-    gpus_per_learner: float = 0.0
+    gpus_per_learner: Gpus = 0.0
     """GPUs of the learner; see ``learning.device``."""
-    object_store_bytes: int = 2**30
+    object_store_bytes: ObjectStoreBytes = 2**30
     """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
-    learner_copy_rounds: int = 8
+    learner_copy_rounds: Annotated[int, Range(1, 10_000)] = 8
     """Rounds between two copies of the learner's state. The rounds since the last copy are kept, so that a learner that
     dies can learn from them again."""
-    hang_seconds: float = 60.0
+    hang_seconds: Timeout = 60.0
     """A process without a heartbeat is killed and restarted after this time."""
-    start_seconds: float = 600.0
+    start_seconds: Timeout = 600.0
     """Time after which a start is tried again, and time limit for the answer to any other call. Processes for which
     the nodes have no room are waited for."""
-    max_failures: int = 10
+    max_failures: Annotated[int, Range(1, 1_000_000)] = 10
     """Number of times in a row that one process may die or fail before the run ends with its error."""
 
     def __post_init__(self) -> None:
-        names = ("num_simulators", "rounds_per_simulator", "weight_sync_rounds", "learner_copy_rounds", "max_failures")
-        check_layout(self, least_1=names)
+        check_layout(self)
         if self.pace == "lockstep" and self.weight_sync_rounds > 1:
             raise ValueError(f"weight_sync_rounds is {self.weight_sync_rounds}: with pace lockstep use 1")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from suphx.evaluation.match_config import MIN_DEALS
+from suphx.evaluation.match_config import HANCHANS, HANCHANS_OR_NONE, MIN_DEALS
 from suphx.experience.opponents import OpponentConfig
 from suphx.models.computation import DeviceName, Precision, check_batch_sizes
 from suphx.models.nets.net_config import check_heads, head_index
+from suphx.number_range import Interval, Minutes, Processes, Range, Seconds, Steps, Threads, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.training.reinforcement.learner_config import LearnerConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
@@ -26,28 +27,23 @@ class InferenceEngineConfig:
     nets: Nets = "policy"
     """policy: the nets of the policy sets. null: no nets; each head samples uniformly among the legal actions, to
     measure everything else."""
-    max_batch_size: int = 4096
+    max_batch_size: Annotated[int, Range(1, 262_144)] = 4096
     """Approximate maximum number of observations in one batch."""
-    wait_seconds: float = 0.0
+    wait_seconds: Annotated[float, Range(0, 10)] = 0.0
     """How long the first request of a batch waits for others; 0 = do not wait."""
     action_selection: ActionSelection = "probable"
     """How two-output nets that do not learn decide between yes and no (selfplay/agents/agent.py)."""
-    threads: int = 1
+    threads: Threads = 1
     """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"
     """fp32; bf16; auto: bf16 where the hardware supports it."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
-    batch_sizes: tuple[int, ...] = ()
+    batch_sizes: tuple[Annotated[int, Range(1, 262_144)], ...] = ()
     """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference.py)."""
 
     def __post_init__(self) -> None:
-        if self.max_batch_size < 1:
-            raise ValueError(f"max_batch_size is {self.max_batch_size}: use 1 or more")
-        if self.threads < 0:
-            raise ValueError(f"threads is {self.threads}: use 0 or more")
-        if not 0 <= self.wait_seconds <= 10:
-            raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
+        check_ranges(self)
         check_batch_sizes(self.batch_sizes)
         for name, allowed in (("nets", get_args(Nets)), ("action_selection", get_args(ActionSelection))):
             if getattr(self, name) not in allowed:
@@ -58,34 +54,33 @@ class InferenceEngineConfig:
 class ReplayBufferConfig:
     """Size of the buffer, and the age and reuse of its decisions."""
 
-    batch_size: int = 1024
+    batch_size: Annotated[int, Range(1, 262_144)] = 1024
     """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories. A head that decides
     rarely learns from fewer, but at least an eighth, before they become too stale."""
-    capacity_bytes: int = 256 * 2**20
+    capacity_bytes: Annotated[int, Range(2**20, 2**39)] = 256 * 2**20
     """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
-    max_staleness: int = 20
+    max_staleness: Steps = 20
     """Decisions are dropped when their policy is more than this many versions old."""
-    reuse: int = 1
+    reuse: Annotated[int, Range(1, 1024)] = 1
     """Number of times that each decision is learned from."""
 
     def __post_init__(self) -> None:
-        for name, least in (("batch_size", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least:,}")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorConfig:
     """How many games a simulator plays at once, and against whom."""
 
-    num_tables: int = 256
+    num_tables: Annotated[int, Range(2, 65_536)] = 256
     """Hanchans played at once; an even number."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     """Policies at the other three seats."""
 
     def __post_init__(self) -> None:
-        if self.num_tables < 2 or self.num_tables % 2:
-            raise ValueError(f"num_tables is {self.num_tables}: use an even number of at least 2")
+        check_ranges(self)
+        if self.num_tables % 2:
+            raise ValueError(f"num_tables is {self.num_tables}: use an even number")
 
 
 Start = Literal["supervised", "random"]
@@ -98,7 +93,7 @@ class ReinforcementConfig:
     start: Start = "supervised"
     """Nets at the start: those of the supervised stages, or random weights. Random weights need no records: they
     discard at random, rarely call, and mostly declare riichi when they can."""
-    start_temperature: float = 1.0
+    start_temperature: Annotated[float, Range(0, 100, "right")] = 1.0
     """The logits of the initial nets that learn are divided by this. Below 1 (such as 0.6) they explore less, and the
     policy that samples in training is closer to the one that takes the most probable action in matches."""
     heads: tuple[str, ...] = ("discard",)
@@ -108,29 +103,29 @@ class ReinforcementConfig:
     kyoku changed the predicted reward of the whole game (the paper's RL-1)."""
     global_reward: GlobalRewardConfig = field(default_factory=GlobalRewardConfig)
     """Settings of ``global_prediction``."""
-    max_updates: int = 0
+    max_updates: Steps = 0
     """Stop after this many updates; 0 = no limit. Without max_updates and max_minutes there is no self-play."""
-    max_minutes: float = 0.0
+    max_minutes: Minutes = 0.0
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
-    weight_sync_interval: int = 4
+    weight_sync_interval: Interval = 4
     """Updates between two policy versions."""
-    rollout_fragment_length: int = 16
+    rollout_fragment_length: Annotated[int, Range(1, 16_384)] = 16
     """Decisions per table that a simulator plays before it returns control to the driver."""
     overlap: bool = True
     """In one process: learn from a batch while the games of the next batch are played, by nets that are one update
     older. false: one after the other. Either way, equal seeds give equal numbers."""
-    evaluate_every: int = 0
+    evaluate_every: Steps = 0
     """Updates between two matches against the initial and the weak nets; 0 = only at the end. Over Ray, a match that
     is due while the one before is still played is left out, unless ``cluster.pace`` is lockstep."""
-    evaluation_hanchans: int = 400
+    evaluation_hanchans: Annotated[int, HANCHANS] = 400
     """Games of each of these matches, a multiple of 4. All of them are played on the same walls."""
     evaluation_weak: bool = True
     """Play as many games against the weak supervised nets, if the run has some."""
-    evaluation_deals: int = 0
+    evaluation_deals: Annotated[int, Range(0, 10_000_000)] = 0
     """Deals that are played twice, by the newest and by the initial nets, with each of these matches: the difference in
     points per kyoku shows a gain earlier than placements do. 0 = none; otherwise use 20 or more."""
-    final_hanchans: int = 0
+    final_hanchans: Annotated[int, HANCHANS_OR_NONE] = 0
     """Games against the initial nets at the end, a multiple of 4, with the most probable actions and again with sampled
     ones (``final_sampled``); 0 = as many as evaluation_hanchans."""
     final_sampled: bool = True
@@ -138,11 +133,11 @@ class ReinforcementConfig:
     final_opponent: str = ""
     """Scripted agent (ukeire, tsumogiri or random) that the nets also play against at the end, in as many games and
     with the most probable actions. Empty = none."""
-    evaluation_workers: int = 1
+    evaluation_workers: Processes = 1
     """Processes that play these matches."""
-    report_every: int = 10
+    report_every: Interval = 10
     """Updates between two points of the curves."""
-    save_seconds: float = 120.0
+    save_seconds: Seconds = 120.0
     """Seconds between saved states; the state is also saved at the end."""
     simulator: SimulatorConfig = field(default_factory=SimulatorConfig)
     """Number of games that are played at once, and the opponents."""
@@ -160,10 +155,9 @@ class ReinforcementConfig:
     """Processes and their placement: one process, or several over Ray."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         if self.start not in get_args(Start):
             raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
-        if not self.start_temperature > 0:
-            raise ValueError(f"start_temperature is {self.start_temperature}: use a positive number, 1 for no change")
         check_heads(self.heads)
         if self.reward not in get_args(RewardName):
             raise ValueError(f"reward is {self.reward!r}: use one of {', '.join(get_args(RewardName))}")
@@ -172,11 +166,7 @@ class ReinforcementConfig:
                 f"learner.gradient.exact_deal_in is true with reward {self.reward!r}, whose value after a win is not "
                 "known at once: use reward 'round_score', or set it to false"
             )
-        least = {"weight_sync_interval": 1, "rollout_fragment_length": 1, "report_every": 1, "evaluation_workers": 1}
-        for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
-            if getattr(self, name) < least.get(name, 0):
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 0)}")
-        if self.evaluation_hanchans < 8 or self.evaluation_hanchans % 4:
+        if self.evaluation_hanchans % 4:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")

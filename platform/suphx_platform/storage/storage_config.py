@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from suphx.credentials import has_credentials, is_unclear
+from suphx.number_range import Range, Steps, check_ranges
 from suphx_platform.storage.objects.s3_connection import S3Connection
 
 AddressingStyle = Literal["path", "virtual"]
@@ -27,21 +27,21 @@ class StorageConfig:
     """Place of the bucket in the URL: ``path``, or ``virtual`` for servers that expect it in the host name."""
     checksums: Checksums = "when_required"
     """When Amazon's checksums are sent: ``when_required``, or ``when_supported``, which many other servers reject."""
-    threads: int = 8
+    threads: Annotated[int, Range(1, 256)] = 8
     """Parts that are uploaded or downloaded at once."""
-    max_attempts: int = 8
+    max_attempts: Annotated[int, Range(1, 1000)] = 8
     """Attempts per request; 8 attempts take up to three minutes when a server does not answer."""
-    keep_last: int = 2
+    keep_last: Annotated[int, Range(1, 1_000_000)] = 2
     """Number of newest versions of an unfinished training that are kept."""
-    keep_every: int = 0
+    keep_every: Steps = 0
     """Updates (steps, in supervised learning) of an unfinished training after which one more version is kept
     permanently; 0: none."""
-    keep_best: int = 1
+    keep_best: Annotated[int, Range(0, 1_000_000)] = 1
     """Number of versions with the best scores that are kept in addition. Nets of self-play have one when a match
     during training has measured them (``<run>/<stage>/best``); 0: these are not stored."""
-    max_waiting: int = 2
+    max_waiting: Annotated[int, Range(1, 1000)] = 2
     """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
-    max_outage_hours: float = 6.0
+    max_outage_hours: Annotated[float, Range(0, 100_000)] = 6.0
     """How long the storage may fail or not answer before the run ends with an error. Until then the run continues, and
     uploads are tried again."""
 
@@ -61,12 +61,7 @@ class StorageConfig:
         for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
-        least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_every": 0, "keep_best": 0, "max_waiting": 1}
-        if not 0 <= self.max_outage_hours < math.inf:
-            raise ValueError(f"max_outage_hours is {self.max_outage_hours}: use 0 hours or more")
-        for name, smallest in least.items():
-            if getattr(self, name) < smallest:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {smallest}")
+        check_ranges(self)
 
     @property
     def is_bucket(self) -> bool:

@@ -20,8 +20,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from suphx.json_text import parse_json
+from suphx.number_range import Range, check_ranges
 from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.net_digests import differences, net_digests
@@ -68,7 +70,7 @@ class RegistryConfig:
     candidate_alias: str = "candidate"
     """Alias of this model that names the candidate of the last night, also if it lost; empty: only winners are
     registered."""
-    max_lost_versions: int = 30
+    max_lost_versions: Annotated[int, Range(0, 1_000_000)] = 30
     """Most versions of this tournament's candidates that were not promoted (tag ``outcome``). Older ones are deleted
     after each night, except those that an alias or the ``pool.agents`` of any tournament names, and those whose nets a
     stored game needs and no pool has any more; 0: no limit."""
@@ -80,8 +82,7 @@ class RegistryConfig:
                 raise ValueError(f"{name} is {text!r}: use letters, digits, -, _ and .")
         if self.alias == self.candidate_alias:
             raise ValueError(f"candidate_alias is {self.alias!r}, as alias is: use another, or none")
-        if self.max_lost_versions < 0:
-            raise ValueError(f"max_lost_versions is {self.max_lost_versions}: use 1 or more, or 0 for no limit")
+        check_ranges(self)
 
     @property
     def address(self) -> str:
@@ -192,7 +193,7 @@ class ModelRegistry:
         """Have the page of a model list the version that it became, as ``mlflow.register_model`` does."""
         tags = self._client.get_logged_model(model_id).tags
         link = {"name": self._config.model, "version": version}
-        links = [each for each in json.loads(tags.get(_VERSIONS_TAG, "[]")) if str(each["version"]) != version]
+        links = [each for each in parse_json(tags.get(_VERSIONS_TAG, "[]")) if str(each["version"]) != version]
         self._client.set_logged_model_tags(model_id, {_VERSIONS_TAG: json.dumps([*links, link])})
 
     def _keep(self, folder: Path, run_id: str, promotion: Promotion) -> LoggedModel:
@@ -270,7 +271,7 @@ def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
 def _check_nets(version: ModelVersion, folder: Path) -> None:
     """Raise ValueError, and remove the nets, if they are not those that were promoted; older versions name none."""
     promoted = version.tags.get(NETS_TAG)
-    if promoted is None or not (wrong := differences(found := net_digests(folder), json.loads(promoted))):
+    if promoted is None or not (wrong := differences(found := net_digests(folder), parse_json(promoted))):
         return
     for name in found:
         (folder / name).unlink()

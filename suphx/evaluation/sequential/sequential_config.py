@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Annotated, get_args
 
 from suphx.evaluation.match_config import (
+    MAX_HANCHANS,
     MAX_SIDE_DECKS,
     MIN_CLUSTERS,
     PHOENIX_POINTS,
@@ -18,6 +19,7 @@ from suphx.evaluation.match_config import (
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, SequentialTest, WallScale, last_look_within
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
+from suphx.number_range import Range, check_ranges
 
 EQUAL_SHARE = 0.5
 """The share of games that equal agents win."""
@@ -29,17 +31,14 @@ _DECK_SPREAD = 0.35
 class SideTestConfig:
     """What a match decides, and how sure the decision is."""
 
-    difference: float = 0.02
+    difference: Annotated[float, Range(0, EQUAL_SHARE, "neither")] = 0.02
     """The difference that matters in the share of games won, above 0 and below 0.5: with 0.02, 52 instead of 50 % of
     the games. A smaller one needs more decks. A candidate that is better by less may or may not pass."""
-    error: float = 0.01
+    error: Annotated[float, Range(0, 0.5, "neither")] = 0.01
     """Share of wrong decisions, at most: equal agents that pass, and agents better by ``difference`` that do not."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.difference < EQUAL_SHARE:
-            raise ValueError(f"difference is {self.difference}: use a number above 0 and below 0.5, such as 0.02")
-        if not 0 < self.error < 0.5:
-            raise ValueError(f"error is {self.error}: use a number above 0 and below 0.5, such as 0.01")
+        check_ranges(self)
 
     @property
     def scale(self) -> WallScale:
@@ -66,24 +65,21 @@ MIN_HANCHANS = SEATS * FIRST_LOOK
 class SequentialConfig:
     """What a match decides, and how sure the decision is."""
 
-    difference: float = 0.1
+    difference: Annotated[float, Range(0, 10_000, "right")] = 0.1
     """The difference that matters, above 0: in places, or in points per hanchan if ``decides`` is points. A smaller one
     needs more games (docs/evaluation.md). A candidate that is better by less may or may not pass."""
-    error: float = 0.01
+    error: Annotated[float, Range(0, 0.5, "neither")] = 0.01
     """Share of wrong decisions, at most: equal agents that pass, and agents better by ``difference`` that do not."""
     decides: MeasureName = "placement"
     """What decides: the average placement, or points. Both are reported."""
-    points: tuple[int, ...] = PHOENIX_POINTS
+    points: tuple[Annotated[int, Range(-1_000_000, 1_000_000)], ...] = PHOENIX_POINTS
     """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan."""
     seating: SeatingChoice = "1v3"
     """Candidates against opponents at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three. all:
     1v3 decides, and after a pass there is a match on new walls in each of the three."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.difference < float("inf"):
-            raise ValueError(f"difference is {self.difference}: use a number above 0")
-        if not 0 < self.error < 0.5:
-            raise ValueError(f"error is {self.error}: use a number above 0 and below 0.5, such as 0.01")
+        check_ranges(self)
         for name, value, allowed in (
             ("decides", self.decides, get_args(MeasureName)),
             ("seating", self.seating, get_args(SeatingChoice)),
@@ -133,7 +129,8 @@ def last_look(hanchans: int) -> int:
 
 def check_budget(hanchans: int) -> None:
     """Raise ValueError for a budget that allows no decision."""
-    if hanchans < MIN_HANCHANS or hanchans % SEATS:
+    if not MIN_HANCHANS <= hanchans <= MAX_HANCHANS or hanchans % SEATS:
         raise ValueError(
-            f"{hanchans} hanchans: use a multiple of {SEATS} (the seats), and at least {MIN_HANCHANS} for a decision"
+            f"{hanchans} hanchans: use a multiple of {SEATS} (the seats), {MIN_HANCHANS} (for a decision) to "
+            f"{MAX_HANCHANS:,}"
         )

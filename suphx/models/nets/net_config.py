@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from suphx.games.riichi import HEAD_NAMES as HEAD_NAMES
 from suphx.games.riichi import check_heads as check_heads
 from suphx.games.riichi import head_index as head_index
+from suphx.number_range import Range, check_ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardPredictorConfig:
     """Sizes of the net."""
 
-    gru_units: int = 64
+    gru_units: Annotated[int, Range(1, 4096)] = 64
     """Units of each of the two GRU layers."""
-    hidden_units: int = 64
+    hidden_units: Annotated[int, Range(1, 4096)] = 64
     """Units between the two fully connected layers."""
 
     def __post_init__(self) -> None:
-        for name in ("gru_units", "hidden_units"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+        check_ranges(self)
 
 
 def checkpoint_name(head: str, *, is_weak: bool = False) -> str:
@@ -34,8 +33,8 @@ Normalization = Literal["batch", "none"]
 
 Size = Literal["tiny", "small", "medium", "paper"]
 
-MAX_WIDTH = 65_536
-"""Of everything that a net has many of."""
+MAX_WEIGHTS = 1_000_000_000
+"""Of a net, about: 4 GB, and 16 GB in training. That of the paper has 20 million."""
 
 # size: channels, blocks, channels of the call head, its two fully connected layers
 _SIZES: dict[str, tuple[int, int, int, int, int]] = {
@@ -52,20 +51,20 @@ class NetConfig:
 
     size: Size = "small"
     """tiny, small, medium, or paper (the published widths and depth)."""
-    channels: int = 0
+    channels: Annotated[int, Range(0, 4096)] = 0
     """Channels of the trunk."""
-    num_blocks: int = 0
+    num_blocks: Annotated[int, Range(0, 1024)] = 0
     """Residual blocks of the trunk."""
-    head_channels: int = 0
+    head_channels: Annotated[int, Range(0, 4096)] = 0
     """Channels of the last 3x1 convolution of the riichi, chow, pong and kong nets."""
-    head_hidden_1: int = 0
+    head_hidden_1: Annotated[int, Range(0, 16_384)] = 0
     """Width of the first fully connected layer of those nets."""
-    head_hidden_2: int = 0
+    head_hidden_2: Annotated[int, Range(0, 16_384)] = 0
     """Width of the second fully connected layer of those nets."""
     normalization: Normalization = "batch"
     """batch: BatchNorm after every convolution (folded away for inference); none: biases instead. Critics never have
     BatchNorm and ignore this."""
-    num_oracle_planes: int = field(
+    num_oracle_planes: Annotated[int, Range(0, 65_536)] = field(
         default=0, metadata={"set_by": "oracle guiding sets it (tables oracle and oracle_decay)"}
     )
     """Additional planes with hidden tiles (paper, section 3.3); 0 for every net that plays fairly."""
@@ -76,17 +75,23 @@ class NetConfig:
         if self.normalization not in get_args(Normalization):
             allowed = ", ".join(get_args(Normalization))
             raise ValueError(f"net normalization is {self.normalization!r}: use one of {allowed}")
-        for name in (*_WIDTHS, "num_oracle_planes"):
-            width = getattr(self, name)
-            if type(width) is not int or not 0 <= width <= MAX_WIDTH:
-                raise ValueError(f"net {name} is {width!r}: use 0 (from size {self.size!r}) to {MAX_WIDTH:,}")
+        check_ranges(self)
+        channels, num_blocks, head_channels, hidden_1, hidden_2 = self._widths()
+        num_weights = 6 * num_blocks * channels**2 + hidden_1 * (34 * head_channels + hidden_2)
+        if num_weights > MAX_WEIGHTS:
+            raise ValueError(
+                f"the net has about {num_weights / 1e6:,.0f} million weights with channels {channels:,}, num_blocks "
+                f"{num_blocks:,}, head_channels {head_channels:,}, head_hidden_1 {hidden_1:,} and head_hidden_2 "
+                f"{hidden_2:,}: use smaller ones, for at most {MAX_WEIGHTS // 10**6:,} million"
+            )
 
     def resolved(self) -> NetConfig:
         """Return the same net with every 0 replaced by the number that ``size`` stands for."""
-        widths: dict[str, Any] = {
-            name: getattr(self, name) or default for name, default in zip(_WIDTHS, _SIZES[self.size], strict=True)
-        }
+        widths: dict[str, Any] = dict(zip(_WIDTHS, self._widths(), strict=True))
         return replace(self, **widths)
+
+    def _widths(self) -> list[int]:
+        return [getattr(self, name) or default for name, default in zip(_WIDTHS, _SIZES[self.size], strict=True)]
 
 
 _WIDTHS = ("channels", "num_blocks", "head_channels", "head_hidden_1", "head_hidden_2")

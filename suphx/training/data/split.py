@@ -11,34 +11,32 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+
+from suphx.number_range import Range, check_ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitConfig:
     """Shares of the games, and the number of samples taken from them."""
 
-    validation_fraction: float = 0.02
+    validation_fraction: Annotated[float, Range(0, 1, "neither")] = 0.02
     """Share of the games used for validation; at least one game."""
-    test_fraction: float = 0.05
+    test_fraction: Annotated[float, Range(0, 1, "neither")] = 0.05
     """Share of the games used for the test; at least one game."""
-    max_validation_samples: int = 10_000
+    max_validation_samples: Annotated[int, Range(1, 1_000_000)] = 10_000
     """Largest number of validation samples (paper: 10K)."""
-    max_test_samples: int = 50_000
+    max_test_samples: Annotated[int, Range(1, 1_000_000)] = 50_000
     """Largest number of test samples (paper: 50K)."""
 
     def __post_init__(self) -> None:
-        for name in ("validation_fraction", "test_fraction"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a share between 0 and 1")
+        check_ranges(self)
         if self.validation_fraction + self.test_fraction >= 1:
             total = self.validation_fraction + self.test_fraction
             raise ValueError(f"validation_fraction and test_fraction add up to {total}: leave games for training")
-        for name in ("max_validation_samples", "max_test_samples"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Annotated, get_args
 
 from suphx.models.computation import DeviceName, Precision
+from suphx.number_range import (
+    Interval,
+    LearningRate,
+    Minutes,
+    Positive,
+    PositiveShare,
+    Range,
+    Seconds,
+    Share,
+    Steps,
+    Threads,
+    check_ranges,
+)
 
 MAX_SEED = 1_000_000  # each seed has numbers of decks of its own
 
@@ -15,9 +28,9 @@ MAX_SEED = 1_000_000  # each seed has numbers of decks of its own
 class MonteCarloConfig:
     """The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in one batch), and trains for days."""
 
-    games: int = 64
+    games: Annotated[int, Range(1, 65_536)] = 64
     """Games per round. The newest nets play them, then learn from each game once."""
-    batches: int = 4
+    batches: Annotated[int, Range(1, 65_536)] = 4
     """Optimizer steps of each net per round, which share its samples; a game gives a net about 13 samples."""
     device: DeviceName = "auto"
     """Where the nets learn, and play if one process does both: cpu, cuda, or auto: cuda if there is a GPU. The
@@ -28,66 +41,50 @@ class MonteCarloConfig:
     imitates: str = ""
     """A scripted agent whose moves the nets learn, from games that it plays against itself (supervised learning: is
     this candidate its move, yes or no); empty = learn the returns of self-play."""
-    epsilon: float = 0.01
+    epsilon: Share = 0.01
     """Share of moves that are played at random."""
-    learning_rate: float = 1e-4
+    learning_rate: LearningRate = 1e-4
     """Learning rate of RMSprop, as in DouZero. Three times this rate learns faster at first, but a net can collapse."""
-    decay_rounds: int = 0
+    decay_rounds: Steps = 0
     """The learning rate falls linearly over this number of rounds, to ``last_rate_share`` of it, and stays there: with
     the full rate, the nets of long trainings vary with every batch and become hardly stronger. Two idle cores play and
     learn about 110 rounds a minute. 0 = it stays as it is, as in DouZero."""
-    last_rate_share: float = 0.1
+    last_rate_share: PositiveShare = 0.1
     """See ``decay_rounds``."""
-    smoothing: float = 0.99
+    smoothing: Annotated[float, Range(0, 1, "left")] = 0.99
     """Decay of RMSprop's mean of squared gradients (alpha of RMSprop)."""
-    rms_epsilon: float = 1e-5
+    rms_epsilon: PositiveShare = 1e-5
     """Added to the square root of that mean (epsilon of RMSprop)."""
-    max_grad_norm: float = 40.0
+    max_grad_norm: Positive = 40.0
     """Maximum norm of the gradient of a net."""
-    average_rounds: int = 100
+    average_rounds: Steps = 100
     """The nets that are evaluated, and the result, have the mean of the weights of about this number of the last rounds
     (exponential moving average); 0 = the newest weights. Self-play always has the newest ones, so this does not change
     what is learned."""
-    max_rounds: int = 100_000
+    max_rounds: Interval = 100_000
     """Stop after this many rounds."""
-    max_minutes: float = 30.0
+    max_minutes: Minutes = 30.0
     """Stop after this many minutes of training and evaluation; 0 = no limit. The result then depends on the machine's
     speed and cannot be reproduced exactly."""
-    evaluate_rounds: int = 25
+    evaluate_rounds: Interval = 25
     """Rounds between two evaluations against ``opponents``; the last one is at the end."""
-    evaluate_decks: int = 200
+    evaluate_decks: Annotated[int, Range(1, 131_072)] = 200
     """Decks of an evaluation; each is played twice with sides swapped, and always the same decks."""
     opponents: tuple[str, ...] = ("random",)
     """Scripted agents to play against."""
-    save_seconds: float = 60.0
+    save_seconds: Seconds = 60.0
     """The state is saved after a round if the last save is this long ago, and at the end."""
-    threads: int = 0
+    threads: Threads = 0
     """Threads of torch in each process; 0 = torch's default; over Ray that is the CPUs reserved for the process."""
-    seed: int = 1
+    seed: Annotated[int, Range(0, MAX_SEED)] = 1
     """Seed of the initial weights, the decks and the random moves."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "batches", "max_rounds", "evaluate_rounds", "evaluate_decks"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+        check_ranges(self)
         if self.device not in get_args(DeviceName):
             raise ValueError(f"device is {self.device!r}: use auto, cpu or cuda")
         if self.precision not in get_args(Precision):
             raise ValueError(f"precision is {self.precision!r}: use auto, bf16 or fp32")
-        for name in ("average_rounds", "decay_rounds", "max_minutes", "save_seconds", "threads", "seed"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        if self.seed > MAX_SEED:
-            raise ValueError(f"seed is {self.seed}: use at most {MAX_SEED:,}")
-        if not 0 <= self.epsilon <= 1:
-            raise ValueError(f"epsilon is {self.epsilon}: use a number from 0 to 1")
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"smoothing is {self.smoothing}: use a number from 0 to below 1, such as 0.99")
-        if not 0 < self.last_rate_share <= 1:
-            raise ValueError(f"last_rate_share is {self.last_rate_share}: use a number above 0, at most 1")
-        for name in ("learning_rate", "rms_epsilon", "max_grad_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a number above 0")
 
 
 def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:

@@ -4,41 +4,50 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.models.computation import DeviceName, Precision
 from suphx.models.nets.net_config import NetConfig
+from suphx.number_range import (
+    LearningRate,
+    Positive,
+    PositiveShare,
+    Processes,
+    Range,
+    Share,
+    Steps,
+    Threads,
+    Weight,
+    check_ranges,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticWarmupConfig:
     """The first updates: games of the initial net, from which only the critic learns."""
 
-    decisions: int = 0
+    decisions: Steps = 0
     """Decisions from which only critics learn; 0 = policies learn from the first update on. This time ends for all
     heads together, when one of them has had this many decisions. These updates count as others do (max_updates)."""
-    batch_size: int = 1024
+    batch_size: Annotated[int, Range(1, 65_536)] = 1024
     """Decisions per step of the critic during this time; later it makes one step per update."""
 
     def __post_init__(self) -> None:
-        for name, least in (("decisions", 0), ("batch_size", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistillationConfig:
     """How closely a policy follows its teacher."""
 
-    weight: float = 0.0
+    weight: Weight = 0.0
     """Weight in the loss of the distance above the bound; 0 = no teacher."""
-    bound: float = 0.05
+    bound: Weight = 0.05
     """Mean KL(teacher || policy) over a batch, in nats, below which there is no loss."""
 
     def __post_init__(self) -> None:
-        for name in ("weight", "bound"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +57,10 @@ class PolicyGradientConfig:
     use_critic: bool = True
     """Subtract the estimate of a small critic net from the reward. ``false`` is the paper's plain formula: settings of
     the critic and of gae_lambda then have no effect."""
-    gae_lambda: float = 1.0
+    gae_lambda: Share = 1.0
     """Lambda of generalized advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
     reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
-    max_trace_ratio: float = 1.0
+    max_trace_ratio: Annotated[float, Range(0, 1_000_000)] = 1.0
     """With gae_lambda below 1, later decisions count with their importance ratio, truncated to this value (as in
     V-trace). Several calls that are possible at the same time count as one, with the product of their ratios. 0 = they
     count fully."""
@@ -59,54 +68,44 @@ class PolicyGradientConfig:
     """Compute what a discard costs at once (the points paid if the other seats win on it) as the expectation over all
     legal discards, from the true hands, instead of from the sampled discard: the same gradient with less noise. Only
     for ``round_score``."""
-    rest_weight: float = 1.0
+    rest_weight: PositiveShare = 1.0
     """With exact_deal_in: weight of the sampled advantages, which have nearly all of the noise. Below 1, points that a
     discard costs at once count more than all other points: less noise, but the policy becomes more cautious."""
-    reward_unit: float = 5000.0
+    reward_unit: Positive = 5000.0
     """Rewards are divided by this, so that the points of a kyoku become numbers around 1."""
-    max_ratio: float = 2.0
+    max_ratio: Annotated[float, Range(0, 1_000_000)] = 2.0
     """Larger importance ratios are truncated to this value (biased, but lower variance); 0 = no limit."""
-    reject_ratio: float = 0.0
+    reject_ratio: Annotated[float, Range(0, 1_000_000)] = 0.0
     """Decisions with a larger importance ratio give no gradient of the sampled action; they are counted, and the other
     terms of the loss (entropy, KL, critic) still have them. Above 1; 0 = none is rejected."""
-    clip: float = 0.0
+    clip: Annotated[float, Range(0, 1_000_000)] = 0.0
     """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction of its
     advantage; 0 = no clip."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.rest_weight <= 1:
-            raise ValueError(f"rest_weight is {self.rest_weight}: use a number above 0, at most 1")
+        check_ranges(self)
         if self.rest_weight != 1 and not self.exact_deal_in:
             raise ValueError(f"rest_weight is {self.rest_weight}: use 1, or set exact_deal_in to true")
-        if not 0 <= self.gae_lambda <= 1:
-            raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1, such as 0.8")
-        if not self.reward_unit > 0:
-            raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
         if self.reject_ratio and not self.reject_ratio > 1:
             raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2, or 0 for none")
-        for name in ("max_trace_ratio", "max_ratio", "clip"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustRegionConfig:
     """Limits of the policy's steps; PPO's clip is ``gradient.clip``."""
 
-    kl_coeff: float = 0.0
+    kl_coeff: Weight = 0.0
     """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's
     ``kl_coeff``, the reference is the initial net, not the previous policy. In the stages of oracle guiding it is the
     net with which their part began: that of ``oracle`` in ``oracle_decay``, the decayed one at keep probability 0."""
-    kl_half_life: int = 0
+    kl_half_life: Steps = 0
     """Updates after which that weight is half of what it was, counted as for ``warmup_updates``; 0 = it is constant."""
-    max_kl: float = 0.0
+    max_kl: Weight = 0.0
     """A batch whose estimated KL(policy that played || policy that learns) in nats is larger does not move the policy;
     the critic still learns. 0 = no limit."""
 
     def __post_init__(self) -> None:
-        for name in ("kl_coeff", "kl_half_life", "max_kl"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        check_ranges(self)
 
     def kl_coeff_after(self, num_updates: int) -> float:
         """Return the weight of the divergence from the initial net after ``num_updates`` updates of the policy."""
@@ -114,52 +113,39 @@ class TrustRegionConfig:
         return float(self.kl_coeff * 0.5**halvings)
 
 
-_MAX_ENTROPIES = {"target": math.log(34), "yes_no_target": math.log(2)}
-"""In nats: of 34 kinds, and of two outputs."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntropyConfig:
     """Target and control of the policy's entropy, in nats."""
 
-    target: float = 0.0
+    target: Annotated[float, Range(0, math.log(34))] = 0.0
     """Target for the mean entropy of the discard net (at most 3.5, for 34 kinds); 0 = a share of the entropy of the
     initial net, which is measured in its first games."""
-    yes_no_target: float = 0.0
+    yes_no_target: Annotated[float, Range(0, math.log(2))] = 0.0
     """Target for the mean entropy of a two-output net (at most 0.69); 0 = as for ``target``."""
-    first_share: float = 1.0
+    first_share: Weight = 1.0
     """Target at the beginning, as a share of the initial entropy. Only without an absolute target."""
-    last_share: float = 0.4
+    last_share: Weight = 0.4
     """The same after ``anneal_updates``: with time the policy that plays in training becomes like the one that plays
     matches, which takes the most probable action."""
-    anneal_updates: int = 0
+    anneal_updates: Steps = 0
     """Updates that move policies in which the share goes from ``first_share`` to ``last_share``, linearly; 0 = it stays
     at ``first_share``."""
-    alpha: float = 0.01
+    alpha: Weight = 0.01
     """Initial coefficient of the entropy term."""
-    rate: float = 0.002
+    rate: Weight = 0.002
     """Step size of alpha (beta of the paper's equation 3). With ``rate`` and ``gain`` 0, alpha is constant."""
-    gain: float = 0.1
+    gain: Weight = 0.1
     """Proportional term: alpha per nat that is missing now, in addition to the sum of equation 3. 0 = equation 3 alone,
     as in the paper, which oscillates."""
-    max_alpha: float = 0.5
+    max_alpha: Weight = 0.5
     """Alpha is limited to the range from 0 to this value."""
-    memory: float = 0.0
+    memory: Annotated[float, Range(0, 1, "left")] = 0.0
     """Decay factor of the moving average of the entropy that is compared with the target; 0 = no averaging."""
 
     def __post_init__(self) -> None:
-        for name in ("target", "yes_no_target", "first_share", "last_share", "anneal_updates", "alpha", "rate", "gain",
-                     "max_alpha"):  # fmt: skip
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        for name, most in _MAX_ENTROPIES.items():
-            if getattr(self, name) > most:
-                shown = math.floor(100 * most) / 100
-                raise ValueError(f"{name} is {getattr(self, name)}: no entropy is so large, use at most {shown}")
+        check_ranges(self)
         if self.alpha > self.max_alpha:
             raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
-        if not 0 <= self.memory < 1:
-            raise ValueError(f"memory is {self.memory}: use a share from 0 to below 1")
 
     def target_of(self, head: int) -> float:
         """Return the absolute target of a head (head.py); 0 if it is a share of the initial entropy."""
@@ -234,21 +220,21 @@ def _is_held(alpha: float, extra: float, max_alpha: float) -> bool:
 class LearnerConfig:
     """How the nets learn from decisions."""
 
-    learning_rate: float = 3e-4
+    learning_rate: LearningRate = 3e-4
     """Learning rate of AdamW for the policies after the warm-up."""
-    warmup_updates: int = 0
+    warmup_updates: Steps = 0
     """Updates in which the learning rate of the policies rises linearly, from the first one that moves a policy; 0 = no
     warm-up."""
-    decay_updates: int = 0
+    decay_updates: Steps = 0
     """Updates in which the learning rate of the policies falls linearly to ``last_rate_share`` of it: at the end, the
     noise of single batches averages out. They count as for ``warmup_updates``. 0 = it is constant."""
-    last_rate_share: float = 0.1
+    last_rate_share: PositiveShare = 0.1
     """Learning rate after ``decay_updates``, as a share of ``learning_rate``."""
-    critic_learning_rate: float = 1e-3
+    critic_learning_rate: LearningRate = 1e-3
     """Learning rate of the critics."""
-    weight_decay: float = 0.0
+    weight_decay: Weight = 0.0
     """Weight decay of AdamW."""
-    max_grad_norm: float = 1.0
+    max_grad_norm: Positive = 1.0
     """Maximum norm of the gradient, for policy and critic separately."""
     critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
     """Size of the critics."""
@@ -270,9 +256,9 @@ class LearnerConfig:
     gain that is claimed must be larger than that of this run (docs/evaluation.md)."""
     trust_region: TrustRegionConfig = field(default_factory=TrustRegionConfig)
     """How far the policy moves, and how close it stays to the initial nets."""
-    num_learners: int = 1
+    num_learners: Processes = 1
     """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
-    threads: int = 1
+    threads: Threads = 1
     """Threads of torch per learner; 0 = torch's default."""
     precision: Precision = "auto"
     """fp32; bf16 (autocast); auto: bf16 where the hardware supports it."""
@@ -280,18 +266,7 @@ class LearnerConfig:
     """cpu; cuda; auto: cuda if available."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "critic_learning_rate"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
-        if not self.max_grad_norm > 0:
-            raise ValueError(f"max_grad_norm is {self.max_grad_norm}: use a positive norm, such as 1")
-        if self.num_learners < 1:
-            raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
-        for name in ("weight_decay", "threads", "warmup_updates", "decay_updates"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        if not 0 < self.last_rate_share <= 1:
-            raise ValueError(f"last_rate_share is {self.last_rate_share}: use a share above 0, at most 1")
+        check_ranges(self)
         if self.oracle_critic and not self.gradient.use_critic:
             raise ValueError(
                 "oracle_critic is true with gradient.use_critic false: there is no critic; set oracle_critic to false, "

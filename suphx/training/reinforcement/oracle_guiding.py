@@ -8,6 +8,9 @@ steps or in equal ratios.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from suphx.number_range import Interval, Range, Share, Steps, check_ranges
 
 _SET_BY_DECAY = {"set_by": "the stage oracle_decay sets it: use the table oracle_decay"}
 
@@ -18,33 +21,25 @@ class OracleConfig:
 
     policy: bool = False
     """Give the nets the oracle planes as additional inputs; each bit is kept with the keep probability."""
-    keep_probability: float = 1.0
+    keep_probability: Share = 1.0
     """Initial keep probability; 1 = everything is visible."""
-    steps: int = field(default=0, metadata=_SET_BY_DECAY)
+    steps: Steps = field(default=0, metadata=_SET_BY_DECAY)
     """Number of steps in which the keep probability falls to 0, the first one at once: with 10 equal steps 0.9, 0.8,
     … 0. 0 = it is constant."""
-    ratio: float = field(default=0.0, metadata=_SET_BY_DECAY)
+    ratio: Annotated[float, Range(0, 1, "left")] = field(default=0.0, metadata=_SET_BY_DECAY)
     """Each step multiplies the keep probability by this, and the last one sets it to 0: with 0.7 and 10 steps 0.7,
     0.49, 0.34, … 0.04, 0. This spends more time on small values, at which a net depends on few hidden bits. 0 = equal
     steps, as in the paper."""
-    updates_per_step: int = field(default=100, metadata=_SET_BY_DECAY)
+    updates_per_step: Interval = field(default=100, metadata=_SET_BY_DECAY)
     """Updates at each value of keep probability, a multiple of weight_sync_interval."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.keep_probability <= 1:
-            raise ValueError(
-                f"keep_probability is {self.keep_probability}: use 0 (nothing hidden is seen) to 1 (all of it)"
-            )
+        check_ranges(self)
         if self.keep_probability != 1 and not self.policy:
             raise ValueError(
                 f"keep_probability is {self.keep_probability} with policy false, which sees nothing hidden: set policy "
                 "to true, or keep_probability to 1"
             )
-        if not 0 <= self.ratio < 1:
-            raise ValueError(f"ratio is {self.ratio}: use a share such as 0.7, or 0 for equal steps")
-        for name, least in (("steps", 0), ("updates_per_step", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
 
     @property
     def num_updates(self) -> int:

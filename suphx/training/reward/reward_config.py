@@ -3,55 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from suphx.models.computation import DeviceName
+from suphx.number_range import (
+    LearningRate,
+    Minutes,
+    Positive,
+    Range,
+    Seconds,
+    Seed,
+    Share,
+    Steps,
+    Threads,
+    Weight,
+    check_ranges,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardLearningConfig:
     """How the predictor is trained. Training ends at the first of its limits."""
 
-    batch_games: int = 64
+    batch_games: Annotated[int, Range(1, 65_536)] = 64
     """Games per optimizer step; each is seen from its four seats."""
-    learning_rate: float = 2e-3
+    learning_rate: LearningRate = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
-    final_learning_rate_factor: float = 0.01
+    final_learning_rate_factor: Share = 0.01
     """Learning rate at the end, as a share of the peak."""
-    warmup_steps: int = 50
+    warmup_steps: Steps = 50
     """Maximum steps of linear warm-up, which takes at most a tenth of the training."""
-    weight_decay: float = 0.1
+    weight_decay: Weight = 0.1
     """Weight decay of AdamW for matrices; biases have none."""
-    max_grad_norm: float = 1.0
+    max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
-    max_epochs: int = 20
+    max_epochs: Annotated[int, Range(1, 1_000_000)] = 20
     """Stop after this many passes over the training games."""
-    max_minutes: float = 0.0
+    max_minutes: Minutes = 0.0
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
-    patience: int = 6
+    patience: Annotated[int, Range(0, 1_000_000)] = 6
     """Stop after this many epochs in a row without a lower validation loss; 0 = never."""
-    save_seconds: float = 60.0
+    save_seconds: Seconds = 60.0
     """The state is saved at the end of an epoch if the last save is this long ago, and at the end of the training."""
-    threads: int = 0
+    threads: Threads = 0
     """Threads of torch; 0 = torch's default."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
-    seed: int = 1
+    seed: Seed = 1
     """Seed of the initial weights and of the order of games."""
 
     def __post_init__(self) -> None:
-        for name in ("batch_games", "max_epochs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
-        limits = ("max_minutes", "patience", "save_seconds", "threads", "seed")
-        for name in ("warmup_steps", "weight_decay", "max_grad_norm", *limits):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        if not 0 < self.learning_rate < 1:
-            raise ValueError(f"learning_rate is {self.learning_rate}: use a number between 0 and 1, such as 0.002")
-        if not 0 <= self.final_learning_rate_factor <= 1:
-            raise ValueError(f"final_learning_rate_factor is {self.final_learning_rate_factor}: use 0 to 1")
+        check_ranges(self)
 
 
 FREE_KEYS = ("save_seconds", "threads", "device")
@@ -67,7 +70,7 @@ LastKyoku = Literal["predicted", "paid"]
 class GlobalRewardConfig:
     """How differences of predictions become rewards."""
 
-    exchange_rate: float = 200.0
+    exchange_rate: Positive = 200.0
     """Game points per point of the predicted reward, so that rewards are about as large as round scores and the other
     settings still fit. 200 fits the placement points of a high dan (75, 30, 0, -150)."""
     last_kyoku: LastKyoku = "predicted"
@@ -78,7 +81,6 @@ class GlobalRewardConfig:
     ``reward_predictor.target`` is; empty: the one that this run trains (stage reward_predictor)."""
 
     def __post_init__(self) -> None:
-        if not self.exchange_rate > 0:
-            raise ValueError(f"exchange_rate is {self.exchange_rate}: use a positive number, such as 200")
+        check_ranges(self)
         if self.last_kyoku not in get_args(LastKyoku):
             raise ValueError(f"last_kyoku is {self.last_kyoku!r}: use one of {', '.join(get_args(LastKyoku))}")

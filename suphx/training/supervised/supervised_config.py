@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Annotated, get_args
 
 from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
+from suphx.number_range import (
+    Interval,
+    LearningRate,
+    Minutes,
+    PositiveShare,
+    Range,
+    Seconds,
+    Seed,
+    Share,
+    Steps,
+    Threads,
+    Weight,
+    check_ranges,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,40 +27,40 @@ class SupervisedConfig:
     """How one head is trained. Training ends at the first of the limits ``max_epochs``, ``max_steps``, ``max_minutes``,
     ``total_minutes`` and ``patience``."""
 
-    batch_size: int = 512
+    batch_size: Annotated[int, Range(2, 65_536)] = 512
     """Samples per optimizer step, over all workers together."""
-    learning_rate: float = 2e-3
+    learning_rate: LearningRate = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
-    final_learning_rate_factor: float = 0.01
+    final_learning_rate_factor: Share = 0.01
     """Learning rate at the end, as a share of the peak."""
-    warmup_steps: int = 200
+    warmup_steps: Steps = 200
     """Maximum steps of linear warm-up."""
-    warmup_share: float = 0.1
+    warmup_share: Share = 0.1
     """Maximum share of the training for the warm-up, so that a short training learns too; 0 = no warm-up."""
-    weight_decay: float = 0.01
+    weight_decay: Weight = 0.01
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
-    max_grad_norm: float = 1.0
+    max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
-    yes_weight: float = 1.0
+    yes_weight: Annotated[float, Range(0, 10_000, "right")] = 1.0
     """Weight of the samples labelled yes in the training loss of the two-output heads. 1 keeps probabilities
     calibrated. Losses of validation and test are without it, also where they choose the best weights or end the
     training."""
     suit_permutation: bool = False
     """Permute the suits of each training sample at random, differently in every epoch."""
-    weak_share: float = 0.2
+    weak_share: PositiveShare = 0.2
     """Share of the training after which the weights are saved a second time, as a weaker agent (the paper's SL-weak):
     ``<head>-weak.safetensors``."""
-    max_epochs: float = 4.0
+    max_epochs: Annotated[float, Range(0, 1_000_000)] = 4.0
     """Stop after this many passes over the training kyokus; 0 = no limit."""
-    min_steps: int = 300
+    min_steps: Steps = 300
     """A net with few samples takes smaller batches and up to ten times ``max_epochs`` passes to make this many
     steps; 0 = the same settings for all nets."""
-    max_steps: int = 0
+    max_steps: Steps = 0
     """Stop after this many steps; 0 = no limit."""
-    max_minutes: float = 0.0
+    max_minutes: Minutes = 0.0
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
-    total_minutes: float = 0.0
+    total_minutes: Minutes = 0.0
     """Stop when the run's five nets together have taken this many minutes; 0 = no limit. A net of a learning curve
     stops after the share of its final net, which comes on top. A net that is finished early
     leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
@@ -55,17 +69,17 @@ class SupervisedConfig:
     """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
     worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages
     per layer."""
-    validate_every: int = 500
+    validate_every: Interval = 500
     """Maximum steps between validations. The last step is always validated."""
-    min_validations: int = 10
+    min_validations: Annotated[int, Range(0, 1_000_000)] = 10
     """Minimum number of validations in a training, evenly spread; 0 = only every ``validate_every`` steps."""
-    patience: int = 10
+    patience: Annotated[int, Range(0, 1_000_000)] = 10
     """Stop after this many validations in a row without a lower loss; 0 = never."""
-    report_every: int = 50
+    report_every: Interval = 50
     """Steps between progress reports."""
-    save_seconds: float = 60.0
+    save_seconds: Seconds = 60.0
     """Maximum time between saved training states; every validation saves one too."""
-    threads: int = 0
+    threads: Threads = 0
     """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"
     """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the hardware supports it, which is twice as fast
@@ -78,22 +92,11 @@ class SupervisedConfig:
     the steps of a single worker on a GPU are also recorded as a CUDA graph."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
-    seed: int = 1
+    seed: Seed = 1
     """Seed of the initial weights and of the order of samples."""
 
     def __post_init__(self) -> None:
-        least = {"batch_size": 2, "validate_every": 1, "report_every": 1}
-        whole = ("batch_size", "validate_every", "min_validations", "report_every", "min_steps", "max_steps")
-        for name in (*whole, "warmup_steps", "patience"):
-            self._check(name, getattr(self, name) >= least.get(name, 0), f"use at least {least.get(name, 0)}")
-        limits = ("max_epochs", "max_minutes", "total_minutes")
-        for name in (*limits, "weight_decay", "max_grad_norm", "save_seconds", "threads", "seed"):
-            self._check(name, getattr(self, name) >= 0, "use 0 or more")
-        self._check("learning_rate", 0 < self.learning_rate < 1, "use a number between 0 and 1, such as 0.002")
-        self._check("final_learning_rate_factor", 0 <= self.final_learning_rate_factor <= 1, "use 0 to 1")
-        self._check("warmup_share", 0 <= self.warmup_share <= 1, "use 0 to 1")
-        self._check("weak_share", 0 < self.weak_share <= 1, "use a share above 0, up to 1")
-        self._check("yes_weight", self.yes_weight > 0, "use a positive number, 1 for no weight")
+        check_ranges(self)
         self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
         self._check("convolution", self.convolution in get_args(Convolution), "use conv1d, channels_last or matmul")
         self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")

@@ -110,13 +110,13 @@ def test_no_more_decisions_are_wrong_than_promised(gain: float) -> None:
     [
         (
             partial(SideTestConfig, difference=0.0),
-            "difference is 0.0: use a number above 0 and below 0.5, such as 0.02",
+            "difference is 0.0: use more than 0, less than 0.5",
         ),
         (
             partial(SideTestConfig, difference=0.5),
-            "difference is 0.5: use a number above 0 and below 0.5, such as 0.02",
+            "difference is 0.5: use more than 0, less than 0.5",
         ),
-        (partial(SideTestConfig, error=0.5), "error is 0.5: use a number above 0 and below 0.5, such as 0.01"),
+        (partial(SideTestConfig, error=0.5), "error is 0.5: use more than 0, less than 0.5"),
         (partial(check_decks, 23, 100), "decks is 23: use 24 to 131,072"),
         (partial(check_decks, 24, 5), "fresh_decks is 5: use 6 to 131,072"),
     ],

@@ -15,7 +15,7 @@ from suphx.models.checkpoints.checkpoint import (
     save_checkpoint,
 )
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.models.nets.net_config import MAX_WIDTH, NetConfig
+from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 
 PLANES = PlanesVersion("mini", 1, 12)
@@ -66,7 +66,7 @@ def test_weights_of_another_net_are_refused(tmp_path: Path) -> None:
         load_checkpoint(path, head=CHOW_HEAD, planes=PLANES)
 
 
-@pytest.mark.parametrize("giant", [NetConfig(num_blocks=MAX_WIDTH), NetConfig(channels=MAX_WIDTH)])
+@pytest.mark.parametrize("giant", [NetConfig(num_blocks=1024), NetConfig(channels=4096)])
 def test_a_header_that_asks_for_a_giant_net_is_refused_before_it_is_built(tmp_path: Path, giant: NetConfig) -> None:
     path = tmp_path / "a.safetensors"
     net, header = saved(path)

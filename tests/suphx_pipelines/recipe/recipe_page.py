@@ -100,7 +100,7 @@ def page() -> str:
 
 def _section(table: Table, free_keys: Sequence[str], kind: str = "") -> str:
     cls = type(table.config)
-    hints, docs = typing.get_type_hints(cls), field_docs(cls)
+    hints, docs = typing.get_type_hints(cls, include_extras=True), field_docs(cls)
     rows = []
     for field in recipe_fields(cls):
         key = f"{table.key}.{field.name}".removeprefix(".")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
@@ -9,6 +11,7 @@ from suphx_cli import cli
 from suphx_pipelines.recipe import tournament_recipe
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_file import load_config, recipe_fields
 from suphx_pipelines.recipe.recipe_kind import Command, check_kind
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe, load_tournament_recipe, tonight
@@ -84,3 +87,41 @@ def test_each_recipe_is_for_one_command(name: str) -> None:
 def test_a_command_names_the_other_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([command, str(RECIPES / f"{name}.toml")]) == 1
     assert "is a recipe of another command" in capsys.readouterr().err
+
+
+NOT_POSSIBLE = ("4611686018427387904", "1000000000000", "-1", "nan", "inf")
+
+
+def number_keys(cls: type[Any], prefix: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield all keys of a recipe that take numbers, and whether each takes a list of them."""
+    hints = get_type_hints(cls)
+    for field in recipe_fields(cls):
+        hint = hints[field.name]
+        if is_dataclass(hint):
+            yield from number_keys(hint, f"{prefix}{field.name}.")
+        elif {int, float} & {hint, *get_args(hint)}:
+            yield prefix + field.name, hint not in (int, float)
+
+
+@pytest.mark.parametrize(
+    ("cls", "recipe"),
+    [
+        (Recipe, "laptop"),
+        (TournamentRecipe, "nightly"),
+        (MonteCarloRecipe, "doudizhu"),
+        (SideTournamentRecipe, "doudizhu_tournament"),
+    ],
+)
+def test_no_key_of_any_recipe_takes_a_number_that_no_run_can_have(cls: type[Any], recipe: str) -> None:
+    keys = list(number_keys(cls))
+    assert len(keys) > 15
+    for key, is_list in keys:
+        for text in NOT_POSSIBLE:
+            with pytest.raises(ValueError, match=rf"\b{key.rpartition('.')[2]}\b"):
+                load_config(cls, RECIPES / f"{recipe}.toml", [(key, f"[{text}]" if is_list else text)])
+
+
+def test_a_net_that_no_machine_can_hold_is_refused_with_its_weights() -> None:
+    wide = [("net.channels", "4096"), ("net.num_blocks", "1024")]
+    with pytest.raises(ValueError, match=r"net: the net has about 103,\d{3} million weights with channels 4,096"):
+        load_config(Recipe, RECIPES / "laptop.toml", wide)

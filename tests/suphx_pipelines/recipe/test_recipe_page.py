@@ -23,7 +23,7 @@ def test_every_key_of_a_recipe_is_in_one_of_its_tables(recipe: Recipe | Tourname
 def test_a_line_says_default_type_and_meaning_and_whether_a_run_goes_on_when_the_key_is_changed() -> None:
     stream = page().partition("## stream\n")[2].partition("## ")[0].splitlines()
     (workers,) = [line for line in stream if line.startswith("| `num_workers` |")]
-    assert workers.startswith("| `num_workers` | `1` | a whole number | ")
+    assert workers.startswith("| `num_workers` | `1` | a whole number, 0 to 256 | ")
     assert workers.endswith(" **Free.** |")
     (chunk,) = [line for line in stream if line.startswith("| `chunk_kyokus` |")]
     assert "Free" not in chunk

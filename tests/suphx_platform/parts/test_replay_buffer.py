@@ -206,5 +206,5 @@ def test_a_restored_buffer_gives_the_same_batches() -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="capacity_bytes is 5: use at least 1,048,576"):
+    with pytest.raises(ValueError, match="capacity_bytes is 5: use 1,048,576 to 549,755,813,888"):
         ReplayBufferConfig(capacity_bytes=5)

@@ -437,7 +437,7 @@ def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Pat
     ("fields", "message"),
     [
         ({"address": "s3://"}, "use s3://bucket/prefix, or a folder"),
-        ({"threads": 0}, "threads is 0: use at least 1"),
+        ({"threads": 0}, "threads is 0: use 1 to 256"),
         ({"keep_last": 0}, "keep_last is 0"),
         ({"keep_best": -1}, "keep_best is -1"),
         ({"max_waiting": 0}, "max_waiting is 0"),

@@ -240,7 +240,7 @@ def test_a_training_that_diverges_ends_at_once_and_names_a_place_that_stays(tmp_
 
 @pytest.mark.parametrize("field", ["num_workers", "cpus_per_worker"])
 def test_a_wrong_config_is_refused(field: str) -> None:
-    with pytest.raises(ValueError, match=f"{field} is 0: use at least 1"):
+    with pytest.raises(ValueError, match=f"{field} is 0: use 1 to 1,024"):
         DataParallelConfig(**{field: 0})  # type: ignore[arg-type]
 
 

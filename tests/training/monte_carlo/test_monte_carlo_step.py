@@ -144,15 +144,15 @@ def test_a_loss_that_is_not_finite_stops_the_training() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"games": 0}, "games is 0: use at least 1"),
-        ({"epsilon": 1.5}, "epsilon is 1.5: use a number from 0 to 1"),
-        ({"smoothing": 1.0}, "smoothing is 1.0: use a number from 0 to below 1"),
-        ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use a number above 0"),
-        ({"decay_rounds": -1}, "decay_rounds is -1: use 0 or more"),
-        ({"average_rounds": -1}, "average_rounds is -1: use 0 or more"),
-        ({"learning_rate": 0.0}, "learning_rate is 0.0: use a number above 0"),
-        ({"max_minutes": -1.0}, "max_minutes is -1.0: use 0 or more"),
-        ({"seed": 2_000_000}, "seed is 2000000: use at most 1,000,000"),
+        ({"games": 0}, "games is 0: use 1 to 65,536"),
+        ({"epsilon": 1.5}, "epsilon is 1.5: use 0 to 1"),
+        ({"smoothing": 1.0}, "smoothing is 1.0: use 0 or more, less than 1"),
+        ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use more than 0, at most 1"),
+        ({"decay_rounds": -1}, "decay_rounds is -1: use 0 to 1,000,000,000"),
+        ({"average_rounds": -1}, "average_rounds is -1: use 0 to 1,000,000,000"),
+        ({"learning_rate": 0.0}, "learning_rate is 0.0: use more than 0, less than 1"),
+        ({"max_minutes": -1.0}, "max_minutes is -1.0: use 0 to 1,000,000"),
+        ({"seed": 2_000_000}, "seed is 2000000: use 0 to 1,000,000"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, float], message: str) -> None:

@@ -270,17 +270,17 @@ def test_a_state_that_began_with_other_nets_is_refused(tmp_path: Path) -> None:
     [
         ({"heads": ("kong",)}, "the actions of kong cannot be played out; use discard, riichi, chow, pong"),
         ({"heads": ()}, "use one or more of discard"),
-        ({"num_decisions": -1}, "num_decisions is -1: use at least 0"),
-        ({"num_collectors": 0}, "num_collectors is 0: use at least 1"),
+        ({"num_decisions": -1}, "num_decisions is -1: use 0 to 1,000,000,000"),
+        ({"num_collectors": 0}, "num_collectors is 0: use 1 to 16"),
         ({"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
-        ({"learning_rate": 1.0}, "learning_rate is 1.0: use a number between"),
-        ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use a share"),
+        ({"learning_rate": 1.0}, "learning_rate is 1.0: use more than 0, less than 1"),
+        ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use more than 0, at most 1"),
         (
             {"heads": ("discard",), "branches": BranchConfig(discard_share=0.0)},
             "branches.discard_share is 0, but only",
         ),
-        ({"threads": -1}, "threads is -1: use at least 0"),
-        ({"reward_unit": 0.0}, "reward_unit is 0.0: use a positive number"),
+        ({"threads": -1}, "threads is -1: use 0 to 1,024"),
+        ({"reward_unit": 0.0}, "reward_unit is 0.0: use more than 0, at most 1,000,000"),
     ],
 )
 def test_a_wrong_setting_is_refused(changes: dict[str, Any], text: str) -> None:

@@ -47,14 +47,14 @@ def test_keep_probability_falls_in_equal_ratios_and_ends_at_0() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"keep_probability": 1.2}, r"keep_probability is 1\.2: use 0 .nothing hidden is seen. to 1"),
+        ({"keep_probability": 1.2}, "keep_probability is 1.2: use 0 to 1"),
         (
             {"keep_probability": 0.5},
             r"keep_probability is 0\.5 with policy false, which sees nothing",
         ),
-        ({"ratio": 1.0}, r"ratio is 1\.0: use a share"),
-        ({"steps": -1}, "steps is -1: use at least 0"),
-        ({"updates_per_step": 0}, "updates_per_step is 0: use at least 1"),
+        ({"ratio": 1.0}, "ratio is 1.0: use 0 or more, less than 1"),
+        ({"steps": -1}, "steps is -1: use 0 to 1,000,000,000"),
+        ({"updates_per_step": 0}, "updates_per_step is 0: use 1 to 1,000,000,000"),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:

@@ -88,7 +88,7 @@ def test_a_policy_that_is_its_teacher_is_at_no_distance() -> None:
 
 @pytest.mark.parametrize("name", ["weight", "bound"])
 def test_wrong_settings_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=rf"{name} is -1\.0: use 0 or more"):
+    with pytest.raises(ValueError, match=rf"{name} is -1\.0: use 0 to 10,000"):
         DistillationConfig(**{name: -1.0})
 
 

@@ -282,11 +282,11 @@ def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHist
 
 
 def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="max_epochs is 0: use at least 1"):
+    with pytest.raises(ValueError, match="max_epochs is 0: use 1 to 1,000,000"):
         RewardLearningConfig(max_epochs=0)
     with pytest.raises(ValueError, match="learning_rate is 2"):
         RewardLearningConfig(learning_rate=2)
     with pytest.raises(ValueError, match="final_learning_rate_factor is -1: use 0 to 1"):
         RewardLearningConfig(final_learning_rate_factor=-1)
-    with pytest.raises(ValueError, match="threads is -1: use 0 or more"):
+    with pytest.raises(ValueError, match="threads is -1: use 0 to 1,024"):
         RewardLearningConfig(threads=-1)

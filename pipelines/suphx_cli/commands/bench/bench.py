@@ -6,7 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import check_records, examples, not_negative, peer_names, positive, seconds, steps
+from suphx_cli.arguments.parsing import (
+    check_records,
+    examples,
+    parallel,
+    peer_names,
+    positive,
+    seconds,
+    seed,
+    steps,
+)
 from suphx_cli.commands.bench import bench_match, bench_net, bench_simulator, bench_storage
 
 if TYPE_CHECKING:
@@ -58,7 +67,7 @@ def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hands", type=positive, default=5000, metavar="N", help="number of different hands (default: 5000)"
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the hands (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the hands (default: 0)")
     parser.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     parser.set_defaults(execute=execute_hands)
 
@@ -72,8 +81,8 @@ def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
     parser.add_argument(
         "--decisions", type=positive, default=20_000, metavar="N", help="number of different decisions (default: 20000)"
     )
-    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--threads", type=parallel, default=1, metavar="N", help=_THREADS_HELP)
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument("--seconds", type=seconds, default=FEATURES_SECONDS, metavar="X", help=_SECONDS_HELP)
     parser.set_defaults(execute=execute_features)
 

@@ -13,9 +13,9 @@ from suphx_cli.arguments.parsing import (
     UsageError,
     add_workers,
     checked_options,
-    not_negative,
     positive,
     seconds,
+    seed,
     some_seconds,
     steps,
 )
@@ -63,7 +63,7 @@ def add_sequential_parser(subjects: Subparsers, options: argparse.ArgumentParser
     parser.add_argument(
         "--matches", type=positive, default=2000, metavar="N", help="simulated matches of each kind (default: 2000)"
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
     parser.set_defaults(execute=execute_sequential)
 
@@ -129,7 +129,7 @@ def add_evaluation_parser(subjects: Subparsers, options: argparse.ArgumentParser
     parser.add_argument(
         "--hanchans", type=positive, default=1000, metavar="N", help="games of each match (default: 1000)"
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
     parser.set_defaults(execute=execute_evaluation)
 
@@ -175,7 +175,7 @@ def add_adapt_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> 
     parser.add_argument(
         "--seconds", type=seconds, default=3.0, metavar="T", help="duration of self-play per round (default: 3)"
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of hands and nets (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of hands and nets (default: 0)")
     adapt.add_config(parser)
     parser.set_defaults(execute=execute_adapt)
 
@@ -241,7 +241,7 @@ def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def _add_walls(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
 
 

@@ -15,11 +15,14 @@ from suphx_cli.arguments.parsing import (
     SIZES,
     UsageError,
     check_records,
-    not_negative,
+    parallel,
     positive,
     seconds,
+    seed,
     some_seconds,
     steps,
+    tables,
+    whole,
 )
 from suphx_platform.parts.reinforcement_config import Nets
 
@@ -53,18 +56,18 @@ def add_selfplay_parser(subjects: Subparsers, options: argparse.ArgumentParser) 
         help="device of the nets (default: auto, which is cuda if available)",
     )
     parser.add_argument(
-        "--tables", type=positive, default=512, metavar="N", help="games per simulator, an even number (default: 512)"
+        "--tables", type=tables, default=512, metavar="N", help="games per simulator, an even number (default: 512)"
     )
-    parser.add_argument("--simulators", type=positive, metavar="N", help="number of simulators (default: --threads)")
+    parser.add_argument("--simulators", type=parallel, metavar="N", help="number of simulators (default: --threads)")
     parser.add_argument(
         "--engines",
-        type=not_negative,
+        type=whole(0, 1024),
         metavar="N",
         help="number of inference engines; with --ray, 0 places one in each simulator "
         "(default: 1 on a GPU, 0 with --ray, otherwise --threads)",
     )
     parser.add_argument(
-        "--threads", type=positive, default=cores, metavar="N", help="CPU cores for the ideal throughput (default: all)"
+        "--threads", type=parallel, default=cores, metavar="N", help="CPU cores for the ideal throughput (default: all)"
     )
     parser.add_argument(
         "--rollout-fragment-length",
@@ -78,7 +81,7 @@ def add_selfplay_parser(subjects: Subparsers, options: argparse.ArgumentParser) 
     parser.add_argument(
         "--seconds", type=some_seconds, default=10.0, metavar="T", help="duration of each measurement (default: 10)"
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of games and nets (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of games and nets (default: 0)")
     parser.set_defaults(execute=execute)
 
 
@@ -182,8 +185,8 @@ def _net_options() -> argparse.ArgumentParser:
         default="auto",
         help="mode of torch.compile (default: auto, which is default on a GPU and none on a CPU)",
     )
-    parser.add_argument("--threads", type=positive, default=1, metavar="N", help="CPU threads of torch (default: 1)")
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the positions (default: 0)")
+    parser.add_argument("--threads", type=parallel, default=1, metavar="N", help="CPU threads of torch (default: 1)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the positions (default: 0)")
     return parser
 
 

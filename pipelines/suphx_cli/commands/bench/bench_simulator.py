@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 from suphx.games.registry import DEFAULT_GAME, GAMES, find_game
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.parsing import UsageError, examples, not_negative, peer_names, positive, seconds, steps
+from suphx_cli.arguments.parsing import (
+    UsageError,
+    examples,
+    parallel,
+    peer_names,
+    positive,
+    seconds,
+    seed,
+    steps,
+    tables,
+)
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -36,7 +46,7 @@ def add_environments_parser(subjects: Subparsers, options: argparse.ArgumentPars
         metavar="FILE",
         help="the Python of an environment with mahjax, which compiles for minutes first (default: this one)",
     )
-    parser.add_argument("--tables", type=positive, default=512, metavar="N", help="tables per call (default: 512)")
+    parser.add_argument("--tables", type=tables, default=512, metavar="N", help="tables per call (default: 512)")
     parser.add_argument(
         "--steps", type=positive, default=20, metavar="N", help="steps of all tables per measured call (default: 20)"
     )
@@ -44,7 +54,7 @@ def add_environments_parser(subjects: Subparsers, options: argparse.ArgumentPars
     parser.add_argument(
         "--opponents", choices=SCRIPTED_AGENTS, default="random", help="agent at the other seats (default: random)"
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument(
         "--seconds",
         type=seconds,
@@ -103,7 +113,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="NAME,NAME",
         help=f"other implementations to compare with ({by_game}); riichi: one of them",
     )
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of walls or decks (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of walls or decks (default: 0)")
     parser.add_argument(
         "--seconds",
         type=seconds,
@@ -112,7 +122,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         help="minimum duration per implementation in each of 3 rounds (default: %(default)s)",
     )
     riichi = parser.add_argument_group("options of riichi")
-    riichi.add_argument("--threads", type=positive, metavar="N", help="threads of Suphx's engine (default: 1)")
+    riichi.add_argument("--threads", type=parallel, metavar="N", help="threads of Suphx's engine (default: 1)")
     riichi.add_argument(
         "--hanchans", type=positive, metavar="N", help=f"games per measured call (default: {_HANCHANS})"
     )
@@ -127,7 +137,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "--nets", action="store_true", default=None, help="also measure games of nets against themselves"
     )
     doudizhu.add_argument(
-        "--tables", type=positive, metavar="N", help=f"games of nets at a time, with --nets (default: {_TABLES})"
+        "--tables", type=tables, metavar="N", help=f"games of nets at a time, with --nets (default: {_TABLES})"
     )
     parser.set_defaults(execute=execute)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import ENCODERS, SIZES, positive, steps
+from suphx_cli.arguments.parsing import ENCODERS, SIZES, parallel, positive, steps
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -28,7 +28,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "--size", choices=SIZES, default="paper", help="nets whose training state is saved (default: paper)"
     )
     parser.add_argument("--encoder", choices=ENCODERS, default="suphx", help="planes of the nets (default: suphx)")
-    parser.add_argument("--threads", type=positive, default=8, metavar="N", help="parts at once (default: 8)")
+    parser.add_argument("--threads", type=parallel, default=8, metavar="N", help="parts at once (default: 8)")
     parser.add_argument("--rounds", type=positive, default=3, metavar="N", help="saves and loads (default: 3)")
     parser.set_defaults(execute=execute)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from suphx.evaluation.match_config import MeasureName, SeatingChoice
 from suphx.games.registry import GAMES, find_side_game
-from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_negative, positive
+from suphx_cli.arguments.parsing import add_runs, add_workers, examples, positive, seed
 from suphx_cli.commands.evaluation import riichi_evaluation
 from suphx_cli.commands.monte_carlo import side_evaluation
 from suphx_cli.commands.monte_carlo.side_evaluation import DECKS
@@ -107,7 +107,7 @@ def _add_games(parser: argparse.ArgumentParser) -> None:
     """Add how games are dealt, and where they are kept."""
     parser.add_argument(
         "--seed",
-        type=not_negative,
+        type=seed,
         default=0,
         metavar="S",
         help="seed of the walls or decks (default: 0; doudizhu: at most 65,536)",
