@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
+from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS, widened_note
 from suphx.evaluation.match_setup import CANDIDATE, OPPONENT, MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits
@@ -63,6 +63,7 @@ class DealReport:
         return (
             f"{claim}: {mean:+.1f} points per kyoku ({low:+.1f} to {high:+.1f}, higher is better for the candidate) "
             f"over {self.deals:,} deals at four seats; it decided differently in {self.changed_share:.0%} of them"
+            f"{widened_note(self.difference.interval.is_widened, 'hanchans')}"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -77,6 +78,7 @@ class DealReport:
             "paired_difference": {
                 "points_per_kyoku": self.difference.mean,
                 "interval": [self.difference.interval.low, self.difference.interval.high],
+                "is_widened": self.difference.interval.is_widened,
                 "is_significant": self.difference.is_significant,
             },
         }

@@ -22,6 +22,7 @@ from suphx.evaluation.match_config import (
     check_hanchans,
     chosen_seatings,
     few_games_note,
+    widened_note,
 )
 from suphx.evaluation.match_setup import CANDIDATE, CANDIDATE_NAME, OPPONENT, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
@@ -74,13 +75,13 @@ class MatchReport:
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
-        note = few_games_note(self.hanchans)
+        note, widened = few_games_note(self.hanchans), widened_note(self.difference.interval.is_widened)
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
         stronger, weaker = (self.candidate, self.opponent) if mean < 0 else (self.opponent, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
         claim = "too few games to say who is stronger" if note else claim
         figures = f"placement difference {mean:+.3f} ({low:+.3f} to {high:+.3f}, negative is better for the candidate)"
-        return f"{claim}: {figures} over {self.hanchans:,} hanchans{note}"
+        return f"{claim}: {figures} over {self.hanchans:,} hanchans{note}{widened}"
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
@@ -94,12 +95,14 @@ class MatchReport:
             "paired_difference": {
                 "average_placement": self.difference.mean,
                 "interval": [self.difference.interval.low, self.difference.interval.high],
+                "is_widened": self.difference.interval.is_widened,
                 "is_significant": self.difference.is_significant,
             },
             "points_difference": {
                 "points": list(self.points),
                 "per_hanchan": self.points_difference.mean,
                 "interval": [self.points_difference.interval.low, self.points_difference.interval.high],
+                "is_widened": self.points_difference.interval.is_widened,
             },
             "seating": self.seating,
             "forfeits": self.forfeits.to_json((CANDIDATE_NAME, OPPONENT_NAME)),

@@ -37,7 +37,8 @@ class SideFigure:
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read."""
-        return {"mean": self.mean, "interval": [self.interval.low, self.interval.high]}
+        bounds = [self.interval.low, self.interval.high]
+        return {"mean": self.mean, "interval": bounds, "is_widened": self.interval.is_widened}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

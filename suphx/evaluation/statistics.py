@@ -33,6 +33,8 @@ class Interval:
 
     low: float
     high: float
+    is_widened: bool = False
+    """It was extended to "no difference", because too few of the units differ (``reaching``)."""
 
     def excludes(self, value: float) -> bool:
         """Tell whether ``value`` lies outside; nothing does if the ends are nan."""
@@ -177,8 +179,8 @@ def paired_difference(
     """Compare two agents on the same walls and seats: mean of ``candidate`` [n] - ``opponent`` [n], pair by pair.
 
     ``clusters`` [n] names the wall of each pair when several pairs share one (rotated seats). ValueError for different
-    lengths or fewer than two clusters: one alone says nothing of how much results scatter. The interval reaches to zero
-    if fewer than six clusters have a difference (``reaching``).
+    lengths or fewer than two clusters: one alone says nothing of how much results scatter. The interval is widened to
+    zero if fewer than six clusters have a difference (``reaching``).
     """
     first, second = np.asarray(candidate, np.float64), np.asarray(opponent, np.float64)
     if first.ndim != 1 or first.shape != second.shape:
@@ -197,11 +199,12 @@ def paired_difference(
 def reaching(equal: float, interval: Interval, values: ArrayLike) -> Interval:
     """Return ``interval``, extended to ``equal`` if fewer than six of the independent ``values`` [n] differ from it.
 
-    Five or fewer are all on one side of ``equal`` by chance in more than 5 of 100 cases (``MIN_CLUSTERS``).
+    Five or fewer are all on one side of ``equal`` by chance in more than 5 of 100 cases (``MIN_CLUSTERS``). Whoever
+    shows the interval says that it ``is_widened`` (``widened_note``).
     """
-    if np.count_nonzero(np.asarray(values) != equal) >= MIN_CLUSTERS:
+    if not interval.excludes(equal) or np.count_nonzero(np.asarray(values) != equal) >= MIN_CLUSTERS:
         return interval
-    return Interval(min(interval.low, equal), max(interval.high, equal))
+    return Interval(min(interval.low, equal), max(interval.high, equal), is_widened=True)
 
 
 def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Interval:

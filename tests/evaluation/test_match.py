@@ -75,10 +75,19 @@ def test_a_better_agent_has_a_significant_negative_difference() -> None:
     assert worse.difference.mean > 0.5
 
 
-def test_a_few_walls_make_no_claim() -> None:
-    verdict = play("ukeire", "tsumogiri", num_hanchans=8).verdict()
+def test_a_few_walls_make_no_claim_and_the_report_says_that_their_interval_was_widened() -> None:
+    report = play("ukeire", "tsumogiri", num_hanchans=8)
+    verdict, found = report.verdict(), report.to_json()
     assert verdict.startswith("too few games to say who is stronger: ")
-    assert verdict.endswith("over 8 hanchans; over 2 walls the interval means little, play at least 24 hanchans")
+    assert "over 8 hanchans; over 2 walls the interval means little, play at least 24 hanchans; the interval" in verdict
+    assert verdict.endswith("was widened to include no difference, because fewer than 6 walls differ")
+    for name in ("paired_difference", "points_difference"):
+        figures = found[name]
+        assert isinstance(figures, dict)
+        assert (0.0 in figures["interval"], figures["is_widened"]) == (True, True)
+    sure = play("ukeire", "tsumogiri", num_hanchans=24)
+    assert "widened" not in sure.verdict()
+    assert not sure.difference.interval.is_widened
 
 
 def test_games_of_four_opponents_would_change_nothing() -> None:

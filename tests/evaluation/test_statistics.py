@@ -95,7 +95,7 @@ def test_intervals_reach_out_as_far_as_students_law_in_tables(freedom: int, quan
 
 
 def test_few_walls_cannot_say_who_is_better() -> None:
-    assert paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).interval == Interval(-3, 0)
+    assert paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).interval == Interval(-3, 0, is_widened=True)
     assert not paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).is_significant
     assert paired_difference([1] * 24, [4] * 24, np.arange(24) // 4).is_significant
 
@@ -167,6 +167,17 @@ def test_a_paired_difference_sees_what_the_walls_would_hide() -> None:
 def test_equal_agents_do_not_differ() -> None:
     found = paired_difference([1, 4, 2, 3], [1, 4, 2, 3])
     assert (found.mean, found.interval, found.is_significant) == (0.0, Interval(0.0, 0.0), False)
+
+
+@pytest.mark.parametrize(("differing", "is_widened"), [(5, True), (6, False)])
+def test_an_interval_of_few_walls_that_differ_is_widened_and_says_so(differing: int, is_widened: bool) -> None:
+    walls = np.arange(8)
+    found = paired_difference(np.where(walls < differing, 0.0, 1.0), np.ones(8), walls)
+    assert found.interval.is_widened == (is_widened and found.interval.high == 0)
+    certain = paired_difference(np.zeros(differing), np.ones(differing), np.arange(differing))
+    assert (certain.interval.low, certain.interval.high) == (-1.0, 0.0 if is_widened else -1.0)
+    assert certain.interval.is_widened == is_widened
+    assert not paired_difference([1, 4], [4, 1]).interval.is_widened  # it includes 0 anyway
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ JSON_KEYS = {
     "agents": "agents[name,about] nets[]",
     "evaluate": (
         "candidate opponent hanchans seed placements[4] average_placement "
-        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate opponent_statistics "
+        "paired_difference{average_placement,interval[2],is_widened} win_rate deal_in_rate opponent_statistics "
         "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),
     "evaluate --sequential": (
@@ -115,10 +115,10 @@ JSON_KEYS = {
     ),
     "evaluate --deals": (
         "candidate opponent deals hanchans seed changed_share "
-        "paired_difference{points_per_kyoku,interval[2],is_significant} seconds"
+        "paired_difference{points_per_kyoku,interval[2],is_widened,is_significant} seconds"
     ),
     "evaluate --decks": (
-        "game candidate opponent decks seed outcome share{mean,interval[2]} points{mean,interval[2]} "
+        "game candidate opponent decks seed outcome share{mean,interval[2],is_widened} points{mean,interval[2]} "
         "wp_SIDE{mean,interval[2]} adp_SIDE{mean,interval[2]} seconds"
     ),
     "evaluate --decks --sequential": (

@@ -96,6 +96,7 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     """Count one player's figures over all games; ValueError for a missing path or if no game has the player."""
     _need_paths([args.path])
     from suphx.evaluation.draw_luck import DrawLuck
+    from suphx.evaluation.match_config import MIN_CLUSTERS
     from suphx.evaluation.player_statistics import player_statistics
     from suphx.games.riichi import Quarantine, parse_all
     from suphx_cli.arguments.riichi_quarantine import quarantine_json
@@ -104,10 +105,13 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     luck = DrawLuck() if args.luck else None
     with _reading(console) as (count, read):
         logs = _counted(parse_all([args.path], args.workers, quarantine=quarantine, read=read), count)
-        figures = player_statistics(logs if luck is None else luck.collect(logs), args.player).to_json()
+        found = player_statistics(logs if luck is None else luck.collect(logs), args.player)
+    figures = found.to_json()
     if luck is not None:
         figures["without_luck"] = {name: mean.to_json() for name, mean in luck.of_player(args.player).items()}
     _show(console, {**figures, **quarantine_json(quarantine)}, {"player": args.player, **figures}, quarantine)
+    if 1 < found.games < MIN_CLUSTERS:
+        console.warn(f"over {found.games} games the intervals mean little: give records of at least {MIN_CLUSTERS}")
 
 
 def execute_convert(args: argparse.Namespace, console: Console) -> None:

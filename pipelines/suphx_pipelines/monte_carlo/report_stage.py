@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match_config import MIN_CLUSTERS
+from suphx.evaluation.match_config import MIN_CLUSTERS, widened_note
 from suphx.evaluation.statistics import proportion_interval
 from suphx.training.loop.training_watch import METRICS_FILE
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
@@ -109,6 +109,7 @@ def _sentence(opponent: str, match: Figures) -> str:
         word = "played against"
     digits = digits_that_tell([100 * low, 100 * high], 1, equal=50.0)
     bounds = f"{percent(low, digits)} to {percent(high, digits)}"
+    bounds += widened_note(figures["share"].get("is_widened", False), "decks")
     won = f"{percent(figures['share']['mean'])} of the games (95 % interval {bounds})"
     shares = " and ".join(f"{percent(figures[f'wp_{side}']['mean'])} as {side}" for side in sides)
     return f"The nets {word} {opponent}: they win {won}, {shares}."

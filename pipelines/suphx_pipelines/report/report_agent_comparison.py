@@ -10,7 +10,15 @@ from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, relation
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
+from suphx_pipelines.report.report_page import (
+    decimal,
+    difference,
+    found_interval,
+    interval,
+    number,
+    percent,
+    widened_about,
+)
 
 _NOTE = (
     "Difference: average placement minus that of the other agent, on the same walls and seats, with a 95 % interval by "
@@ -42,7 +50,8 @@ def section(result: Mapping[str, Any]) -> str:
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
     columns = ("agent", "average placement", "compared with", "difference", "95 % interval")
-    body += report_page.table(columns, [_row(entry) for entry in agents], about=_NOTE)
+    rows = [_row(entry) for entry in agents]
+    body += report_page.table(columns, rows, about=_NOTE + widened_about(rows))
     return body + _play_table([entry for entry in agents if "win_rate" in entry])  # not in runs of earlier versions
 
 
@@ -64,7 +73,7 @@ def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
         decimal(entry["average_placement"], 3),
         AGENT_TITLES.get(entry["compared_with"], "–"),
         difference(entry["difference"]),
-        interval(entry["difference_interval"], 3),
+        found_interval(entry, 3, "difference_"),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
@@ -25,7 +26,8 @@ def section(match: Mapping[str, Any]) -> str:
     body = report_page.paragraph(
         f"{us} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four times "
         "(once with our agent in each seat). The opponent in the same seats would average 2.5; our agent differs from "
-        f"this by {difference(value)} (95 % interval {interval(bounds, 3)}). Below zero is better."
+        f"this by {difference(value)} (95 % interval {interval(bounds, 3)}{few_games_note(match['hanchans'])}"
+        f"{widened_note(found.get('is_widened', False))}). Below zero is better."
         f"{_points(match.get('points_difference'))}"
     )
     return body + report_page.side_by_side(report_page.figure(*placements_figure(match)), _table(match, names))

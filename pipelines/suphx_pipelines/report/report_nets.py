@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suphx.evaluation.match_config import widened_note
 from suphx.games.head_game import head_game
 from suphx_pipelines.charts.heat_chart import heat_chart
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
@@ -254,7 +255,8 @@ def _finding(entry: Mapping[str, Any], first: str) -> str:
     if not how or not entry.get("is_significant", True):  # earlier versions did not store it
         how = "not clearly different from"
     points = f"{_points(entry['difference'])} percentage points"
-    return f"those with {entry['encoder']} are {how} those with {first} ({points})"
+    widened = widened_note(entry.get("is_widened", False), "test games")
+    return f"those with {entry['encoder']} are {how} those with {first} ({points}{widened})"
 
 
 def _row(entry: Mapping[str, Any]) -> Row:

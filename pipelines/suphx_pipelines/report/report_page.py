@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.environment import TemplateModule
 from markupsafe import Markup
 from markupsafe import escape as escape_text
 
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx_pipelines.charts.drawings.drawing_style import drawing_style
 from suphx_pipelines.charts.svg import chart_style
 from suphx_pipelines.summary.verdict import digits_that_tell
@@ -74,6 +75,28 @@ def interval(bounds: Sequence[float | None] | None, digits: int = 2) -> str:
         return "–"
     shown = digits_that_tell(bounds, digits)
     return f"{decimal(bounds[0], shown)}\u00a0to\u00a0{decimal(bounds[1], shown)}"
+
+
+_WIDENED = "\u00a0(widened)"
+
+
+def found_interval(found: Mapping[str, Any], digits: int = 2, name: str = "") -> str:
+    """Return the ``interval`` of a difference for a cell of a table, with its ``widened_mark``.
+
+    ``name`` is in front of both keys, such as ``difference_``.
+    """
+    return interval(found[f"{name}interval"], digits) + widened_mark(found, name)
+
+
+def widened_mark(found: Mapping[str, Any], name: str = "") -> str:
+    """Return what is behind an interval that ``is_widened`` (suphx/evaluation/statistics.py); else empty."""
+    return _WIDENED if found.get(f"{name}is_widened") else ""  # results of earlier versions do not have it
+
+
+def widened_about(cells: Iterable[Sequence[object]]) -> str:
+    """Return the sentence below a table that explains ``widened_mark``; empty if no cell has it."""
+    is_there = any(_WIDENED in str(cell) for row in cells for cell in row)
+    return f" Widened to include no difference: fewer than {MIN_CLUSTERS} walls or decks differ." if is_there else ""
 
 
 def duration(seconds: float | None) -> str:

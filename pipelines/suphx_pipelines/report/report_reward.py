@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from suphx.evaluation.match_config import widened_note
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import difference, interval, number, percent
@@ -59,7 +60,8 @@ def _finding(test: Mapping[str, Any]) -> str:
             low, high = figures["interval"]
             how = "below" if high < 0 else "above" if low > 0 else "not clearly different from"
             margin = f"{percent(abs(figures['margin']))} " if how in ("below", "above") else ""
-            parts.append(f"{margin}{how} that of “{_PREDICTORS[name]}”")
+            widened = widened_note(figures.get("is_widened", False), "test games")
+            parts.append(f"{margin}{how} that of “{_PREDICTORS[name]}”{widened}")
     return f"Its loss on test games is {', '.join(parts)}." if parts else ""
 
 

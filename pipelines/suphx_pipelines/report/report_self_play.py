@@ -8,13 +8,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx.evaluation.match_config import few_games_note
+from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent, short_names
+from suphx_pipelines.report.report_page import (
+    decimal,
+    difference,
+    duration,
+    found_interval,
+    interval,
+    number,
+    percent,
+    short_names,
+    widened_about,
+)
 from suphx_platform.console.table_text import count_text
 
 Result = Mapping[str, Any]
@@ -71,9 +81,9 @@ def strength(result: Result) -> str:
     last = against[START][-1]
     others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *SCRIPTED_AGENTS)]
     low, high = last["interval"]
-    few = few_games_note(last["hanchans"])
+    few = few_games_note(last["hanchans"]) + widened_note(last.get("is_widened", False))
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
-    how = "not yet comparable with" if few else how
+    how = "not yet comparable with" if few_games_note(last["hanchans"]) else how
     return (
         f"After {count_text(last['updates'], 'update')} the nets are {how} their start: the average placement "
         f"against three copies of it is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
@@ -91,7 +101,8 @@ def strength_figure(result: Result) -> Figure:
 def _other_match(match: Mapping[str, Any]) -> str:
     is_sampled = match["policy"] == "sampled"
     how = "With sampled actions on both sides, as in self-play," if is_sampled else f"Against {match['opponent']},"
-    return f" {how} the difference is {difference(match['difference'], 2)} ({interval(match['interval'])})."
+    bounds = interval(match["interval"]) + widened_note(match.get("is_widened", False))
+    return f" {how} the difference is {difference(match['difference'], 2)} ({bounds})."
 
 
 def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str, float]) -> str:
@@ -117,7 +128,7 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
     heads = learned_heads(controlled)
     rows = [
         (name, *(decimal(last_entropy(runs[name], head)) for head in heads),
-         difference(matches[-1]["difference"]), interval(matches[-1]["interval"], 3)) for name, matches in ends.items()
+         difference(matches[-1]["difference"]), found_interval(matches[-1], 3)) for name, matches in ends.items()
     ]  # fmt: skip
     columns = ("alpha", *(f"last entropy of {head}" for head in heads), "difference to the start", "95 % interval")
     return body + report_page.table(columns, rows, about=_ENDS)
@@ -212,12 +223,12 @@ def _matches_table(result: Result) -> str:
     has_many = len(_by_opponent(result)) > 1
     rows = [
         (number(match["updates"]), *([_opponent(match)] if has_many else []), difference(match["difference"], 2),
-         interval(match["interval"]), number(match["hanchans"]), *_change(match, result["matches"]))
+         found_interval(match), number(match["hanchans"]), *_change(match, result["matches"]))
         for match in reversed(result["matches"])
     ]  # fmt: skip
     columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "hanchans",
                "change since the match before", "shared hanchans")  # fmt: skip
-    return report_page.table(columns, rows, about=_MATCHES) if rows else ""
+    return report_page.table(columns, rows, about=_MATCHES + widened_about(rows)) if rows else ""
 
 
 def _change(match: Mapping[str, Any], matches: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
@@ -231,7 +242,7 @@ def _change(match: Mapping[str, Any], matches: Sequence[Mapping[str, Any]]) -> t
     shared = min(match["hanchans"], before["hanchans"])
     shown = "stronger" if high < 0 else "weaker" if low > 0 else "no clear change"
     shown = "too few hanchans to tell" if few_games_note(shared) else shown
-    text = f"{difference(change['difference'], 2)} ({interval(change['interval'])}), {shown}"
+    text = f"{difference(change['difference'], 2)} ({found_interval(change)}), {shown}"
     return text, number(shared)
 
 
@@ -247,7 +258,8 @@ def _deals_chart(result: Result) -> str:
         "Points per kyoku of the nets minus those of their start, in the same deals and seats, with 95 % intervals. "
         "Above zero: the nets are stronger. Deals show a gain earlier than places do. "
         f"After {number(matches[-1]['updates'])} updates: {difference(last['difference'], 1)} "
-        f"({interval(last['interval'], 1)}) over {number(last['number'])} deals."
+        f"({interval(last['interval'], 1)}) over {number(last['number'])} deals"
+        f"{widened_note(last.get('is_widened', False), 'hanchans')}."
     )
     picture = line_chart([curve], title, x_title="updates", levels=(0.0,))
     return (

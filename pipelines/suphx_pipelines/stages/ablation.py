@@ -41,8 +41,8 @@ _TRAINING_KEYS = ("ablation.max_steps", "ablation.games", "net", "split", "strea
 FILES: Mapping[str, str] = {
     "ablation.json": (
         "{head: {samples, games, encoders: [{encoder, planes, trained_samples, accuracies, differences, "
-        "difference, interval, is_significant}]}}, the first encoder is the reference; the interval is over test "
-        "games, for these nets: the spread over seeds is not in it"
+        "difference, interval, is_widened, is_significant}]}}, the first encoder is the reference; the interval is "
+        "over test games, for these nets: the spread over seeds is not in it"
     ),
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -123,6 +123,7 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
                 "differences": (hits - first_hits).mean(1).tolist(),
                 "difference": difference.mean,
                 "interval": [difference.interval.low, difference.interval.high],
+                "is_widened": difference.interval.is_widened,
                 "is_significant": difference.is_significant,
             }
         )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import Interval, PairedDifference, paired_difference
 from suphx.evaluation.workers.game_runner import GameRunner
@@ -52,7 +53,7 @@ FILES: Mapping[str, str] = {
     "agent_comparison.json": (
         "`hanchans`, `agents` [{agent, placements [4], average_placement, interval [2], "
         "win_rate, win_rate_interval [2], deal_in_rate, deal_in_rate_interval [2], "
-        "compared_with, difference, difference_interval [2]}]"
+        "compared_with, difference, difference_interval [2], difference_is_widened}]"
     ),
     "games/<agent>/": "finished parts of the matches, as in `evaluation/games/`",
 }
@@ -143,6 +144,7 @@ def table(config: AgentComparisonConfig, reports: Sequence[MatchReport]) -> list
                 "compared_with": before,
                 "difference": None if difference is None else difference.mean,
                 "difference_interval": None if difference is None else _bounds(difference.interval),
+                "difference_is_widened": difference is not None and difference.interval.is_widened,
             }
         )
     return entries
@@ -163,7 +165,7 @@ def _sentence(entry: dict[str, Any]) -> str:
     if entry["compared_with"]:
         low, high = entry["difference_interval"]
         text += f"; against {entry['compared_with']} {entry['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
-    return text
+    return text + widened_note(entry["difference_is_widened"])
 
 
 def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.match import MatchReport, play_match
-from suphx.evaluation.match_config import few_games_note
+from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
@@ -36,8 +36,8 @@ FILES: Mapping[str, str] = {
         "`candidate`, `opponent`, `seed`, `hanchans`, `seconds` (of the last attempt), "
         "`players` [{name, hanchans, placements [4 counts], average_placement, "
         "win_rate, deal_in_rate, riichi_rate, call_rate, average_win, average_deal_in}], "
-        "`paired_difference` {average_placement, interval [2]}, "
-        "`points_difference` {points [4], per_hanchan, interval [2]}"
+        "`paired_difference` {average_placement, interval [2], is_widened}, "
+        "`points_difference` {points [4], per_hanchan, interval [2], is_widened}"
     ),
     "games/": (
         "finished parts of the match, so that a killed match continues: `rows` [candidate, three "
@@ -115,8 +115,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     write_json(context.folder / "match.json", match_json(match, seconds))
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    name = initial_name(context.recipe)
-    context.console.say(f"the {name} against {config.opponent}: {shown}{few_games_note(match.hanchans)}")
+    name, widened = initial_name(context.recipe), widened_note(difference.interval.is_widened)
+    context.console.say(f"the {name} against {config.opponent}: {shown}{few_games_note(match.hanchans)}{widened}")
     figures = {
         "average_placement": match.statistics.average_placement,
         "win_rate": match.statistics.win_rate,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suphx.evaluation.match import play_match
-from suphx.evaluation.match_config import few_games_note
+from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
@@ -119,7 +119,8 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
     name = initial_name(context.recipe)
-    context.console.say(f"{STAGE_NAME}: the nets against the {name}: {shown}{few_games_note(match.hanchans)}")
+    notes = few_games_note(match.hanchans) + widened_note(match.difference.interval.is_widened)
+    context.console.say(f"{STAGE_NAME}: the nets against the {name}: {shown}{notes}")
     return {
         "start_difference": match.difference.mean,
         "start_difference_low": match.difference.interval.low,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx.evaluation.match_config import few_games_note
+from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
@@ -54,7 +54,7 @@ FILES: Mapping[str, str] = {
         "`waiting_seconds`, `learning_seconds`, `history` [{updates, version, staleness, <head>_entropy, "
         "<head>_alpha, <head>_kl_to_start, …}, at most 5,000], "
         '`matches` [{updates, opponent ("start", "weak" or a scripted agent), '
-        'policy ("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], '
+        'policy ("argmax" or "sampled"), is_final, hanchans, average_placement, difference, interval [2], is_widened, '
         "placements (a digit for each game, wall by wall), optionally records (folder of its games, as seen from "
         "this one), change {since, difference, interval [2]} and deals {number, changed_share, difference, interval "
         "[2]} in points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned, lost}, "
@@ -309,6 +309,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
                 f"after {count_text(match['updates'], 'update')} against {opponent}: "
                 + difference_text(match["difference"], low, high, match["hanchans"])
                 + few_games_note(match["hanchans"])
+                + widened_note(match["is_widened"])
             )
 
 

@@ -2,7 +2,7 @@
 
 Leaves ``reward_predictor.safetensors``, the state from which a killed stage goes on, and ``metrics.json``: ``{"points":
 [4], "net", "num_weights", "games": {"train", "validation", "test", "left_out"}, "history": [{"step", "seconds",
-"train_loss", "validation_loss"}], "test": {predictor: {"loss", "difference", "interval": [2], "margin"}},
+"train_loss", "validation_loss"}], "test": {predictor: {"loss", "difference", "interval": [2], "is_widened", "margin"}},
 "calibration": [[predicted, paid, number]], "sums": {"mean", "mean_absolute"}, "examples": [...]}``. Losses are those of
 equation 4 in squared points; differences are the net's loss minus a naive predictor's, on the same games.
 """
@@ -50,8 +50,8 @@ FILES: Mapping[str, str] = {
     "reward_predictor.safetensors": "the predictor with the lowest validation loss",
     "metrics.json": (
         "`points` [4], `net`, `num_weights`, `games` {train, validation, test, left_out}, `history`, `test` {net, "
-        "mean, place_now, place_and_kyoku: {loss, margin, difference, interval [2]}}, `calibration` [[predicted, "
-        "paid, number]], `sums`, `examples`"
+        "mean, place_now, place_and_kyoku: {loss, margin, difference, interval [2], is_widened}}, `calibration` "
+        "[[predicted, paid, number]], `sums`, `examples`"
     ),
     "training_state.safetensors": "all that a stopped training needs to continue",
 }
@@ -142,6 +142,7 @@ def _test(predictor: RewardPredictor, histories: GameHistories, games: KyokuSpli
             difference = paired_difference(losses["net"], losses[name])
             test[name]["difference"] = difference.mean
             test[name]["interval"] = [difference.interval.low, difference.interval.high]
+            test[name]["is_widened"] = difference.interval.is_widened
     return {
         "test": test,
         "calibration": calibration(predictions["net"], rewards),

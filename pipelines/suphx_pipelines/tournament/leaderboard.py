@@ -33,7 +33,7 @@ FILES: Mapping[str, str] = {
         "`walls` (tonight), `earlier_hanchans`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
         "is_candidate, is_champion, rating, "
         "interval [2] or null (fewer than two walls), hanchans, placements [4 counts], average_placement, "
-        "against_champion {difference, interval [2]} or null (fewer than six walls), "
+        "against_champion {difference, interval [2], is_widened} or null (fewer than six walls), "
         "forfeits (tonight), and one of the reasons, digest, "
         "style {win_rate, deal_in_rate, riichi_rate, call_rate, average_win_turn} (tonight)}], "
         "strongest first; `pairings` [row][column]: in how many common games of all nights the agent of the row "

@@ -11,7 +11,16 @@ from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_match import PLACE_LEGEND
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent, short_names
+from suphx_pipelines.report.report_page import (
+    decimal,
+    difference,
+    found_interval,
+    interval,
+    number,
+    percent,
+    short_names,
+    widened_about,
+)
 from suphx_pipelines.tournament.leaderboard_table import STYLE
 from suphx_pipelines.tournament.rating_figures import (
     MOST_LINES,
@@ -89,7 +98,7 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     return body + report_page.table(
         ("agent", *(columns[key] for key in shown)),
         [(name, *(row[key] for key in shown)) for name, row in zip(titled(rows, names), cells, strict=True)],
-        about=about,
+        about=about + widened_about(row.values() for row in cells),
     )
 
 
@@ -126,5 +135,5 @@ def _cells(row: Row) -> dict[str, str]:
         "hanchans": number(row["hanchans"]),
         "placement": decimal(row["average_placement"], 3),
         "forfeits": number(row["forfeits"]) if row["forfeits"] else "–",
-        "champion": f"{difference(against['difference'])} ({interval(against['interval'], 3)})" if against else "–",
+        "champion": f"{difference(against['difference'])} ({found_interval(against, 3)})" if against else "–",
     }

@@ -126,4 +126,9 @@ def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | N
     if len({game.wall for game in games if pair <= set(game.seats)}) < MIN_CLUSTERS:
         return None
     difference = head_to_head(games, entrant.digest, champion.digest)
-    return {"difference": difference.mean, "interval": [difference.interval.low, difference.interval.high]}
+    interval = difference.interval
+    return {
+        "difference": difference.mean,
+        "interval": [interval.low, interval.high],
+        "is_widened": interval.is_widened,
+    }

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match_config import chosen_seatings
+from suphx.evaluation.match_config import chosen_seatings, widened_note
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import TRACKED_FOLDER, StageContext
 from suphx_pipelines.engine.stage_folder import REPORT_NAME
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_riichi_game, report_summary
-from suphx_pipelines.report.report_page import decimal, difference, interval, number
+from suphx_pipelines.report.report_page import decimal, difference, found_interval, interval, number, widened_about
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, riichi_night_game
 from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME, outcome_of, promotion_reason
@@ -139,7 +139,8 @@ def _fresh_text(match: Mapping[str, Any]) -> str:
     places, points = match["paired_difference"], match["points_difference"]
     return (
         f"placement difference {difference(places['average_placement'])} (95 % interval "
-        f"{interval(places['interval'], 3)}) and {difference(points['per_hanchan'], 1)} points per hanchan "
+        f"{interval(places['interval'], 3)}{widened_note(places.get('is_widened', False))}) and "
+        f"{difference(points['per_hanchan'], 1)} points per hanchan "
         f"({interval(points['interval'], 1)}) over {match['hanchans']:,} hanchans on new walls"
     )
 
@@ -203,7 +204,7 @@ def _decision(decision: Mapping[str, Any]) -> str:
     about = f"Candidate minus what an equal agent would reach. Points for first to fourth place: {points}."
     columns = ("difference", "always-valid 95 % interval", "on new walls", "95 % interval on new walls")
     shown = columns if match else columns[:2]
-    decided = report_page.table(shown, [row[: len(shown)] for row in rows], about=about)
+    decided = report_page.table(shown, [row[: len(shown)] for row in rows], about=about + widened_about(rows))
     return report_page.paragraph(text) + decided + _seatings(decision)
 
 
@@ -224,7 +225,7 @@ def _seatings(decision: Mapping[str, Any]) -> str:
     ]
     about = "On new walls, candidates against opponents at a table; all on the scale of 1v3."
     columns = ("seating", "hanchans", "placement", "95 % interval", "points per hanchan", "95 % interval")
-    return report_page.table(columns, rows, about=about)
+    return report_page.table(columns, rows, about=about + widened_about(rows))
 
 
 def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tuple[str, str]:
@@ -232,7 +233,7 @@ def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tup
         return "–", "–"
     found = match[name]
     value = found["average_placement" if name == "paired_difference" else "per_hanchan"]
-    return difference(value, digits), interval(found["interval"], digits)
+    return difference(value, digits), found_interval(found, digits)
 
 
 def copy_game(context: StageContext[Any], page: Path) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64, Records
@@ -212,6 +213,7 @@ class AdaptationReport:
             f"adapted is {claim}: ahead with {self.win_rate:.1%} of {len(self.results.base_points)} hands "
             f"({low:.1%} to {high:.1%}), {self.points:+.{digits}f} {self.unit} "
             f"({self.points_interval.low:+.{digits}f} to {self.points_interval.high:+.{digits}f})"
+            f"{widened_note(self.win_interval.is_widened, 'hands')}"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -226,9 +228,11 @@ class AdaptationReport:
             "seed": self.experiment.seed,
             "win_rate_adapted_over_base": self.win_rate,
             "interval": [self.win_interval.low, self.win_interval.high],
+            "is_widened": self.win_interval.is_widened,
             "points_difference": {
                 "mean": self.points,
                 "interval": [self.points_interval.low, self.points_interval.high],
+                "is_widened": self.points_interval.is_widened,
                 "hand_spread": self.hand_spread,
                 "test_error": self.test_error,
                 "unit": self.unit,

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from suphx.evaluation.match import MatchReport, PlayedWalls, play_seatings, play_walls
-from suphx.evaluation.match_config import check_hanchans
+from suphx.evaluation.match_config import check_hanchans, widened_note
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
@@ -171,5 +171,5 @@ def _fresh_text(fresh: MatchReport) -> str:
     return (
         f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
         f"{points.mean:+.1f} points per hanchan ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
-        f"over {fresh.hanchans:,} hanchans"
+        f"over {fresh.hanchans:,} hanchans{widened_note(places.interval.is_widened)}"
     )

@@ -129,6 +129,18 @@ def test_a_match_of_few_games_says_nobody_is_stronger(difference: float) -> None
     assert ", weaker" not in page
 
 
+def test_an_interval_that_was_widened_is_marked() -> None:
+    widened = {"interval": [-0.3, 0.0], "is_widened": True}
+    matches = [match(20, -0.2), match(40, -0.2) | widened | {"change": {"since": 20, "difference": -0.1, **widened}}]
+    assert "widened to include no difference, because fewer than 6 walls differ" in strength(
+        SECTION | {"matches": matches}
+    )
+    page = section(SECTION | {"matches": matches}, {})
+    assert page.count("(widened)") == 2
+    assert "Widened to include no difference: fewer than 6 walls or decks differ." in page
+    assert "idened" not in section(SECTION, {})
+
+
 def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
     page = section(SECTION, {})
     assert "All checkpoints play on the same walls." in page

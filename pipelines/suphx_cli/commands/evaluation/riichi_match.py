@@ -102,12 +102,19 @@ def _shown_deals(report: DealReport, seconds: float) -> dict[str, object]:
         "changed_share": report.changed_share,
         "points_per_kyoku_difference": report.difference.mean,
         "interval": _ends(report.difference.interval),
+        **_widened(interval=report.difference.interval),
         "seconds": seconds,
     }
 
 
 def _ends(interval: Interval) -> list[float]:
     return [interval.low, interval.high]
+
+
+def _widened(**intervals: Interval) -> dict[str, object]:
+    """Return the line that says which intervals were extended to "no difference", if there are any."""
+    names = [name for name, interval in intervals.items() if interval.is_widened]
+    return {"widened_to_include_0": names} if names else {}
 
 
 def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
@@ -119,6 +126,7 @@ def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
             "interval": _ends(match.difference.interval),
             "points_difference": match.points_difference.mean,
             "points_interval": _ends(match.points_difference.interval),
+            **_widened(interval=match.difference.interval, points_interval=match.points_difference.interval),
         }
         for match in matches
     ]
@@ -139,6 +147,7 @@ def _shown_match(report: MatchReport, seconds: float) -> dict[str, object]:
         "interval": _ends(difference.interval),
         "points_difference": report.points_difference.mean,
         "points_interval": _ends(report.points_difference.interval),
+        **_widened(interval=difference.interval, points_interval=report.points_difference.interval),
         "seconds": seconds,
         "figures": [
             {

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from suphx.evaluation.match_config import few_decks_note, widened_note
 from suphx.games.candidate_game import candidate_game
 from suphx_cli.arguments.parsing import check_new_folder, checked_options
 from suphx_cli.commands.monte_carlo import side_sequential
@@ -125,5 +126,6 @@ def _verdict(report: SideReport) -> str:
     low, high = share.interval.low, share.interval.high
     return (
         f"{words[report.outcome]}: it wins {share.mean:.1%} of the games on both sides together "
-        f"(95 % interval {low:.1%} to {high:.1%})."
+        f"(95 % interval {low:.1%} to {high:.1%}{few_decks_note(report.deals)}"
+        f"{widened_note(share.interval.is_widened, 'decks')})."
     )

@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from suphx.evaluation.match_config import widened_note
+
 if TYPE_CHECKING:
     from suphx.evaluation.sequential.match_watch import SideOutcome
     from suphx.evaluation.sequential.sequential_config import SideTestConfig
@@ -118,6 +120,7 @@ def _verdict(report: SideSequentialReport) -> str:
         return text
     share = report.fresh.figures["share"]
     bounds = f"95 % interval {share.interval.low:.1%} to {share.interval.high:.1%}"
+    bounds += widened_note(share.interval.is_widened, "decks")
     return f"{text} On {report.fresh.deals:,} new decks it wins {share.mean:.1%} of the games ({bounds})."
 
 

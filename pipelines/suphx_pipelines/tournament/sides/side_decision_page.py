@@ -6,12 +6,21 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.sequential.match_watch import SideOutcome
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.recipe.side_tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
+from suphx_pipelines.report.report_page import (
+    decimal,
+    difference,
+    interval,
+    number,
+    percent,
+    widened_about,
+    widened_mark,
+)
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament.candidate_promotion import outcome_of, promotion_reason
 from suphx_pipelines.tournament.live_page import Look, words_of_test
@@ -39,7 +48,8 @@ def fresh_text(match: Mapping[str, Any]) -> str:
     share, points = match["share"], match["points"]
     low, high = points["interval"]
     return (
-        f"{percent(share['mean'], 1)} of the games won (95 % interval {share_interval(share['interval'])}) and "
+        f"{percent(share['mean'], 1)} of the games won (95 % interval {share_interval(share['interval'])}"
+        f"{widened_note(share.get('is_widened', False), 'decks')}) and "
         f"{points['mean']:+.3f} points per game ({low:+.3f} to {high:+.3f}) over {number(match['decks'])} new decks"
     )
 
@@ -98,7 +108,7 @@ def decision_section(decision: Mapping[str, Any]) -> str:
         (
             name,
             percent(wins["mean"], 1),
-            share_interval(wins["interval"]),
+            share_interval(wins["interval"]) + widened_mark(wins),
             difference(points["mean"]),
             interval(points["interval"], 3),
         )
@@ -106,6 +116,7 @@ def decision_section(decision: Mapping[str, Any]) -> str:
     ]
     columns = ("candidate as", "games won", "95 % interval", "points per game", "95 % interval")
     about = f"On {number(match['decks'])} new decks, each played twice with the sides swapped."
+    about += widened_about(cells)
     return report_page.paragraph(text) + report_page.table(columns, cells, about=about)
 
 
