@@ -91,18 +91,6 @@ def widened_note(is_widened: bool, unit: str = "walls") -> str:
     return f"; the interval was widened to include no difference, because fewer than {MIN_CLUSTERS} {unit} differ"
 
 
-def few_decks_note(decks: int) -> str:
-    """Return the same for a match of so few decks in a game of two sides."""
-    return "" if decks >= MIN_CLUSTERS else f"; over {decks} decks it means little, play at least {MIN_CLUSTERS}"
-
-
-def widened_note(is_widened: bool, unit: str = "walls") -> str:
-    """Return what is to be said behind an interval that ``reaching`` has extended (statistics.py); else empty."""
-    if not is_widened:
-        return ""
-    return f"; the interval was widened to include no difference, because fewer than {MIN_CLUSTERS} {unit} differ"
-
-
 def check_hanchans(number: int) -> None:
     """Raise ValueError for a number of games that no match can have."""
     if number not in HANCHANS or number % SEATS:
