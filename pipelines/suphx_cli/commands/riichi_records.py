@@ -205,20 +205,20 @@ def _show(
 
 def _verify_rows(report: VerifyReport) -> dict[str, object]:
     unchecked = [{"reason": reason, "draws": count} for reason, count in report.draws_unchecked.most_common()]
+    ignored = [{"what": what, "times": count} for what, count in report.ignored.most_common()]
     return {
         "games": report.games,
         "kyoku": report.kyoku,
         "decisions": report.decisions,
-    ignored = [{"what": what, "times": count} for what, count in report.ignored.most_common()]
         "differences": report.differences,
         "draws compared with the shuffle seed": report.draws_checked,
         "seconds": report.seconds,
         "draws that could not be compared": unchecked,
+        "ignored, because no game needs it": ignored,
     }
 
 
 def _nothing_read(quarantine: Quarantine) -> str:
-        "ignored, because no game needs it": ignored,
     from suphx_cli.arguments.riichi_quarantine import place_text
 
     if not quarantine.entries:
