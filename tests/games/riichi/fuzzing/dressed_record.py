@@ -172,7 +172,9 @@ DRESSES: dict[str, Dress] = {
     "an unsorted winning hand": sub(
         r'(<AGARI [^>]*hai=")([0-9,]+)"', lambda match: f'{match[1]}{",".join(match[2].split(",")[::-1])}"'
     ),
-    "no ura dora": sub(r' doraHaiUra="[^"]*"', ""),
+    "attributes twice": sub(r'( owari="[^"]*")', r"\1\1"),
+    "a scene around each deal": sub(r"(<INIT.*?)(?=<INIT|</mjloggm)", r"<Scene>\1</Scene>"),
+    "tags of the live connection": sub(r"(<INIT|</mjloggm)", r'<CHAT text="%6F%6B"/><PROF type="9"/>\1'),
 }
 """Name -> change of the text of a record that has a riichi, an added or open kan and a win."""
 

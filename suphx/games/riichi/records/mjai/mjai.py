@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi.hand.ukeire import find_waits
-from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Win
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.records.log.record_error import (
@@ -32,6 +32,7 @@ from suphx.games.riichi.records.log.record_error import (
     kind_of,
 )
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
+from suphx.games.riichi.table.red_five import red_face
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -47,7 +48,8 @@ from suphx.games.riichi.table.table import (
     PON_MELD,
     TRIPLE_RON_DRAW,
 )
-from suphx.games.riichi.table.tile import EAST, NORTH, NUM_KINDS, NUM_TILES
+from suphx.games.riichi.table.tile import EAST, NORTH, NUM_KINDS, NUM_TILES, RED_IDS, is_five
+from suphx.json_text import parse_json
 
 MAX_POINTS = 10_000_000
 """Of a seat, far above any game."""
@@ -145,7 +147,7 @@ def _json_object(line: str) -> JsonObject:
     if len(line) > MAX_LINE_LENGTH:
         raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters, the limit for one event")
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from error
     if not isinstance(value, dict):
@@ -163,7 +165,7 @@ class _GameReader:
         self._ended: KyokuBuilder | None = None  # after end_kyoku, until its payments are known
         self._scores: list[int] | None = None
         self._kyotaku = 0
-        self._are_winds_known = False
+        self._are_winds_known = self._are_red_fives_known = False
         self._is_started = False
         self._is_ended = False
 
@@ -196,7 +198,11 @@ class _GameReader:
             self._end_kyoku()
         if not self._log.kyokus:
             raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
-        if not self._are_winds_known and self._is_over_before_south_4():
+        if not self._are_red_fives_known and not any(map(_shows_red_five, self._log.kyokus)):
+            raise MissingFact(
+                "the record does not show if the game has red fives: none is seen, and aka_flag is missing"
+            )
+        if not self._are_winds_known and self._is_of_one_wind():
             self._log.rules = replace(self._log.rules, num_winds=1)
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
@@ -205,6 +211,7 @@ class _GameReader:
         self._is_started = True
         if event.get("aka_flag", True) is False:
             raise ForeignRecord("a game without red fives", "start_game", NO_RED_FIVES)
+        self._are_red_fives_known = "aka_flag" in event
         names = event.get("names", [""] * 4)
         if not isinstance(names, list):
             raise ValueError("names is not a list of texts")
@@ -224,9 +231,12 @@ class _GameReader:
         self._log.ignored["a name that is no text"] += 1
         return ""
 
-    def _is_over_before_south_4(self) -> bool:
-        """Tell whether the game ended before South 4 with nobody below 0 points: it was of one wind."""
-        return self._is_ended and self._log.kyokus[-1].kyoku < _SOUTH_4 and min(self._known_scores()) >= 0
+    def _is_of_one_wind(self) -> bool:
+        """Tell whether the game ended where a game of two winds goes on."""
+        last, scores = self._log.kyokus[-1].kyoku, self._log.final_scores
+        if scores is None or min(self._known_scores()) < 0:
+            return False
+        return last < _SOUTH_4 or (last == _SOUTH_4 and max(scores) < self._log.rules.target_points)
 
     def _start_kyoku(self, event: JsonObject) -> None:
         wind = event.get("bakaze")
@@ -481,6 +491,8 @@ class _KyokuReader:
     def _take(self, face: int) -> int:
         """Return the lowest id of a face that has not been seen."""
         if not self._free[face]:
+            if face < NUM_KINDS and is_five(face) and self._free[red_face(face)]:
+                raise ForeignRecord(f"a game without red fives: a fourth {TILE_NAMES[face]}", "a deal", NO_RED_FIVES)
             raise ValueError(f"tile {TILE_NAMES[face]} appears too often")
         return self._free[face].pop()
 
@@ -537,6 +549,10 @@ def _ura_names(event: JsonObject) -> list[Any]:
         if names:
             return names
     return []
+
+
+def _shows_red_five(kyoku: KyokuLog) -> bool:
+    return bool(np.isin([*kyoku.deal, *kyoku.draws], RED_IDS).any())
 
 
 def _seat(event: JsonObject, name: str) -> int:

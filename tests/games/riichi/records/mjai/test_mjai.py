@@ -4,6 +4,7 @@ import dataclasses
 import json
 import lzma
 import random
+import re
 import sys
 from itertools import islice
 from pathlib import Path
@@ -25,7 +26,14 @@ from suphx.games.riichi.table.action import LEAVE
 from suphx.games.riichi.table.rules import Rules, tenhou_no_red
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, TRIPLE_RON_DRAW
 from suphx.games.riichi.table.tile import parse_faces
-from tests.games.riichi.builders.games import assert_same_game, builder_of, drawn_game, random_game, shuffled_wall
+from tests.games.riichi.builders.games import (
+    assert_same_game,
+    builder_of,
+    drawn_game,
+    drawn_kyoku,
+    random_game,
+    shuffled_wall,
+)
 
 KNOWN = ("result", "num_wins", "win_seat", "win_loser", "win_face", "win_deltas", "tenpai", "deltas")
 
@@ -388,6 +396,29 @@ def test_the_end_of_a_game_shows_its_number_of_winds_where_kyoku_first_is_missin
         log = parse_mjai(text_of(without(events_of(write_mjai(game)), "kyoku_first")), game.id)
         assert log.rules.num_winds == num_winds
         assert Replayer().replay(log) == []
+
+
+def test_a_game_that_ends_at_south_4_with_nobody_at_30_000_points_is_of_one_wind() -> None:
+    """A game of two winds would go on into the West round."""
+    kyoku = drawn_kyoku(shuffled_wall(1), kyoku=7)
+    game = dataclasses.replace(drawn_game(shuffled_wall(1)), kyokus=[kyoku], rules=Rules(num_winds=1))
+    start = next(iter(events_of(write_mjai(game))))
+    lines = write_mjai(game).splitlines()[1:]
+    for change, num_winds in (({}, 1), ({"kyoku_first": 0}, 2)):
+        head = json.dumps(without([start], "kyoku_first")[0] | change)
+        assert parse_mjai("\n".join([head, *lines]), "x").rules.num_winds == num_winds
+
+
+def test_red_fives_are_in_play_only_where_the_record_shows_them() -> None:
+    events = without(events_of(SHORT), "aka_flag")
+    assert parse_mjai(text_of(events), "x").kyokus
+    with pytest.raises(ForeignRecord, match=r"a game without red fives: a fourth 5[mps]"):
+        parse_mjai(re.sub(r'(5[mps])r"', r'\1"', text_of(events)), "x")
+    hands = [sorted(f"{number}{suit}" for number in (1, 2, 3, 4) for _ in range(4))[:13] for suit in "mps"]
+    start = events[1] | {"tehais": [*hands, list("EEEESSSSWWWWN")], "dora_marker": "9s"}
+    end = {"type": "ryukyoku", "reason": "kyushukyuhai", "deltas": [0, 0, 0, 0]}
+    draw = {"type": "tsumo", "actor": 0, "pai": "9p"}
+    refused_as_incomplete([events[0], start, draw, end, events[-1]], "none is seen, and aka_flag is missing")
 
 
 def test_a_name_that_is_no_text_costs_the_name() -> None:
