@@ -83,9 +83,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return which recipe would be run; ValueError if it, or its records, cannot be."""
     from suphx_pipelines.recipe.recipe import Recipe
-    from suphx_pipelines.recipe.recipe_kind import load_run_recipe
+    from suphx_pipelines.recipe.recipe_kind import check_memory, load_run_recipe
 
     recipe = load_run_recipe(args.recipe, args.overrides)
+    check_memory(recipe)
     if not isinstance(recipe, Recipe):
         monte_carlo_run.check_records(args.records, recipe)
         return {"dry_run": "valid", "recipe": recipe.name}
@@ -100,9 +101,9 @@ def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
 def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     from suphx_pipelines.recipe.recipe import load_recipe
     from suphx_pipelines.recipe.recipe_file import read_table
-    from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
+    from suphx_pipelines.recipe.recipe_kind import check_memory, is_of_another_game, load_run_recipe
 
-    check_kind(args.recipe, "run")
+    check_memory(load_run_recipe(args.recipe, args.overrides))
     if is_of_another_game(read_table(args.recipe)):
         return show(monte_carlo_run.run(args, console), args.runs, console)
     recipe = load_recipe(args.recipe, args.overrides)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe, load_monte_carlo_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
-from suphx_pipelines.recipe.recipe_file import Table, read_table, shipped_recipes
+from suphx_pipelines.recipe.recipe_file import Table, flatten, read_table, shipped_recipes, to_table
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_platform.cluster.runs.run_manifest import RunNeeds
@@ -102,6 +103,19 @@ def load_run_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Ru
     if is_of_another_game(read_table(path)):
         return load_monte_carlo_recipe(path, overrides)
     return load_recipe(path, overrides)
+
+
+def check_memory(recipe: RunRecipe) -> None:
+    """Raise ValueError if a key of the recipe asks for more memory than this machine has.
+
+    With a cluster (``RAY_ADDRESS``) the parts are on other machines, whose memory the chart limits.
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for key, value in flatten(to_table(recipe)).items():
+        if key.endswith("_bytes") and value > memory and not os.environ.get("RAY_ADDRESS"):
+            raise ValueError(
+                f"{key} is {value:,}, and this machine has {memory:,} bytes of memory: use {memory // 4:,} or less"
+            )
 
 
 def needs_of(recipe: RunRecipe) -> RunNeeds:

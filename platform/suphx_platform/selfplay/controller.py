@@ -261,6 +261,11 @@ class Controller:
                 self._count_update(event)
             else:
                 self._count_fault(event)
+        if not self._progress.updates:  # it may take long, and the share that is done stays 0
+            self._show_note(
+                f"{count_text(self._progress.decisions, 'decision')} played, a batch has "
+                f"{self._config.buffer.batch_size:,} of a head"
+            )
 
     def _count_games(self, played: Played) -> None:
         progress = self._progress

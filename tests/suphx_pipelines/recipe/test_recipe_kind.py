@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -12,7 +14,7 @@ from suphx_pipelines.recipe import tournament_recipe
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import load_config, recipe_fields
-from suphx_pipelines.recipe.recipe_kind import Command, check_kind
+from suphx_pipelines.recipe.recipe_kind import Command, check_kind, check_memory, load_run_recipe
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe, load_tournament_recipe, tonight
 from tests.repository import RECIPES
@@ -125,3 +127,23 @@ def test_a_net_that_no_machine_can_hold_is_refused_with_its_weights() -> None:
     wide = [("net.channels", "4096"), ("net.num_blocks", "1024")]
     with pytest.raises(ValueError, match=r"net: the net has about 103,\d{3} million weights with channels 4,096"):
         load_config(Recipe, RECIPES / "laptop.toml", wide)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "key"),
+    [
+        ("laptop", "stream.buffer_bytes"),
+        ("reinforcement", "reinforcement.buffer.capacity_bytes"),
+        ("doudizhu", "cluster.object_store_bytes"),
+    ],
+)
+def test_more_memory_than_the_machine_has_is_refused_before_the_run(
+    recipe: str, key: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**21}.__getitem__)
+    arguments = ["run", recipe, "--set", f"{key}={2**38}", "--runs", str(tmp_path / "runs")]
+    assert cli.main(arguments) == 1
+    assert f"{key} is 274,877,906,944, and this machine has 8,589,934,592 bytes" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+    monkeypatch.setenv("RAY_ADDRESS", "ray://head:10001")
+    check_memory(load_run_recipe(Path(recipe), [(key, str(2**38))]))
