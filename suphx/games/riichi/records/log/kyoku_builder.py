@@ -327,7 +327,7 @@ class KyokuBuilder:
 
     def _need_stick_paid(self) -> None:
         if self._unpaid_riichi >= 0:
-            raise ValueError(f"seat {self._unpaid_riichi} declared riichi but its stick is not recorded")
+            raise MissingFact(f"seat {self._unpaid_riichi} declared riichi but its stick is not recorded")
 
     def _call_own(self, seat: int, meld: Meld) -> None:
         if self._stage != _DISCARD or seat != self.turn or self.drawn < 0:

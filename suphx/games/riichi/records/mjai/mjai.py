@@ -58,8 +58,10 @@ MAX_STICKS = 999
 
 
 def read_integer(event: Mapping[str, Any], name: str, low: int, high: int) -> int:
-    """Return the number ``name`` of an event, from ``low`` to ``high``; ValueError if it is another or none."""
+    """Return the number ``name`` of an event, from ``low`` to ``high``; ValueError if it is another or missing."""
     value = event.get(name)
+    if value is None:
+        raise MissingFact(f"{name} is missing")
     if type(value) is not int or not low <= value <= high:
         raise ValueError(f"{name}={value!r:.40} is not a whole number from {low} to {high}")
     return value
@@ -533,6 +535,8 @@ _KYOKU_EVENTS = {
 
 
 def _face(name: object) -> int:
+    if name is None:
+        raise MissingFact("the name of a tile is missing")
     if name == _HIDDEN:
         raise MissingFact("a tile is hidden ('?'): only records of the hands and draws of all seats are read")
     if not isinstance(name, str) or name not in FACE_OF_NAME:
