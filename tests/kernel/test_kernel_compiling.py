@@ -107,9 +107,9 @@ with sole_compiler(pathlib.Path(sys.argv[1]), "kernel"):
 
 
 @pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    seen: list[str] = []
-    monkeypatch.setattr(kernel_lock, "watchers", [seen.append])
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    seen: list[tuple[str, int]] = []
+    monkeypatch.setattr(kernel_lock, "watchers", [lambda name, holder: seen.append((name, holder))])
     return seen
 
 
@@ -122,11 +122,11 @@ def process_that_compiles(index: Path) -> Iterator[subprocess.Popen[str]]:
         yield holder
 
 
-def test_a_process_waits_for_the_one_that_compiles_and_says_so(tmp_path: Path, waits: list[str]) -> None:
+def test_a_process_waits_for_the_one_that_compiles_and_says_so(tmp_path: Path, waits: list[tuple[str, int]]) -> None:
     index = tmp_path / "game.step-1.nbi"
     with process_that_compiles(index) as holder:
 
-        def end(name: str) -> None:
+        def end(name: str, process: int) -> None:
             assert holder.stdin is not None
             holder.stdin.close()
 
@@ -134,10 +134,10 @@ def test_a_process_waits_for_the_one_that_compiles_and_says_so(tmp_path: Path, w
         with sole_compiler(index, "game.step"):
             assert index.read_text() == "code"  # the other process has finished
     assert holder.returncode == 0
-    assert waits == ["game.step"]
+    assert waits == [("game.step", holder.pid)]
 
 
-def test_a_killed_holder_leaves_no_lock(tmp_path: Path, waits: list[str]) -> None:
+def test_a_killed_holder_leaves_no_lock(tmp_path: Path, waits: list[tuple[str, int]]) -> None:
     index = tmp_path / "game.step-1.nbi"
     with process_that_compiles(index) as holder:
         holder.kill()
@@ -147,14 +147,14 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path, waits: list[str]) -> Non
     assert waits == []
 
 
-def test_a_recursive_kernel_does_not_wait_for_itself(tmp_path: Path, waits: list[str]) -> None:
+def test_a_recursive_kernel_does_not_wait_for_itself(tmp_path: Path, waits: list[tuple[str, int]]) -> None:
     index = tmp_path / "game.step-1.nbi"
     with sole_compiler(index, "game.step"), sole_compiler(index, "game.step"):
         pass
     assert waits == []
 
 
-def test_a_compiled_kernel_needs_no_lock(tmp_path: Path, waits: list[str]) -> None:
+def test_a_compiled_kernel_needs_no_lock(tmp_path: Path, waits: list[tuple[str, int]]) -> None:
     index = tmp_path / "game.step-1.nbi"
     index.write_text("code")
     with sole_compiler(index, "game.step"):

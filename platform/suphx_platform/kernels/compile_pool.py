@@ -4,8 +4,9 @@ Consumes: nothing. Produces: one JSON line on stdout for each event. It ends, an
 closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it and shows what it does.
 
 Workers are forked, so what they import is imported once. There are more of them than cores because a worker that needs
-a kernel which another one compiles waits for it. The groups of the first games have priority; the whole takes as long
-with more workers as with one for each core (docs/experiments.md).
+a kernel which another one compiles waits for it. The groups of the first games come first: as long as one of them is
+compiled, others begin on cores that are free only. No worker has a low priority, because another command may wait for
+what it compiles. The whole takes as long with more workers as with one for each core (docs/experiments.md).
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from suphx.usable_cores import usable_cores
 
 EXTRA_WORKERS = 2
 """Workers beyond the number of cores."""
-_LATER_NICENESS = 5
 _FORK = get_context("fork")
 
 
@@ -50,14 +50,13 @@ class _CompilePool:
 
     def __init__(self, groups: Sequence[str]) -> None:
         self._waiting = list(groups)
-        self._limit = usable_cores() + EXTRA_WORKERS
         self._busy: dict[str, ForkProcess] = {}
         self._life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
 
     def compile(self) -> Iterator[str]:
         """Yield each group when it is compiled; SystemExit when stdin is closed or a worker fails."""
         while self._waiting or self._busy:
-            while self._waiting and len(self._busy) < self._limit and not wait([self._life], 0):
+            while self._waiting and self._is_room() and not wait([self._life], 0):
                 self._start(self._waiting.pop(0))
             ready = wait([self._life, *(process.sentinel for process in self._busy.values())])
             if self._life in ready:
@@ -65,6 +64,13 @@ class _CompilePool:
             for group in [name for name, process in self._busy.items() if process.sentinel in ready]:
                 self._end(group)
                 yield group
+
+    def _is_room(self) -> bool:
+        """Tell whether the next group may begin."""
+        from suphx.training.kernels.warmup import FIRST_GAMES
+
+        is_later = self._waiting[0] not in FIRST_GAMES and any(group in FIRST_GAMES for group in self._busy)
+        return len(self._busy) < usable_cores() + (0 if is_later else EXTRA_WORKERS)
 
     def _start(self, group: str) -> None:
         from suphx.training.kernels.warmup import import_for
@@ -88,22 +94,20 @@ class _CompilePool:
             process.join()
 
 
-def send(kind: str, name: str, seconds: float = 0.0) -> None:
+def send(kind: str, name: str, seconds: float = 0.0, holder: int = 0) -> None:
     """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
-    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)})
+    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3), "holder": holder})
     os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
 def _compile_group(group: str, stop_pipe: int) -> None:
     from suphx.kernel import kernel_lock
-    from suphx.training.kernels.warmup import FIRST_GAMES, KERNEL_GROUPS
+    from suphx.training.kernels.warmup import KERNEL_GROUPS
 
     threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
-    if group not in FIRST_GAMES:
-        os.nice(_LATER_NICENESS)
     register: Any = event.register  # numba is untyped
     register("numba:compile", _Listener())
-    kernel_lock.watchers.append(lambda name: send("waits", name))
+    kernel_lock.watchers.append(lambda name, holder: send("waits", name, holder=holder))
     KERNEL_GROUPS[group]()
 
 

@@ -7,12 +7,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from suphx_platform.console.console import Console, Progress
 
 _SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_COUNTS = 2.0
 _PATIENCE_SECONDS = 5.0
 _LEAST_PERCENT, _MOST_PERCENT = 4, 99
 _SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
@@ -80,12 +84,14 @@ class RunKernels:
         self.is_ready = True
         watchers.append(self._say_once)
 
-    def _say_once(self, kernel: str) -> None:
+    def _say_once(self, kernel: str, holder: int) -> None:
         from suphx.kernel.kernel_lock import watchers
 
         if self._say_once in watchers:
             watchers.remove(self._say_once)
-            self._console.say(f"waiting for kernels that are being compiled: {kernel.removeprefix('suphx.')}")
+            command = self._warmup.command_of(holder)
+            by = f" by {command}" if command else ""
+            self._console.say(f"waiting for kernels that are being compiled{by}: {kernel.removeprefix('suphx.')}")
 
 
 class KernelWarmup:
@@ -120,7 +126,7 @@ class KernelWarmup:
 
     def __enter__(self) -> Self:
         if self._missing:
-            command = [sys.executable, "-m", "suphx_platform.kernels.compile_pool", *self._missing]
+            command = [sys.executable, "-m", _POOL_MODULE, *self._missing]
             # in its own process group, so that Ctrl-C in a terminal reaches this process only
             self._pool = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
@@ -148,20 +154,33 @@ class KernelWarmup:
         from suphx.training.kernels.kernel_cost import missing_costs
 
         costs = missing_costs(wanted)
+        by_others: set[str] = set()
+        counted_at = time.monotonic()
         with self._console.progress("%", 100, name="compiling kernels") as progress, self._changed:
             while wanted - set(self.times.groups):
                 self._check()
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)
-                self.show(progress, costs)
+                if time.monotonic() - counted_at > _SECONDS_BETWEEN_COUNTS:
+                    by_others = costs.keys() - missing_costs(wanted).keys()
+                    counted_at = time.monotonic()
+                self.show(progress, costs, by_others)
             progress.reach(100)
 
-    def show(self, progress: Progress, costs: Mapping[str, float]) -> None:
-        """Set ``progress`` to the percent of ``costs``, seconds by kernel, that are compiled."""
+    def show(self, progress: Progress, costs: Mapping[str, float], by_others: Collection[str] = ()) -> None:
+        """Set ``progress`` to the percent of ``costs``, seconds by kernel, that are compiled, here or ``by_others``."""
         total = sum(costs.values())
-        done = sum(costs.get(name, 0.0) for name in self.times.kernels)
+        done = sum(costs.get(name, 0.0) for name in {*self.times.kernels, *by_others})
         percent = min(100 * done / total, _MOST_PERCENT) if total else 0.0
         progress.state.total = 100 if percent > _LEAST_PERCENT else None  # before, the speed says nothing
         progress.reach(percent, note=self._latest)
+
+    def command_of(self, process: int) -> str:
+        """Return which command compiles a kernel in ``process``, such as "suphx warmup (process 17)".
+
+        Empty if it is a worker of this pool. A process that cannot be seen, as in another container, is that of another
+        command.
+        """
+        return _command_of(process, None if self._pool is None else self._pool.pid)
 
     def _check(self) -> None:
         assert self._pool is not None
@@ -190,6 +209,26 @@ class KernelWarmup:
                     self.times.groups[name] = round(time.monotonic() - self._started, 3)
                 elif event["event"] == "compiled":
                     self.times.kernels[name] = self.times.kernels.get(name, 0.0) + event["seconds"]
+                elif event["event"] == "waits" and (command := self.command_of(event["holder"])):
+                    self._latest = f"waiting for {command}"
                 elif name.startswith("suphx."):
                     self._latest = name.removeprefix("suphx.")
                 self._changed.notify_all()
+
+
+def _command_of(process: int, own_pool: int | None) -> str:
+    while process != own_pool:
+        try:
+            words = Path(f"/proc/{process}/cmdline").read_text(errors="replace").rstrip("\0").split("\0")
+            parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return "another command"
+        if _POOL_MODULE not in words:
+            program = [Path(word).name for word in words[:2] if not re.fullmatch(r"python[\d.]*", Path(word).name)]
+            return f"{shlex.join([*program, *words[2:]])[:_MOST_LETTERS]} (process {process})"
+        process = parent
+    return ""
+
+
+_POOL_MODULE = "suphx_platform.kernels.compile_pool"
+_MOST_LETTERS = 60

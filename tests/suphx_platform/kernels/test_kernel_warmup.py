@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -200,6 +201,55 @@ def test_a_kernel_in_the_cache_has_no_cost(monkeypatch: pytest.MonkeyPatch, tmp_
     assert set(missing_costs(["engine"])) == set(costs) - {"suphx.games.riichi.hand.shanten.shanten"}
 
 
+_COMMAND = """
+import subprocess, sys
+worker = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read()"
+subprocess.run([sys.executable, "-c", worker, "suphx_platform.kernels.compile_pool"])
+"""
+
+
+def test_who_compiles_is_named_by_the_command_that_a_person_has_started(tmp_path: Path) -> None:
+    program = tmp_path / "suphx"
+    program.write_text(_COMMAND)
+    pipe = subprocess.PIPE
+    with (
+        KernelWarmup(Console(), ["engine"]) as kernels,
+        subprocess.Popen([sys.executable, program, "run", "laptop"], stdin=pipe, stdout=pipe, text=True) as command,
+    ):
+        assert command.stdin is not None
+        assert command.stdout is not None
+        worker = int(command.stdout.readline())
+        assert kernels.command_of(worker) == f"suphx run laptop (process {command.pid})"
+        command.stdin.close()
+        assert command.wait() == 0
+        assert kernels.command_of(worker) == kernels.command_of(0) == "another command"
+
+
+@pytest.mark.slow
+def test_a_command_that_waits_for_another_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+
+    def stop_when_it_waits(progress: Progress, done: float, note: str = "") -> None:
+        seen.append(note)
+        if note.startswith("waiting for "):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "reach", stop_when_it_waits)
+    with pool_at_work(tmp_path) as (pool, _), KernelWarmup(Console(), ["engine"]) as kernels:
+        with pytest.raises(KeyboardInterrupt):
+            kernels.wait_for("engine")
+        pool.kill()
+    assert seen[-1].endswith(f"(process {os.getpid()})")
+
+
+def test_kernels_that_others_have_compiled_count() -> None:
+    with KernelWarmup(Console(), ["engine"]) as kernels:
+        progress = Progress(ProgressState(unit="%"))
+        kernels.show(progress, {"a": 1.0, "b": 3.0}, by_others={"b"})
+        assert progress.state.done == 75
+
+
 def test_an_unknown_group_is_an_error() -> None:
     with pytest.raises(ValueError, match="no kernel group engin: use engine, hands"):
         KernelWarmup(Console(), ["engin"])
@@ -236,6 +286,9 @@ def test_a_run_says_once_that_it_waits_for_a_kernel(
         kernels.wait()
         for name in ("suphx.models.packed._pad", "suphx.games.riichi.features.samples._encode"):
             for watch in list(kernel_lock.watchers):
-                watch(name)
-    assert capsys.readouterr().err == "waiting for kernels that are being compiled: models.packed._pad\n"
+                watch(name, os.getppid())
+    assert re.fullmatch(
+        rf"waiting for kernels that are being compiled by .*\(process {os.getppid()}\): models\.packed\._pad\n",
+        capsys.readouterr().err,
+    )
     assert kernel_lock.watchers == []
