@@ -4,9 +4,11 @@ import argparse
 import errno
 import json
 import os
+import random
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +18,8 @@ import pytest
 
 from suphx_cli import cli, command_parser
 from suphx_platform.console.console import Console
+from suphx_platform.kernels.kernel_warmup import KernelWarmup
+from tests.repository import REPOSITORY
 
 HEAVY = {"torch", "ray", "numba", "mlflow", "matplotlib", "scipy", "boto3", "kubernetes"}
 
@@ -393,3 +397,48 @@ def test_warmup_compiles_and_says_where() -> None:
     code, out, err = run("warmup", "--json")
     assert code == 0, err
     assert Path(json.loads(out)["folder"]).is_dir()
+
+
+NETS = REPOSITORY / "examples" / "agents" / "supervised"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("records verify noise.mjlog", "none of 1 records can be used; the first: noise.mjlog"),
+        ("records verify records", "none of 1 records can be used; the first: records/noise.mjlog"),
+        ("view noise.mjlog --no-browser", "noise.mjlog"),
+        (f"review noise.mjlog --agent {NETS}", "none of 1 records can be used; the first: noise.mjlog"),
+        ("run laptop --records noise.mjlog", "none of 1 records can be used; the first: noise.mjlog"),
+        (
+            "run laptop --runs noise.mjlog",
+            "into the folder noise.mjlog (a file is in its place)",
+        ),
+        ("run doudizhu --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
+        ("tournament nightly --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
+        ("tournament nightly --set pool.newest_from=nowhere", "pool.newest_from is nowhere, which is no folder"),
+        ("evaluate --candidate models:/suphx@champion --opponent random", "runs"),
+        ("play --agent models:/suphx@champion --no-browser", "runs"),
+        (f"adapt --agent {NETS} --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
+        ("play --port BUSY --no-browser", "cannot be used (Address already in use): choose another with --port"),
+        ("ui --port BUSY", "cannot be used (Address already in use): choose another with --port"),
+    ],
+)
+def test_wrong_input_is_found_before_a_kernel_is_compiled(
+    arguments: str, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begin(warmup: KernelWarmup) -> None:
+        raise AssertionError("compiling has begun")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))  # it is empty
+    monkeypatch.setattr(KernelWarmup, "__enter__", begin)
+    noise = random.Random(1).randbytes(5000)
+    for path in (Path("noise.mjlog"), Path("records/noise.mjlog")):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(noise)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        words = arguments.replace("BUSY", str(server.getsockname()[1])).split()
+        assert cli.main(words) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert {path.name for path in Path().iterdir()} <= {"noise.mjlog", "records", "cache"}

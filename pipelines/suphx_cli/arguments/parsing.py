@@ -6,12 +6,14 @@ import argparse
 import math
 import re
 import shlex
+import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
+from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx.file_tree import has_files_below
 from suphx.models.nets.net_config import Size
 from suphx.printable_text import shortened
@@ -52,6 +54,42 @@ def check_output_file(path: Path, option: str = "--out") -> None:
     if path.is_dir():
         raise ValueError(f"{option} is {path}, which is a folder: name a file in it")
     check_output_folder(path.parent, option)
+
+
+def check_runs(folder: Path) -> None:
+    """Raise ValueError if no run can be written into the folder of runs; it may be missing."""
+    check_output_folder(folder, "--runs")
+
+
+def check_newest_from(place: str) -> None:
+    """Raise ValueError if the key ``pool.newest_from`` of a tournament names a folder that does not exist."""
+    if place and not place.startswith("s3://") and not Path(place).is_dir():
+        raise ValueError(
+            f"pool.newest_from is {place}, which is no folder: name a folder of runs, or s3://bucket/prefix"
+        )
+
+
+def check_port(number: int) -> None:
+    """Raise ValueError if nothing can be served at the port ``number`` of this machine; 0 is any free one."""
+    with socket.socket() as probe:
+        # as servers do: a port that was closed a moment ago is free
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_HOST, number))
+        except OSError as error:
+            raise ValueError(
+                f"port {number} on {_HOST} cannot be used ({error.strerror}): choose another with --port"
+            ) from error
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+_HOST = "127.0.0.1"
 
 
 def check_no_source(path: Path, sources: Iterable[Path], option: str = "--out") -> None:
@@ -219,13 +257,6 @@ def hours(text: str) -> float:
         return seconds(text)
     except argparse.ArgumentTypeError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time: use hours from 0 on, such as 0.5") from error
-
-
-def port(text: str) -> int:
-    """Return a TCP port, 1-65535."""
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port: use 1 to 65535")
-    return int(text)
 
 
 def any_port(text: str) -> int:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from suphx_platform.console.table_text import count_text, text_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from suphx.games.riichi import Quarantine, QuarantinedRecord
 
 MAX_SHOWN = 10
@@ -24,6 +26,31 @@ def quarantine_json(quarantine: Quarantine) -> dict[str, object]:
             for entry in quarantine.entries[:MAX_SHOWN]
         ],
     }
+
+
+def check_games(paths: Sequence[Path]) -> None:
+    """Raise ValueError if none of the records can be parsed."""
+    from suphx.games.riichi import Quarantine
+
+    quarantine = Quarantine()
+    if not has_games(paths, quarantine):
+        raise ValueError(nothing_read(quarantine))
+
+
+def has_games(paths: Sequence[Path], quarantine: Quarantine) -> bool:
+    """Tell whether a record can be parsed, which needs no kernels; those before it are set aside."""
+    from suphx.games.riichi import iter_records
+
+    return next(iter_records(paths, quarantine=quarantine, is_fragment_allowed=True), None) is not None
+
+
+def nothing_read(quarantine: Quarantine) -> str:
+    """Return why no record could be used."""
+    if not quarantine.entries:
+        return "the files are empty"
+    first = quarantine.entries[0]
+    reason = f"{first.reason}; {first.remedy}"
+    return f"none of {quarantine.count:,} records can be used; the first: {place_text(first)}: {reason}"
 
 
 def quarantine_sentence(quarantine: Quarantine) -> str | None:

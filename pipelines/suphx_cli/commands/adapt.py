@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
-from suphx_cli.arguments.parsing import UsageError, add_workers, checked_options, examples, positive, seed
+from suphx_cli.arguments.parsing import UsageError, add_workers, check_runs, checked_options, examples, positive, seed
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         raise ValueError(
             f"--reward-predictor {args.reward_predictor}: no such file: name a reward_predictor.safetensors"
         )
+    if args.runs:
+        check_runs(args.runs)
     with console.activity("importing"):
         from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, run_experiment
         from suphx_platform.kernels.kernel_warmup import compile_kernels

@@ -17,6 +17,7 @@ from suphx_cli.arguments.parsing import (
     add_runs,
     any_port,
     check_output_folder,
+    check_port,
     examples,
     open_page,
     seed,
@@ -148,12 +149,11 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     args.agent = _AGENT if args.agent is None else args.agent
     check_agent(args.agent)
     check_output_folder(args.out)
+    check_port(args.port)
     with console.activity("importing"):
-        from suphx_pipelines.riichi_play.play_page import MAX_SEED, PlayConfig
+        from suphx_pipelines.riichi_play.play_page import PlayConfig
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    if args.seed is not None and args.seed >= MAX_SEED:
-        raise UsageError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
     config = PlayConfig(
         agent=args.agent,
         name=args.name,
@@ -163,8 +163,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         out=args.out,
         continues=not args.new,
     )
-    compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
     with _agents(args, console) as loader:
+        compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
         if args.terminal:
             from suphx_pipelines.riichi_play.terminal_game import play_in_terminal
 

@@ -69,10 +69,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
     _need_paths(args.paths)
-    from suphx.games.riichi import verify_records
+    from suphx.games.riichi import Quarantine, verify_records
+    from suphx_cli.arguments.riichi_quarantine import has_games, nothing_read
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    compile_kernels(console, "engine", "hands", "replay")
+    if has_games(args.paths, Quarantine()):
+        compile_kernels(console, "engine", "hands", "replay")
 
     with _reading(console, args.limit) as (count, read):
         report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=count, read=read)
@@ -82,7 +84,7 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
             f"  {printable(difference.id)}, deal {difference.kyoku + 1}, step {difference.step}: {difference.what}"
         )
     if not report.games:
-        raise ValueError(_nothing_read(report.quarantine))
+        raise ValueError(nothing_read(report.quarantine))
     if report.differences:
         from suphx_platform.console.table_text import count_text
 
@@ -121,7 +123,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     """
     _need_paths([args.source])
     from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
-    from suphx_cli.arguments.riichi_quarantine import quarantine_json
+    from suphx_cli.arguments.riichi_quarantine import nothing_read, quarantine_json
 
     target = args.target.resolve()
     is_source = target == args.source.resolve()
@@ -140,7 +142,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     rows = {"games": counts["games"], "written": written, "to": str(args.target)}
     _show(console, {**counts, **quarantine_json(quarantine)}, rows, quarantine, args.list)
     if not written:
-        raise ValueError(f"nothing was written to {args.target}: {_nothing_read(quarantine)}")
+        raise ValueError(f"nothing was written to {args.target}: {nothing_read(quarantine)}")
 
 
 def _check_list(path: Path, sources: Iterable[Path], target: Path) -> None:
@@ -216,13 +218,3 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
         "draws that could not be compared": unchecked,
         "ignored, because no game needs it": ignored,
     }
-
-
-def _nothing_read(quarantine: Quarantine) -> str:
-    from suphx_cli.arguments.riichi_quarantine import place_text
-
-    if not quarantine.entries:
-        return "the files are empty"
-    first = quarantine.entries[0]
-    reason = f"{first.reason}; {first.remedy}"
-    return f"none of {quarantine.count:,} records can be used; the first: {place_text(first)}: {reason}"

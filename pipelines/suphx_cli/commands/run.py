@@ -17,6 +17,7 @@ from suphx_cli.arguments.parsing import (
     add_runs,
     add_wait,
     check_records,
+    check_runs,
     examples,
     resumable,
     run_id,
@@ -99,6 +100,7 @@ def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
 
 def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    from suphx_cli.arguments.riichi_quarantine import check_games
     from suphx_pipelines.recipe.recipe import load_recipe
     from suphx_pipelines.recipe.recipe_file import read_table
     from suphx_pipelines.recipe.recipe_kind import check_memory, is_of_another_game, load_run_recipe
@@ -107,8 +109,10 @@ def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | 
     if is_of_another_game(read_table(args.recipe)):
         return show(monte_carlo_run.run(args, console), args.runs, console)
     recipe = load_recipe(args.recipe, args.overrides)
+    check_runs(args.runs)
     if args.records is not None:
         check_records(args.records)
+        check_games([args.records])
     from suphx_platform.kernels.kernel_warmup import RunKernels
 
     plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)

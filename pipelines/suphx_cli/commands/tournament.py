@@ -14,6 +14,8 @@ from suphx_cli.arguments.parsing import (
     add_recipe,
     add_runs,
     add_wait,
+    check_newest_from,
+    check_runs,
     examples,
     resumable,
 )
@@ -62,6 +64,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         check_agent(agent)
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}
+    check_runs(args.runs)
+    check_newest_from(recipe.pool.newest_from if recipe.pool.newest else "")
     with console.activity("importing"):
         from suphx_pipelines.tournament.tournament import run_tournament
         from suphx_platform.kernels.kernel_warmup import compile_kernels

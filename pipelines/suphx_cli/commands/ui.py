@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import socket
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_runs, port
+from suphx_cli.arguments.parsing import add_runs, any_port, check_port, free_port
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -23,7 +22,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "If MLFLOW_TRACKING_URI names a server (http:// or https://), print the link to it and exit.",
     )
     parser.add_argument("run_id", nargs="?", metavar="RUN_ID", help="the run to open (default: the list of runs)")
-    parser.add_argument("--port", type=port, default=5000, metavar="N", help="port on 127.0.0.1 (default: 5000)")
+    parser.add_argument(
+        "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
+    )
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
@@ -33,34 +34,24 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
     Also if MLFLOW_TRACKING_URI names a store that is no server, which ``mlflow ui`` shows.
     """
-    from suphx_pipelines.runs.abandoned_run import end_abandoned
-    from suphx_platform.tracking.tracking import TrackingStore
-    from suphx_platform.tracking.tracking_ui import check_own, page_address, serve_ui, wait_for_ui
+    check_port(args.port)
+    with console.activity("importing"):
+        from suphx_pipelines.runs.abandoned_run import end_abandoned
+        from suphx_platform.tracking.tracking import TrackingStore
+        from suphx_platform.tracking.tracking_ui import check_own, page_address, serve_ui, wait_for_ui
 
     store = TrackingStore(args.runs)
     if store.is_server:
         return {"url": page_address(store, store.uri, args.run_id)}
     check_own(store)
-    _check_free(args.port)
-    with serve_ui(args.runs, args.port) as process:
-        address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)
+    number = args.port or free_port()
+    with serve_ui(args.runs, number) as process:
+        address = page_address(store, f"http://127.0.0.1:{number}", args.run_id)
         for name in end_abandoned(args.runs, store):
             console.say(f"the process of run {name} no longer exists: the run is marked as killed in MLflow")
         with console.activity("starting MLflow"):
-            wait_for_ui(process, args.port)
+            wait_for_ui(process, number)
         console.result({"url": address})
         console.say("The page is served to this machine only. Press Ctrl-C to stop.")
         exit_code = process.wait()
     raise ChildProcessError(f"the MLflow server ended with exit code {exit_code}; its error is printed above")
-
-
-def _check_free(number: int) -> None:
-    with socket.socket() as probe:
-        # As the server does: a port that was closed a moment ago is free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", number))
-        except OSError as error:
-            raise ValueError(
-                f"port {number} on 127.0.0.1 cannot be used ({error.strerror}): choose another with --port"
-            ) from error

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from suphx.games.riichi import MAX_SEED as MAX_SEED
-from suphx.games.riichi import Rules, tenhou
+from suphx.games.riichi import MAX_SEED, Rules, tenhou
 from suphx_pipelines.viewer.riichi_view import VIEW
 from suphx_pipelines.viewer.viewer_page import (
     content_policy,

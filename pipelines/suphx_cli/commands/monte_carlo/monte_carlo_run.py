@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import resumable
+from suphx_cli.arguments.parsing import check_runs, resumable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +21,7 @@ def run(args: argparse.Namespace, console: Console) -> MonteCarloResult:
 
     recipe = load_monte_carlo_recipe(args.recipe, args.overrides)
     check_records(args.records, recipe)
+    check_runs(args.runs)
     with resumable(console, _saved):
         return _run(args, recipe, console)
 

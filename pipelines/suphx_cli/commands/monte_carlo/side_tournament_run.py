@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import resumable
+from suphx_cli.arguments.parsing import check_newest_from, check_runs, resumable
 
 if TYPE_CHECKING:
     from suphx_platform.console.console import Console
@@ -18,6 +18,8 @@ def run(args: argparse.Namespace, console: Console) -> dict[str, object]:
     recipe = load_side_tournament_recipe(args.recipe, args.overrides)
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}
+    check_runs(args.runs)
+    check_newest_from(recipe.pool.newest_from if recipe.pool.newest else "")
     with console.activity("importing"):
         from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
     with resumable(console, lambda error: "Finished blocks of decks are saved."):

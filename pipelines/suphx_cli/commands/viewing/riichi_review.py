@@ -168,11 +168,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("importing"):
         from suphx.evaluation.review import agreement_table, cost_summary, review_game
         from suphx.games.riichi import Quarantine, iter_records
-        from suphx_cli.arguments.riichi_quarantine import quarantine_json, quarantine_sentence
+        from suphx_cli.arguments.riichi_quarantine import check_games, quarantine_json, quarantine_sentence
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
+    check_games([args.record])
     run, learned = training_games(args)
+    agent: Agent = loaded_agent(args.agent, args.runs, console)
+    compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
     quarantine = Quarantine()
     records = iter_records([args.record], quarantine=quarantine)
     if args.held_out and learned is not None:
@@ -190,7 +192,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     held_out = count_held_out([log for log, _ in seated], run, learned)
     if not held_out.is_clean:
         console.warn(f"{held_out.sentence()} {_HOW_TO_HOLD_OUT[held_out.held_out is None]}")
-    agent: Agent = loaded_agent(args.agent, args.runs, console)
     judge = cost_judge(args, agent)
     reviewed: list[ReviewedGame] = []
     used: set[str] = set()

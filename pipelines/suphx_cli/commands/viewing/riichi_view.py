@@ -10,6 +10,7 @@ from suphx_cli.commands.viewing.record_agent import check_cost, check_record_age
 
 if TYPE_CHECKING:
     from suphx.games.riichi import GameLog
+    from suphx.selfplay.agents.agent import Agent
     from suphx_platform.console.console import Console
 
 
@@ -21,11 +22,12 @@ def riichi_page(args: argparse.Namespace, console: Console) -> tuple[str, dict[s
         from suphx.games.riichi import find_record, viewer_game
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
     with console.activity("finding the game"):
         game = find_record(args.record, args.game)
     seat = _seat(game, args.player)
-    return game.id, viewer_game(game) if args.agent is None else _compared(args, game, console), seat
+    agent = None if args.agent is None else loaded_agent(args.agent, args.runs, console)
+    compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
+    return game.id, viewer_game(game) if agent is None else _compared(args, game, agent, console), seat
 
 
 def _seat(game: GameLog, player: str | None) -> int:
@@ -41,11 +43,10 @@ def _seat(game: GameLog, player: str | None) -> int:
     )
 
 
-def _compared(args: argparse.Namespace, game: GameLog, console: Console) -> dict[str, Any]:
+def _compared(args: argparse.Namespace, game: GameLog, agent: Agent, console: Console) -> dict[str, Any]:
     """Return the game for the page, with what the agent would do at each decision."""
     from suphx.evaluation.review import review_game
 
-    agent = loaded_agent(args.agent, args.runs, console)
     judge = cost_judge(args, agent)
     name = "asking the agent" if judge is None else "estimating what differences cost"
     with console.parts(name) as progress:
