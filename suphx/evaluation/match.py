@@ -26,7 +26,7 @@ from suphx.evaluation.match_config import (
 )
 from suphx.evaluation.match_setup import CANDIDATE, CANDIDATE_NAME, OPPONENT, OPPONENT_NAME, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
-from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.statistics import PairedDifference, average_placement, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, candidate_seats, points_measure, wall_unit
 from suphx.evaluation.workers.forfeits import Forfeit, ForfeitedSeats, Forfeits, counted_places
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
@@ -39,6 +39,8 @@ from suphx.selfplay.rollouts.rollout import play_games, play_stream
 I32 = NDArray[np.int32]
 
 _WALLS_PER_TASK = 16
+Tell = Callable[[str], None]
+"""Gets what is known of a match so far, in a few words for a progress line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,16 +147,25 @@ def play_match(
     seating: Seating = "1v3",
     points: tuple[int, ...] = PHOENIX_POINTS,
     runner: GameRunner = ONE_PROCESS,
+    tell: Tell = lambda text: None,
 ) -> MatchReport:
     """Play ``num_hanchans`` games of the candidate, a multiple of 4 and at least 8.
 
-    ``points`` are those of first to fourth place, for the difference in points.
+    ``points`` are those of first to fourth place, for the difference in points. ``tell`` gets the placement so far
+    whenever walls end.
     ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)
     num_walls = num_hanchans // SEATS
-    blocks = sorted(play_walls(setup, num_walls, seating=seating, runner=runner), key=lambda block: block.first)
+    blocks: list[PlayedWalls] = []
+    placements = np.zeros(SEATS, np.int64)
+    for block in play_walls(setup, num_walls, seating=seating, runner=runner):
+        blocks.append(block)
+        placements += block.rows[CANDIDATE, :, :SEATS].sum(axis=0)
+        games = sum(each.rows.shape[1] for each in blocks)
+        tell(f"average placement {average_placement(placements.tolist()):.2f} after {games:,} hanchans")
+    blocks.sort(key=lambda block: block.first)
     rows, opponent_rows = np.concatenate([block.rows for block in blocks], axis=1)
     clusters = np.repeat(np.arange(num_walls), SEATS)
     return MatchReport(
@@ -181,11 +192,12 @@ def play_seatings(
     *,
     points: tuple[int, ...] = PHOENIX_POINTS,
     runner: GameRunner = ONE_PROCESS,
+    tell: Tell = lambda text: None,
 ) -> SeatingsReport:
     """Play a match of ``num_hanchans`` games in each seating of ``choice``; the rest as in ``play_match``."""
     return SeatingsReport(
         tuple(
-            play_match(setup, num_hanchans, seating=seating, points=points, runner=runner)
+            play_match(setup, num_hanchans, seating=seating, points=points, runner=runner, tell=tell)
             for seating in chosen_seatings(choice)
         )
     )
@@ -215,7 +227,7 @@ def play_walls(
 
     ``play`` plays the games. When the caller stops iterating, the processes end. Errors as for ``play_match``.
     """
-    size = walls_per_task or _WALLS_PER_TASK
+    size = 1 if setup.keeps_each_wall else walls_per_task or _WALLS_PER_TASK
     firsts = range(0, num_walls, size)
     walls = setup.walls(num_walls)
     tasks = [_task(setup, walls, slice(first, first + size), seating) for first in firsts]

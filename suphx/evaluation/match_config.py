@@ -18,6 +18,9 @@ MeasureName = Literal["placement", "points"]
 PHOENIX_POINTS = (90, 45, 0, -135)
 """Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
 
+KEPT_FOLDER = ".match"
+"""What a match that is being played keeps in the folder of its records."""
+
 MIN_CLUSTERS = 6
 """Fewer lie all on one side of zero by chance in more than 5 of 100 cases: they cannot say who is better."""
 
@@ -77,6 +80,12 @@ def few_games_note(hanchans: int) -> str:
     if hanchans >= SEATS * MIN_CLUSTERS:
         return ""
     return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} hanchans"
+
+
+def check_side_deals(number: int) -> None:
+    """Raise ValueError for a number of deals of a game of two sides that has no interval."""
+    if number < 2:
+        raise ValueError(f"{number} deals have no interval: play at least 2")
 
 
 def few_decks_note(decks: int) -> str:

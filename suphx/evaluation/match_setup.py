@@ -27,6 +27,8 @@ class MatchSetup:
     rules: Rules = field(kw_only=True, default_factory=default_rules)
     has_draw_lanes: bool = field(kw_only=True, default=True)
     """Whether every seat draws from its own positions of the wall (docs/evaluation.md)."""
+    keeps_each_wall: bool = field(kw_only=True, default=False)
+    """Whether each wall is a task of its own, which is kept when its games end: for agents with games of minutes."""
 
     def walls(self, number: int) -> range:
         """Return the seeds of the first ``number`` walls. ValueError if ``seed`` is out of range."""

@@ -10,19 +10,24 @@ WP is the share of games won, ADP the mean points per game (DouZero, Zha et al. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.match_config import MIN_CLUSTERS
+from suphx.atomic_file import write_atomically
+from suphx.evaluation.match_config import MIN_CLUSTERS, check_side_deals
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
-from suphx.games.candidate_game import CandidateGame, KeptGames, Player, SideResults
+from suphx.evaluation.workers.match_records import KeptResults, with_kept
+from suphx.evaluation.workers.play_plan import GAMES_PER_DECK, DeckBlock, Summary
+from suphx.evaluation.workers.side_runner import RECORDS, SidePlan
+from suphx.games.candidate_game import CandidateGame, Player, SideResults
 
-MIN_DEALS = 2
-_DEALS_AT_A_TIME = 250
+DECKS_PER_BLOCK = 250
+"""Nets answer many tables faster; those in progress are lost if a match is stopped."""
 
 Outcome = Literal["better", "worse", "undecided"]
 
@@ -71,28 +76,67 @@ def play_side_match(
     *,
     num_deals: int,
     first_seed: int = 0,
-    progress: Callable[[int], None] = lambda deals: None,
-    kept: KeptGames | None = None,
+    decks_per_block: int = DECKS_PER_BLOCK,
+    kept: KeptResults | None = None,
+    record_names: tuple[str, str] | None = None,
+    progress: Callable[[float], None] = lambda decks: None,
+    note_kept: Callable[[float], None] = lambda decks: None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> SideReport:
-    """Play the deals ``first_seed``, ``first_seed`` + 1, … on both sides; ``progress`` gets numbers of finished deals.
+    """Play the deals ``first_seed``, ``first_seed`` + 1, … on both sides, block by block.
 
-    ``kept`` gets the records of all games, those of a deal one after another.
+    What ``kept`` has of the same blocks is not played again; it gets each block that is finished, with the records of
+    its games if there are ``record_names`` of both agents (``write_records``). ``progress`` gets numbers of finished
+    decks, ``note_kept`` of those that were kept, ``tell`` what is known so far, in a few words.
 
     ValueError for fewer than two deals, which have no interval.
     """
-    check_deals(num_deals)
-    results = list[Mapping[str, SideResults]]()
-    for start in range(0, num_deals, _DEALS_AT_A_TIME):
-        count = min(_DEALS_AT_A_TIME, num_deals - start)
-        results.append(game.play_match(count, rules, first, second, first_seed=first_seed + start, kept=kept))
-        progress(count)
-    return side_report(game.sides, results)
+    check_side_deals(num_deals)
+    blocks = deck_blocks(first_seed, num_deals, decks_per_block)
+    plan = SidePlan(game=game.name, rules=rules, addresses=(), load=game.scripted_player, record_names=record_names)
+
+    def play(missing: list[int]) -> Generator[tuple[int, Summary], None, None]:
+        tasks = enumerate(blocks[index] for index in missing)
+        yield from plan.play_tasks((first, second), tasks, lambda games: progress(games / GAMES_PER_DECK))
+
+    found: dict[int, Mapping[str, SideResults]] = {}
+    wins = decks = 0
+    keys = [block.key for block in blocks]
+    for index, summary in with_kept(kept, keys, play, lambda index: note_kept(blocks[index].num_deals)):
+        found[index] = results_of(summary)
+        wins += sum(int(reached.wins.sum()) for reached in found[index].values())
+        decks += blocks[index].num_deals
+        tell(f"{wins / (GAMES_PER_DECK * decks):.1%} of the games won after {decks:,} decks")
+    return side_report(game.sides, [found[index] for index in sorted(found)])
 
 
-def check_deals(num_deals: int) -> None:
-    """Raise ValueError for a number of deals that has no interval."""
-    if num_deals < MIN_DEALS:
-        raise ValueError(f"{num_deals} deals have no interval: play at least {MIN_DEALS}")
+def deck_blocks(first_deal: int, num_decks: int, size: int) -> list[DeckBlock]:
+    """Return the blocks of a match of two agents, of ``size`` decks each."""
+    return [
+        DeckBlock(
+            pair=(0, 1),
+            first_deal=first_deal + start,
+            num_deals=min(size, num_decks - start),
+            key=f"decks-{start + 1}-{min(start + size, num_decks)}",
+            title=f"candidate and opponent on decks {start + 1} to {min(start + size, num_decks)}",
+        )
+        for start in range(0, num_decks, size)
+    ]
+
+
+def results_of(summary: Summary) -> Mapping[str, SideResults]:
+    """Return what the first agent reached in a block, by side."""
+    return {
+        side: SideResults(np.array(won, np.bool_), np.array(summary["points"][side], np.float32))
+        for side, won in summary["wins"].items()
+    }
+
+
+def write_records(path: Path, kept: KeptResults, num_decks: int, decks_per_block: int = DECKS_PER_BLOCK) -> None:
+    """Write the records of all games of a match that ``kept`` has, a line each, in the order of the decks."""
+    blocks = deck_blocks(0, num_decks, decks_per_block)
+    summaries = (kept.read(block.key) or {} for block in blocks)
+    write_atomically(path, (f"{line}\n".encode() for summary in summaries for line in summary[RECORDS]))
 
 
 def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults]]) -> SideReport:

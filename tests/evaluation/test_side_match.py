@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from suphx.evaluation import deal_match, side_match
+from suphx.evaluation import deal_match
 from suphx.evaluation.deal_match import DealReport, play_deal_match
 from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.side_match import play_side_match
@@ -104,11 +105,12 @@ def test_too_few_deals_are_refused() -> None:
 GAME = candidate_game("doudizhu")
 
 
-def test_figures_are_those_of_the_same_decks_played_by_the_scripted_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(side_match, "_DEALS_AT_A_TIME", 16)  # several parts
-    seen: list[int] = []
+def test_figures_are_those_of_the_same_decks_played_by_the_scripted_agents() -> None:
+    seen: list[float] = []
+    told: list[str] = []
     players = GAME.scripted_player("rule"), GAME.scripted_player("random")
-    report = play_side_match(GAME, Rules(), *players, num_deals=40, first_seed=9, progress=seen.append)
+    options: dict[str, Any] = {"num_deals": 40, "first_seed": 9, "decks_per_block": 16}
+    report = play_side_match(GAME, Rules(), *players, **options, progress=seen.append, tell=told.append)
     landlord = play_scripted(40, Rules(), ("rule", "random"), seed=9)
     peasants = play_scripted(40, Rules(), ("random", "rule"), seed=9)
     wins = landlord.winners == 0, peasants.winners != 0
@@ -125,6 +127,7 @@ def test_figures_are_those_of_the_same_decks_played_by_the_scripted_agents(monke
         }
     )
     assert (seen, report.deals, report.outcome) == ([16, 16, 8], 40, "better")
+    assert told[-1] == f"{np.mean(wins):.1%} of the games won after 40 decks"
     assert all(f.interval.low <= f.mean <= f.interval.high for f in report.figures.values())
 
 

@@ -14,6 +14,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from suphx.evaluation.match_config import KEPT_FOLDER
+from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx.file_tree import has_files_below
 from suphx.models.nets.net_config import Size
 from suphx.printable_text import shortened
@@ -144,8 +145,10 @@ def _hint(path: Path) -> str:
 
 
 def check_new_folder(folder: Path | None) -> None:
-    """Raise ValueError if games cannot be kept in ``folder``: it has files."""
-    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    """Raise ValueError if games cannot be kept in ``folder``: it has files, and not those of a match that was stopped."""
+    if folder is None or (folder / KEPT_FOLDER).is_dir():
+        return
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"--keep-games is {folder}, which is not an empty folder: name a new one")
 
 

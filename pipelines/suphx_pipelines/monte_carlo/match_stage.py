@@ -1,14 +1,16 @@
 """The match stage: the trained nets against scripted agents, on deals that neither training nor curve has used.
 
 Leaves ``match.json``: ``decks``, ``sides``, and ``opponents`` {name: {``share``, ``points``, and ``wp_<side>`` and
-``adp_<side>`` of each side: {mean, interval [2]}}} (suphx/evaluation/side_match.py).
+``adp_<side>`` of each side: {mean, interval [2], is_widened}}} (suphx/evaluation/side_match.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from suphx.evaluation.side_match import SideReport, play_side_match
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
 from suphx.games.registry import game_modules
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_pipelines.engine.json_file import write_json
@@ -25,7 +27,11 @@ _FIRST_DEAL, _SEEDS = 2**30, 2**36
 FILES: Mapping[str, str] = {
     "match.json": (
         "`decks`, `sides`, `opponents` {name: {share, points, wp_landlord, wp_peasant, adp_landlord, adp_peasant: {"
-        "mean, interval [2]}}}"
+        "mean, interval [2], is_widened}}}"
+    ),
+    "games/<opponent>/": (
+        "finished parts of the matches, so that a killed match continues: `wins` {side: [of each deck]} and `points` "
+        "{side: [of each deck]} of the nets"
     ),
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -59,7 +65,10 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
                 game.scripted_player(opponent),
                 num_deals=config.decks,
                 first_seed=first_deal(context.recipe),
+                kept=KeptResults(context.folder / GAMES_FOLDER / opponent),
                 progress=progress.advance,
+                note_kept=progress.skip,
+                tell=partial(progress.advance, 0),
             )
             shown = ", ".join(f"{report.figures[f'wp_{side}'].mean:.1%} as {side}" for side in game.sides)
             context.console.say(f"against {opponent}: {shown}")

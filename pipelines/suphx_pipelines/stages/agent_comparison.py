@@ -110,7 +110,7 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
             setup = MatchSetup(address, weak, seed=context.seed % MAX_WALL_SEED)
             kept = KeptResults(context.folder / GAMES_FOLDER / agent)
             runner = GameRunner(workers=config.workers, kept=kept, progress=progress.advance, note_kept=progress.skip)
-            reports.append(play_match(setup, config.hanchans, runner=runner))
+            reports.append(play_match(setup, config.hanchans, runner=runner, tell=partial(progress.advance, 0)))
     entries = table(config, reports)
     write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})
     figures = {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             progress=progress.advance,
             note_kept=progress.skip,
         )
-        match = play_match(setup, config.hanchans, runner=runner)
+        match = play_match(setup, config.hanchans, runner=runner, tell=partial(progress.advance, 0))
     index_records(context.folder / RECORDS_FOLDER)
     seconds = time.monotonic() - start
     write_json(context.folder / "match.json", match_json(match, seconds))

@@ -8,6 +8,7 @@ recipe leaves that to self-play, which begins with these nets.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from suphx.evaluation.match import play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
@@ -114,7 +115,7 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
             progress=progress.advance,
             note_kept=progress.skip,
         )
-        match = play_match(setup, hanchans, runner=runner)
+        match = play_match(setup, hanchans, runner=runner, tell=partial(progress.advance, 0))
     index_records(context.folder / RECORDS_FOLDER)
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)

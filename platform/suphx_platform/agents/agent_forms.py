@@ -8,10 +8,11 @@ number of rollouts at the start of a kyoku; with T, each later discard of a tabl
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from suphx.selfplay.agents.checkpoint_folder import WORDS, has_nets, split_address
+from suphx.selfplay.agents.checkpoint_folder import WORDS, find_nets, has_nets, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
@@ -93,6 +94,22 @@ def adaptation_config(address: str) -> AdaptationConfig:
 def is_remote(address: str) -> bool:
     """Tell whether the nets are in a bucket or a model registry."""
     return address.startswith(_REMOTE)
+
+
+def agent_files(address: str) -> list[Path]:
+    """Return the files that decide how an agent plays: checkpoints, or those that the command of a program names.
+
+    None of a scripted agent, and of a program that listens elsewhere. ValueError if a checkpoint is missing.
+    """
+    if not is_program(address):
+        return find_nets(split_wrapper(address)[1])
+    program, _ = split_program(address)
+    return command_files(program.command) if isinstance(program, CommandLine) else []
+
+
+def command_files(command: str) -> list[Path]:
+    """Return the files that a command line names."""
+    return [path for word in shlex.split(command) if (path := Path(word)).is_file()]
 
 
 def follows_whole_games(address: str) -> bool:

@@ -34,6 +34,8 @@ class SideAgent:
     player: Player
     rules: Any | None
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
+    files: tuple[Path, ...] = ()
+    """Of its nets."""
 
 
 def load_side_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
@@ -42,7 +44,8 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path, source: Age
     if place is None:
         return SideAgent(address, game.scripted_player(address), None)
     trained = load_value_nets(place)
-    return SideAgent(address, trained.player(), trained.rules)
+    files = tuple(place / name for name in net_file_names(game))
+    return SideAgent(address, trained.player(), trained.rules, files)
 
 
 def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> Player:

@@ -12,6 +12,8 @@ _WINDOW_SECONDS = 600.0
 _WINDOW_POINTS = 20
 _ROUNDING = 1e-6
 """Parts of a unit are summed: a thousand games may be 999.999999."""
+_FEW = 100
+"""Units: of fewer, tenths are shown."""
 _KNOWN_SHARE = 0.05
 """Of the work of this sitting: before it is done, start-up costs make an estimate of the time left useless."""
 _KNOWN_SECONDS = 60.0
@@ -133,7 +135,10 @@ def _count(state: ProgressState) -> str:
         return ""
     of = f" of {state.total:,.0f}" if state.total is not None else ""
     is_one = (state.done if state.total is None else state.total) == 1
-    return f"{int(state.done + _ROUNDING):,}{of} {state.unit.removesuffix('s') if is_one else state.unit}"
+    done = int(state.done + _ROUNDING)
+    tenths = int(10 * state.done + _ROUNDING) / 10
+    has_tenths = state.total is not None and state.total < _FEW and tenths > done  # a game may take minutes
+    return f"{tenths if has_tenths else done:,}{of} {state.unit.removesuffix('s') if is_one else state.unit}"
 
 
 def _time(state: ProgressState, elapsed: float) -> str:

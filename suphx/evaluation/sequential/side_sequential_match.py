@@ -6,24 +6,20 @@ passed then plays on new decks, whose figures are those to publish.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from suphx.evaluation.sequential.match_watch import SideOutcome, SideWatch
 from suphx.evaluation.sequential.sequential_config import SideTestConfig, check_decks
 from suphx.evaluation.sequential.sequential_test import last_look_within
-from suphx.evaluation.side_match import SideReport, side_report
-from suphx.evaluation.workers.play_plan import DeckBlock, Summary
+from suphx.evaluation.side_match import SideReport, deck_blocks, results_of, side_report
+from suphx.evaluation.workers.play_plan import Summary
 from suphx.evaluation.workers.side_runner import SidePlan, SideRunner
-from suphx.games.candidate_game import SideResults, candidate_game
+from suphx.games.candidate_game import candidate_game
 
 FRESH_FOLDER = "fresh"
-_BLOCK_DECKS = 100
-"""Decks of one task: nets answer many tables faster, and those in progress at the decision are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +36,8 @@ class SideMatchSetup:
     """Seed of the first deck; the next decks have the next seeds."""
     first_fresh_deal: int
     """The same of the match on new decks: as far away as a match may have decks."""
+    decks_per_block: int = 100
+    """Of one task: nets answer many tables faster, and those in progress at the decision are lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +83,10 @@ def play_sequential_side_match(
     sides = candidate_game(setup.game).sides
     plan = SidePlan(game=setup.game, rules=setup.rules, addresses=(setup.candidate, setup.opponent), load=runner.load)
     watch = SideWatch(config, last_look_within(max_decks))
-    blocks = _blocks(setup.first_deal, watch.max_decks)
+    blocks = deck_blocks(setup.first_deal, watch.max_decks, setup.decks_per_block)
     with closing(runner.play(plan, blocks)) as played:
         for index, summary in played:
-            if watch.add(index * _BLOCK_DECKS, _wins(sides, summary)):
+            if watch.add(index * setup.decks_per_block, _wins(sides, summary)):
                 tell(watch.outcome())
             if watch.is_decided:
                 break
@@ -96,31 +94,12 @@ def play_sequential_side_match(
     fresh = None
     if outcome.decision == "better":
         kept = None if runner.kept is None else runner.kept.part(FRESH_FOLDER)
-        new = dict(replace(runner, kept=kept).play(plan, _blocks(setup.first_fresh_deal, fresh_decks)))
-        fresh = side_report(sides, [_results(new[index]) for index in sorted(new)])
+        blocks = deck_blocks(setup.first_fresh_deal, fresh_decks, setup.decks_per_block)
+        new = dict(replace(runner, kept=kept).play(plan, blocks))
+        fresh = side_report(sides, [results_of(new[index]) for index in sorted(new)])
     return SideSequentialReport(config=config, outcome=outcome, fresh=fresh)
-
-
-def _blocks(first_deal: int, num_decks: int) -> list[DeckBlock]:
-    return [
-        DeckBlock(
-            pair=(0, 1),
-            first_deal=first_deal + start,
-            num_deals=min(_BLOCK_DECKS, num_decks - start),
-            key=f"decks-{start + 1}-{min(start + _BLOCK_DECKS, num_decks)}",
-            title=f"candidate and opponent on decks {start + 1} to {min(start + _BLOCK_DECKS, num_decks)}",
-        )
-        for start in range(0, num_decks, _BLOCK_DECKS)
-    ]
 
 
 def _wins(sides: Sequence[str], summary: Summary) -> list[int]:
     """Return how many of the two games of each deck of a block the candidate won."""
     return [sum(map(int, pair)) for pair in zip(*(summary["wins"][side] for side in sides), strict=True)]
-
-
-def _results(summary: Summary) -> Mapping[str, SideResults]:
-    return {
-        side: SideResults(np.array(won, np.bool_), np.array(summary["points"][side], np.float32))
-        for side, won in summary["wins"].items()
-    }

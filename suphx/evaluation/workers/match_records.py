@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import re
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -97,6 +98,7 @@ RECORDS_FOLDER, INDEX_FILE = "records", "index.json"
 MAX_BYTES = 64 * 2**20
 """Of the tables of a match: about 20,000 hanchans."""
 _TABLES, _WALLS = "*.tsv.xz", "walls-"
+_NUMBER = re.compile(r"^\d+-")
 
 
 def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
@@ -148,13 +150,14 @@ def first_seating(tables: Sequence[Path]) -> list[Path]:
 def number_tables(folder: Path) -> None:
     """Put a number before the name of each table: who reads a folder by name reads the games in the order of the match.
 
-    Games of one candidate against three come first, those in subfolders last.
+    Games of one candidate against three come first, those in subfolders last. A second call changes nothing.
     """
     for place in {path.parent for path in folder.rglob(_TABLES)}:
-        paths = sorted(place.glob(_TABLES), key=lambda path: (path.name.partition(_WALLS)[0], *_first_wall(path)))
+        names = {path: _NUMBER.sub("", path.name) for path in place.glob(_TABLES)}
+        paths = sorted(names, key=lambda path: (names[path].partition(_WALLS)[0], *_first_wall(path)))
         width = len(str(len(paths)))
         for number, path in enumerate(paths, 1):
-            path.rename(path.with_name(f"{number:0{width}}-{path.name}"))
+            path.rename(path.with_name(f"{number:0{width}}-{names[path]}"))
 
 
 def remove_after(folder: Path, num_walls: int) -> None:

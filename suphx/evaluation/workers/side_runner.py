@@ -21,6 +21,8 @@ from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games import candidate_game as contract
 from suphx.games.candidate_game import candidate_game, net_file_names
 
+RECORDS = "records"
+"""In a summary: the records of its games, those of a deck one after another."""
 LoadPlayer = Callable[[str], contract.Player]
 """Makes an agent of its address; a function of a module (or ``partial`` of one), as processes load it again."""
 
@@ -33,10 +35,12 @@ class SidePlan:
     rules: Any
     addresses: tuple[str, ...]
     load: LoadPlayer
+    record_names: tuple[str, str] | None = None
+    """What both agents of a block are called in its records, which are then in its summary; None: there are none."""
 
     @property
     def records(self) -> None:
-        """There are no records: ``suphx runs replay`` plays a deck again."""
+        """There is no folder of records."""
         return
 
     @property
@@ -73,15 +77,17 @@ class SidePlan:
         game = candidate_game(self.game)
         for index, block in tasks:
             first, second = (agents[number] for number in block.pair)
-            results = game.play_match(block.num_deals, self.rules, first, second, first_seed=block.first_deal)
-            progress(block.num_games)
-            yield (
-                index,
-                {
-                    "wins": {side: reached.wins.tolist() for side, reached in results.items()},
-                    "points": {side: reached.points.tolist() for side, reached in results.items()},
-                },
+            lines: list[str] = []
+            kept = None if self.record_names is None else contract.KeptGames(self.record_names, lines.append)
+            results = game.play_match(
+                block.num_deals, self.rules, first, second, first_seed=block.first_deal, kept=kept
             )
+            progress(block.num_games)
+            summary: Summary = {
+                "wins": {side: reached.wins.tolist() for side, reached in results.items()},
+                "points": {side: reached.points.tolist() for side, reached in results.items()},
+            }
+            yield index, summary | ({} if kept is None else {RECORDS: lines})
 
 
 def compile_game(name: str, rules: Any) -> None:

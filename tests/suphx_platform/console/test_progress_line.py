@@ -49,7 +49,12 @@ def test_the_last_line_has_no_note() -> None:
 def test_parts_of_units_that_are_summed_are_rounded() -> None:
     state = ProgressState(unit="hanchans", total=1000, done=999.9999999, name="playing")
     assert plain_line(state, elapsed=10, is_finished=True) == "playing: 1,000 of 1,000 hanchans in 10 s"
-    assert plain_line(ProgressState(unit="games", total=10, done=9.99), elapsed=10).startswith("9 of 10 games")
+    assert plain_line(ProgressState(unit="games", total=1000, done=9.99), elapsed=10).startswith("9 of 1,000 games")
+
+
+def test_tenths_of_few_units_are_shown_because_one_may_take_minutes() -> None:
+    for done, text in ((0.36, "0.3 of 8"), (7.99, "7.9 of 8"), (2.0, "2 of 8"), (7.9999999, "8 of 8")):
+        assert plain_line(ProgressState(unit="hanchans", total=8, done=done), elapsed=10).startswith(f"{text} hanchans")
 
 
 def test_units_of_an_earlier_sitting_do_not_count_for_the_speed() -> None:

@@ -30,7 +30,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="play a match between two agents and report who is stronger",
         description="Play a match of one candidate against three copies of another agent, the opponent. Every wall is "
         "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
-        f"of two sides, such as doudizhu, every deck is played twice, with the sides swapped. {AGENT_HELP} "
+        "of two sides, such as doudizhu, every deck is played twice, with the sides swapped. The same command "
+        f"continues a match that was stopped. {AGENT_HELP} "
         "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
         epilog=examples(
             "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200",
@@ -122,8 +123,9 @@ def _add_games(parser: argparse.ArgumentParser) -> None:
         "--keep-games",
         type=Path,
         metavar="FOLDER",
-        help="write records of all games to this folder, which must be new or empty, for suphx view (and, of riichi, "
-        "suphx records); not with --deals, and in DouDizhu not with --sequential",
+        help="write records of all games to this folder, which must be new or empty or of the same match before it was "
+        "stopped, for suphx view (and, of riichi, suphx records); not with --deals, and in DouDizhu not with "
+        "--sequential",
     )
 
 

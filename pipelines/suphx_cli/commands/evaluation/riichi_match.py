@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TypeAlias
 
 from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
@@ -42,28 +43,29 @@ def num_games(args: argparse.Namespace) -> int:
     return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
 
 
-def note_look(args: argparse.Namespace, bar: Progress, outcome: SequentialOutcome) -> None:
+def _note_look(args: argparse.Namespace, bar: Progress, outcome: SequentialOutcome) -> None:
     """Show a look at a sequential match; after a pass there are games on new walls instead of what is left."""
     bar.advance(0, outcome.note())
     if outcome.decision == "better":
         bar.expect(_FRESH_HANCHANS * len(chosen_seatings(args.seating)))
 
 
-def play(
-    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, tell: Callable[[SequentialOutcome], None]
-) -> Report:
-    """Play hanchans, deals, or hanchans until they decide; then ``tell`` gets each look at them."""
+def play(args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress) -> Report:
+    """Play hanchans, deals, or hanchans until they decide; ``bar`` shows what is known so far."""
     if args.deals is not None:
         return play_deal_match(setup, args.deals, runner=runner)
     if args.sequential is None:
-        return play_seatings(setup, args.hanchans, args.seating, points=points_of_places(args), runner=runner)
+        points = points_of_places(args)
+        return play_seatings(
+            setup, args.hanchans, args.seating, points=points, runner=runner, tell=partial(bar.advance, 0)
+        )
     return play_sequential_match(
         setup,
         sequential_config(args),
         max_hanchans=args.hanchans,
         fresh_hanchans=_FRESH_HANCHANS,
         runner=runner,
-        tell=tell,
+        tell=partial(_note_look, args, bar),
     )
 
 

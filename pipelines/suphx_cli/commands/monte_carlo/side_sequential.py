@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from suphx.evaluation.sequential.sequential_config import SideTestConfig
     from suphx.evaluation.sequential.side_sequential_match import SideSequentialReport
     from suphx.evaluation.side_match import SideReport
+    from suphx.evaluation.workers.match_records import KeptResults
     from suphx.games.candidate_game import CandidateGame, Player
     from suphx_platform.console.console import Console
 
@@ -70,6 +71,7 @@ class SequentialMatch:
     candidate: Player
     opponent: Player
     first_deal: int
+    kept: KeptResults
 
     def play(self, args: argparse.Namespace, console: Console, max_decks: int) -> dict[str, object]:
         """Return what the command prints; the options have been checked."""
@@ -96,7 +98,10 @@ class SequentialMatch:
                     progress.expect(FRESH_DECKS)
 
             runner = SideRunner(
-                load=players.__getitem__, progress=lambda games: progress.advance(games / GAMES_PER_DECK)
+                load=players.__getitem__,
+                kept=self.kept,
+                progress=lambda games: progress.advance(games / GAMES_PER_DECK),
+                note_kept=lambda games: progress.skip(games / GAMES_PER_DECK),
             )
             report = play_sequential_side_match(
                 setup,

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from suphx.evaluation import deal_match, match
 from suphx.evaluation.player_statistics import player_statistics
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.riichi import Quarantine, iter_records
 from suphx_cli import cli
+from suphx_cli.commands.evaluation import riichi_match
+from suphx_platform.agents.mjai import program_channel
+from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 
@@ -50,3 +58,86 @@ def test_a_match_on_ray_has_the_same_result_and_records(tmp_path: Path, capsys: 
         records.append({path.name: path.read_bytes() for path in games.iterdir()})
     assert results[0] == results[1]
     assert records[0] == records[1]
+
+
+def stop_after(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the process get Ctrl-C when so many parts of a match are kept."""
+    write = KeptResults.write
+
+    def write_and_stop(kept: KeptResults, key: str, result: dict[str, Any]) -> None:
+        write(kept, key, result)
+        if kept.num_written == parts:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(KeptResults, "write", write_and_stop)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.usefixtures("short_games")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--hanchans", "16"],
+        ["--hanchans", "16", "--keep-games"],
+        ["--deals", "40"],
+        ["--sequential", "1", "--error", "0.3"],
+    ],
+    ids=" ".join,
+)
+def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
+    monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 1)
+    monkeypatch.setattr(riichi_match, "_FRESH_HANCHANS", 24)
+    has_records = options[-1] == "--keep-games"
+    results, records = [], []
+    for name, stops in (("whole", False), ("stopped", True)):
+        runs, games = tmp_path / name, tmp_path / f"{name}-games"
+        command = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--workers", "1", *options]
+        command += [str(games)] if has_records else []
+        command += ["--runs", str(runs), "--json"]
+        if stops:
+            with monkeypatch.context() as patch:
+                stop_after(2, patch)
+                assert cli.main(command) == 130
+            told = capsys.readouterr().err
+            assert "2 finished parts of the match saved. Continue with: " in told
+            kept = games / ".match" if has_records else next((runs / ".matches").iterdir())
+            assert len(list((kept / "games").iterdir())) == 2
+            if has_records:
+                assert cli.main([*command, "--seed", "1"]) == 1
+                assert "has games of another match (seed differ)" in capsys.readouterr().err
+        assert cli.main(command) == 0
+        printed = capsys.readouterr()
+        assert ("match: continuing after 2 finished parts of it" in printed.err) == stops
+        results.append(json.loads(printed.out.splitlines()[-1]) | {"seconds": 0})
+        records.append(files_in(games))
+        assert not list(runs.glob("*")), "nothing is left of a finished match"
+    assert results[0] == results[1]
+    assert records[0] == records[1]
+    assert (len(records[0]) > 0) == has_records
+
+
+@pytest.mark.usefixtures("short_games")
+def test_each_wall_of_a_slow_agent_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(program_channel.SWITCH, "0")
+    keys: list[str] = []
+    write = KeptResults.write
+    monkeypatch.setattr(KeptResults, "write", lambda kept, key, result: (keys.append(key), write(kept, key, result)))
+    command = [
+        "evaluate",
+        "--candidate",
+        bot("tsumogiri"),
+        "--opponent",
+        "tsumogiri",
+        "--hanchans",
+        "8",
+        "--workers",
+        "1",
+    ]
+    assert cli.main([*command, "--runs", str(tmp_path)]) == 0
+    assert sorted(keys) == ["walls-1-1", "walls-2-2"]

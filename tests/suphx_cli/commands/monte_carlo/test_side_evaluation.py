@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, read_records
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_cli import cli
+from suphx_cli.commands.monte_carlo import side_sequential
 
 GAME = candidate_game("doudizhu")
 
@@ -96,6 +100,39 @@ def test_a_sequential_match_stops_and_measures_on_new_decks(capsys: pytest.Captu
     assert "not_better" in captured.out
 
 
+@pytest.mark.parametrize("options", [["--decks", "600"], ["--decks", "600", "--keep-games"], ["--sequential", "0.2"]])
+def test_a_stopped_match_goes_on_with_its_finished_decks_and_ends_the_same(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = KeptResults.write
+
+    def write_and_stop(kept: KeptResults, key: str, result: dict[str, Any]) -> None:
+        write(kept, key, result)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(side_sequential, "FRESH_DECKS", 24)
+    results, records = [], []
+    for name, stops in (("whole", False), ("stopped", True)):
+        games = tmp_path / f"{name}-games"
+        command = ["evaluate", "--candidate", "rule", "--opponent", "random", "--game", "doudizhu", *options]
+        command += [str(games)] if options[-1] == "--keep-games" else []
+        command += ["--runs", str(tmp_path / name), "--json"]
+        if stops:
+            with monkeypatch.context() as patch:
+                patch.setattr(KeptResults, "write", write_and_stop)
+                assert cli.main(command) == 130
+            assert "1 finished part of the match saved. Continue with: " in capsys.readouterr().err
+            assert not list(games.glob("*.jsonl")), "records of half a match look like those of a whole one"
+        assert cli.main(command) == 0
+        printed = capsys.readouterr()
+        assert ("match: continuing after 1 finished part of it" in printed.err) == stops
+        results.append(json.loads(printed.out.splitlines()[-1]) | {"seconds": 0})
+        records.append({path.name: path.read_bytes() for path in games.glob("*")})
+        assert not list((tmp_path / name).glob("*")), "nothing is left of a finished match"
+    assert results[0] == results[1]
+    assert records[0] == records[1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -109,7 +146,10 @@ def test_a_sequential_match_stops_and_measures_on_new_decks(capsys: pytest.Captu
         (["rule", "random", "--game", "doudizhu", "--decks", "1"], "1 deals have no interval: play at least 2"),
         (["rule", "random", "--game", "doudizhu", "--seed", "65537"], "--seed is 65,537: use 0 to 65,536"),
         (["rule", "random", "--game", "doudizhu", "--error", "0.1"], "--error is for a match that stops once it is"),
-        (["rule", "random", "--game", "doudizhu", "--sequential", "0.5"], "difference is 0.5: use a number above 0"),
+        (
+            ["rule", "random", "--game", "doudizhu", "--sequential", "0.5"],
+            "difference is 0.5: use more than 0",
+        ),
         (["rule", "random", "--game", "doudizhu", "--sequential", "0.1", "--decks", "23"], "decks is 23: use 24 to"),
         (
             ["rule", "random", "--game", "doudizhu", "--sequential", "0.1", "--keep-games", "games"],

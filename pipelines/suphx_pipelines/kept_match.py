@@ -1,0 +1,91 @@
+"""Where a match of ``suphx evaluate`` keeps its finished parts, so that the same command goes on after a stop.
+
+As in tournaments, each part is a file (``KeptResults``). They are in the folder of the records (``--keep-games``), or
+in one that is named after the match in the folder of runs, and are removed when the match is over.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from suphx.evaluation.match_config import KEPT_FOLDER
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.provenance import digest_file, digest_json
+from suphx_pipelines.runs.run_lock import is_locked, locked
+from suphx_pipelines.tournament.pool.game_code import GameCode
+from suphx_platform.console.table_text import count_text
+
+MATCHES_FOLDER = ".matches"
+"""In the folder of runs."""
+_MATCH_FILE = "match.json"
+_DIGITS = 16
+
+
+def saved_text(saved: Sequence[KeptResults]) -> str:
+    """Return the sentence about what is saved of a match that was stopped; ``saved``: its parts, once it had any."""
+    count = sum(map(len, saved))
+    return f"{count_text(count, 'finished part')} of the match saved." if count else "No part of it has ended yet."
+
+
+def match_of(options: Mapping[str, Any], files: Sequence[Sequence[Path]], modules: Sequence[str]) -> dict[str, Any]:
+    """Return all that decides the games of a match, as JSON.
+
+    ``options``: of the command. ``files``: those of each agent that decide how it plays. ``modules``: files of the code
+    that plays the games, with what they import.
+    """
+    digests = [[digest_file(path) for path in each] for each in files]
+    code = GameCode(rules="", num_seats=0, modules=tuple(modules)).engine
+    return {**options, "files of the agents": digests, "version of suphx": code}
+
+
+@contextmanager
+def kept_match(
+    match: Mapping[str, Any], runs: Path, records: Path | None, say: Callable[[str], None]
+) -> Iterator[KeptResults]:
+    """Yield the finished parts of a match; they stay there if the block ends with an error or is stopped.
+
+    ``match``: what ``match_of`` returns. ``records``: the folder for its records, if they are wanted.
+    ValueError if that has games of another match, or if another process writes them.
+    """
+    runs_place = runs / MATCHES_FOLDER / digest_json(match)[:_DIGITS]
+    place = runs_place if records is None else records / KEPT_FOLDER
+    file, kept = place / _MATCH_FILE, KeptResults(place / GAMES_FOLDER)
+    if file.is_file() and len(kept) and (found := read_json(file)) != match:
+        differs = ", ".join(key for key in {**match, **found} if match.get(key) != found.get(key))
+        raise ValueError(
+            f"{records} has games of another match ({differs} differ): repeat its command to finish it, or name "
+            "another folder"
+        )
+    made = [each for each in (place, *place.parents) if not each.exists()]
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if is_locked(place):
+            raise OSError(errno.EBUSY, "another process plays this match", str(place))
+    except OSError as error:
+        reason = f"{place}: {error.strerror}"
+        if records is not None:
+            raise ValueError(f"{reason}: name another folder with --keep-games") from error
+        say(f"Finished parts of the match are not saved: {reason}")
+        with TemporaryDirectory(prefix="suphx-match-") as space:
+            yield KeptResults(Path(space))
+        return
+    try:
+        with locked(place):
+            write_json(file, match)
+            if num_kept := len(kept):
+                say(f"match: continuing after {count_text(num_kept, 'finished part')} of it")
+            yield kept
+            shutil.rmtree(place)
+    finally:
+        if not len(kept):
+            shutil.rmtree(place, ignore_errors=True)
+        for each in (*made, runs / MATCHES_FOLDER):
+            with suppress(OSError):  # there is something in it
+                each.rmdir()
