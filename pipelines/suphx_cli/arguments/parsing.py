@@ -13,8 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
-from suphx.evaluation.match_config import KEPT_FOLDER
-from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx.file_tree import has_files_below
 from suphx.models.nets.net_config import Size
 from suphx.printable_text import shortened
