@@ -111,6 +111,7 @@ class KyokuBuilder:
         self._won_sticks = 0
         self.is_settled = True
         """Whether the payments of the end are known."""
+        self._is_ura_known = True
         self._tenpai: Sequence[int] = (0, 0, 0, 0)
         self.dealt = self._take_deal(hands)
         """The 52 dealt tile ids in drawing order."""
@@ -229,7 +230,7 @@ class KyokuBuilder:
     def win(self, win: Win) -> None:
         """Record a tsumo or a ron; a second and third ron follow in the order of payment.
 
-        MissingFact if a dora indicator of a kan, or an ura dora indicator of a win with riichi, was never shown.
+        MissingFact if a dora indicator of a kan, or one of several ura dora indicators, was never shown.
         """
         if win.seat == win.loser:
             self._check_tsumo(win)
@@ -285,6 +286,8 @@ class KyokuBuilder:
             raise ValueError("the kyoku has no end")
         if not self.is_settled:
             raise MissingFact("the record does not show the payments: neither deltas nor later scores")
+        if is_result_complete and not self._is_ura_known:
+            raise MissingFact("a seat wins with riichi, but the record shows no ura dora indicators")
         if seed_wall is not None:
             self._compare_indicators(seed_wall)
         kyoku, honba, kyotaku, scores, dice = self._start
@@ -300,6 +303,7 @@ class KyokuBuilder:
             deal=np.array(self.dealt, np.uint8),
             draws=np.array(self._draws, np.uint8),
             is_result_complete=is_result_complete,
+            is_ura_known=self._is_ura_known,
             dice=dice,
         )
 
@@ -398,14 +402,13 @@ class KyokuBuilder:
 
     def _take_ura(self, win: Win) -> None:
         ura = win.ura_indicators
-        num_shown = len(ura or self.ura_indicators)
-        if win.seat in self._riichi_seats and num_shown < len(self.indicators):
-            raise MissingFact(
-                f"seat {win.seat} wins with riichi and {len(self.indicators)} dora indicators, "
-                f"but the record shows {num_shown} ura dora indicators"
-            )
         if not ura:
+            self._is_ura_known &= bool(self.ura_indicators) or win.seat not in self._riichi_seats
             return
+        if win.seat in self._riichi_seats and len(ura) < len(self.indicators):
+            raise MissingFact(
+                f"the record shows {len(ura)} ura dora indicators for {len(self.indicators)} dora indicators"
+            )
         if self.ura_indicators and list(ura) != self.ura_indicators:
             raise ValueError("two winners are shown different ura dora indicators")
         if len(ura) > len(self.indicators):

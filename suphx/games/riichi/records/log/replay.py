@@ -6,6 +6,7 @@ overruled (a pon while somebody won, a chi while somebody else called pon) has n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from suphx.games.riichi.engine.hanchan import end_kyoku
 from suphx.games.riichi.engine.kyoku import start_kyoku, step
+from suphx.games.riichi.engine.undrawn import is_undrawn
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
 from suphx.games.riichi.table.action import LEAVE, MINKAN, PASS, PON, RETURN, RON, action_name
@@ -28,7 +30,8 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
     Table,
 )
-from suphx.games.riichi.table.wall import RINSHAN
+from suphx.games.riichi.table.tile import NUM_TILES, dora_of_indicator, kind_of_face
+from suphx.games.riichi.table.wall import RINSHAN, URA_POSITIONS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, U16
 
@@ -190,17 +193,71 @@ class Replayer:
         self.last_decisions = self.num_decisions - before
         return found
 
-    def _replay_kyoku(self, log: KyokuLog) -> str | None:
+    def find_ura(self, game: GameLog) -> None:
+        """Put tiles that agree with the recorded payments where the record does not show the ura dora indicators.
+
+        Many do, so that they are not shown to anybody (``is_ura_known``). ``replay`` reports a deal for which none do.
+        """
+        apply_rules(self._tables, game.rules)
+        for log in game.kyokus:
+            if not log.is_ura_known and self._play(log) == _SAME:
+                for wall in self._walls_of_ura(log.wall):
+                    log.wall = wall
+                    if self._play(log) == _SAME and not compare_results(self._table, log.result, False):
+                        break
+
+    def _walls_of_ura(self, wall: U8) -> Iterator[U8]:
+        """Yield ``wall`` with undrawn tiles as ura dora indicators, once for each number of ura dora of the winners.
+
+        The table must stand at the end of the deal.
+        """
+        next_draw, num_dora = int(self._table["next_draw"]), int(self._table["num_dora"])
+        free = [place for place in range(next_draw, NUM_TILES) if is_undrawn(self._tables[0], place)]
+        doras = {place: self._doras_of(int(wall[place])) for place in free}
+        places_of: dict[tuple[int, ...], list[int]] = {(0, 0, 0): []}
+        for _ in range(num_dora):
+            longer: dict[tuple[int, ...], list[int]] = {}
+            for total, places in places_of.items():
+                for place in free:
+                    if place not in places:
+                        doras_so_far = tuple(a + b for a, b in zip(total, doras[place], strict=True))
+                        longer.setdefault(doras_so_far, [*places, place])
+            places_of = longer
+        for _, places in sorted(places_of.items()):
+            ura = list(URA_POSITIONS[:num_dora])
+            others = [place for place in free if place not in places]
+            changed = wall.copy()
+            changed[ura + [place for place in free if place not in ura]] = wall[places + others]
+            yield changed
+
+    def _doras_of(self, indicator: int) -> tuple[int, ...]:
+        """Return how many ura dora each of up to three winners has by an indicator."""
+        table, kind = self._table, dora_of_indicator(indicator >> 2)
+        counts = [0, 0, 0]
+        for w in range(int(table["num_wins"])):
+            seat = int(table["win_seat"][w])
+            if table["riichi"][seat]:
+                counts[w] = int(table["hand"][seat, kind])
+                counts[w] += table["win_loser"][w] != seat and kind_of_face(int(table["win_face"][w])) == kind
+                for meld in range(int(table["num_melds"][seat])):
+                    counts[w] += 4 * (table["meld_kind"][seat, meld] == kind)  # after riichi all are closed kans
+        return tuple(counts)
+
+    def _play(self, log: KyokuLog) -> int:
+        """Play a deal from its wall; return one of the codes above."""
         table = self._table
         table["scores"] = log.scores
         table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
         table["wall"] = log.wall
         table["num_decisions"] = 0
+        result = int(log.result["result"])
+        return int(_replay_kyoku(self._tables[0], self._suits, log.moves, log.draws, result, self._cursor))
+
+    def _replay_kyoku(self, log: KyokuLog) -> str | None:
+        table = self._table
         if log.deal.size and not np.array_equal(log.deal, log.wall[:52]):
             return f"the deal differs from the wall at place {int(np.argmax(log.deal != log.wall[:52]))}"
-        code = _replay_kyoku(
-            self._tables[0], self._suits, log.moves, log.draws, int(log.result["result"]), self._cursor
-        )
+        code = self._play(log)
         self.num_decisions += int(table["num_decisions"])
         if log.is_wall_from_seed:
             self.num_draws_checked += int(self._cursor[DRAWS])

@@ -31,6 +31,7 @@ from suphx.games.riichi.records.log.record_error import (
     RecordError,
     kind_of,
 )
+from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
 from suphx.games.riichi.table.red_five import red_face
 from suphx.games.riichi.table.rules import Rules
@@ -207,6 +208,8 @@ class _GameReader:
         if not self._are_winds_known and self._is_of_one_wind():
             self._log.rules = replace(self._log.rules, num_winds=1)
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
+        if not all(kyoku.is_ura_known for kyoku in self._log.kyokus):
+            Replayer().find_ura(self._log)
         return self._log
 
     def _start_game(self, event: JsonObject) -> None:

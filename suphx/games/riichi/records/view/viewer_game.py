@@ -57,23 +57,30 @@ RESULT_NAMES = {
     FOUR_KANS_DRAW: "four kans",
     TRIPLE_RON_DRAW: "triple ron",
 }
+_URA_BONUS = BONUS_COLUMNS[2][0]
 _LIMITS = {2000: "mangan", 3000: "haneman", 4000: "baiman", 6000: "sanbaiman", 8000: "yakuman"}
 
 
-def viewer_result(table: Any, red_fives: int) -> dict[str, Any]:
+def viewer_result(table: Any, red_fives: int, *, is_ura_known: bool = True) -> dict[str, Any]:
     """Return the result of a TABLE record at KYOKU_END.
 
     ``{"kind", "wins": [{"seat", "loser", "liable", "face", "han", "fu", "yakuman", "limit", "yaku": [name],
     "bonus": [[name, count]], "points", "deltas": [4]}], "tenpai": [seat], "ura": [face], "deltas": [4]}``. ``loser``
-    is the winner for a tsumo, ``liable`` null without pao; ``deltas`` of all wins have no paid riichi sticks.
+    is the winner for a tsumo, ``liable`` null without pao; ``deltas`` of all wins have no paid riichi sticks. Unless
+    ``is_ura_known``, ``ura`` has UNKNOWN tiles, and ``han`` of a win with riichi is null if only its limit is certain.
     """
     wins = [_win(table, w) for w in range(int(table["num_wins"]))]
-    num_ura = shown_ura(table)
+    ura = [face_of_id(int(table["wall"][place]), red_fives) for place in URA_POSITIONS[: shown_ura(table)]]
+    if not is_ura_known:
+        ura = [UNKNOWN] * len(ura)
+        for win in wins:
+            if win["limit"] and not win["yakuman"] and table["riichi"][win["seat"]]:
+                win |= {"han": None, "bonus": [pair for pair in win["bonus"] if pair[0] != _URA_BONUS]}
     return {
         "kind": RESULT_NAMES[int(table["result"])],
         "wins": wins,
         "tenpai": [seat for seat in range(SEATS) if table["tenpai"][seat]],
-        "ura": [face_of_id(int(table["wall"][position]), red_fives) for position in URA_POSITIONS[:num_ura]],
+        "ura": ura,
         "deltas": [int(delta) for delta in table["deltas"]],
     }
 
@@ -346,7 +353,8 @@ class _Deal:
         difference = compare_results(walk.table, log.result, log.is_result_complete)
         if difference:
             raise ValueError(f"{walk.place} contradicts the rules ({difference}): see suphx records verify")
-        result, wall = viewer_result(walk.table, red), _wall(log, walk.table, red)
+        result = viewer_result(walk.table, red, is_ura_known=log.is_ura_known)
+        wall = _wall(log, walk.table, red)
         end_kyoku(walk.tables[0])
         return {
             "name": kyoku_name(log.kyoku, log.honba),
@@ -390,5 +398,6 @@ def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
     num_dora = int(table["num_dora"])
     known = set(range(int(table["next_draw"]))) | set(RINSHAN[: int(table["num_kans"])])
     known |= set(DORA_POSITIONS[:num_dora])
-    known |= set(URA_POSITIONS[: shown_ura(table)])
+    if log.is_ura_known:
+        known |= set(URA_POSITIONS[: shown_ura(table)])
     return [face if place in known else UNKNOWN for place, face in zip(range(NUM_TILES), faces, strict=True)]

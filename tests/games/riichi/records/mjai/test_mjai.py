@@ -288,18 +288,46 @@ def test_a_dora_event_without_a_kan_is_refused() -> None:
         parse_mjai(text_of([*events[:3], dora, *events[3:]]), "x")
 
 
-def test_a_win_with_riichi_without_all_its_ura_indicators_is_set_aside() -> None:
+def test_a_win_with_riichi_without_one_of_its_ura_indicators_is_set_aside() -> None:
     events = events_of(write_mjai(random_game(11)))
-    wins = [event for event in events if event["type"] == "hora" and event["ura_markers"]]
-    assert {len(win["ura_markers"]) for win in wins} == {1, 2, 3}
+    wins = [event for event in events if event["type"] == "hora" and len(event["ura_markers"]) > 1]
+    assert {len(win["ura_markers"]) for win in wins} == {2, 3}
     for win in wins:
         shown = win["ura_markers"]
-        for fewer in ([], shown[:-1]):
-            win["ura_markers"] = fewer
-            refused_as_incomplete(events, f"but the record shows {len(fewer)} ura dora indicators")
-        del win["ura_markers"]
-        refused_as_incomplete(events, "but the record shows 0 ura dora indicators")
+        win["ura_markers"] = shown[:-1]
+        refused_as_incomplete(events, f"{len(shown) - 1} ura dora indicators for {len(shown)} dora indicators")
         win["ura_markers"] = shown
+
+
+@pytest.mark.parametrize("seed", [0, 4, 11])
+def test_ura_indicators_that_a_record_does_not_show_agree_with_its_payments_and_are_unknown(seed: int) -> None:
+    game = random_game(seed)
+    events = events_of(write_mjai(game))
+    log = parse_mjai(text_of(without(events, "ura_markers", "deltas")), "x")
+    assert Replayer().replay(log) == []
+    shown = parse_mjai(write_mjai(game), "x")
+    for kyoku, known in zip(log.kyokus, shown.kyokus, strict=True):
+        assert kyoku.result == known.result
+        assert kyoku.is_ura_known or write_mjai(dataclasses.replace(shown, kyokus=[known])).count('ura_markers":["')
+    assert {kyoku.is_ura_known for kyoku in log.kyokus} == {False, True}
+    unknown = [event for event in events_of(write_mjai(log)) if event["type"] == "hora" and "ura_markers" not in event]
+    assert len(unknown) == sum(not kyoku.is_ura_known for kyoku in log.kyokus)
+    win = next(event for event in events if event.get("ura_markers"))
+    win["deltas"] = [2 * delta for delta in win["deltas"]]
+    del win["ura_markers"]
+    with pytest.raises(RecordError, match="the one before ended with"):
+        parse_mjai(text_of(events), "x")
+
+
+def test_a_payment_that_no_ura_indicator_gives_is_a_difference() -> None:
+    events = events_of(write_mjai(random_game(0)))
+    end = next(index for index, event in enumerate(events) if event.get("ura_markers"))
+    del events[end]["ura_markers"]
+    events[end]["deltas"] = [
+        delta + 100 * sign for delta, sign in zip(events[end]["deltas"], (1, -1, 1, -1), strict=True)
+    ]
+    log = parse_mjai(text_of(events[: end + 2]), "x", is_fragment_allowed=True)
+    assert "deltas" in Replayer().replay(log)[-1].what
 
 
 @pytest.mark.parametrize(

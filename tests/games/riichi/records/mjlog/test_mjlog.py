@@ -335,8 +335,8 @@ MISSING = {
         r'<DORA hai="\d+" ?/>(?=((?!<INIT).)*<RYUUKYOKU)',
         "that of a kan is missing",
     ),
-    "ura dora": (r' doraHaiUra="\d+"', "shows 0 ura dora indicators"),
-    "one of two ura dora": (r'(?<=doraHaiUra="\d{2}),\d+(?=")', "shows 1 ura dora indicators"),
+    "ura dora": (r' doraHaiUra="\d+"', "shows no ura dora indicators"),
+    "one of two ura dora": (r'(?<=doraHaiUra="\d{2}),\d+(?=")', "shows 1 ura dora indicators for 2 dora indicators"),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,8 @@ from suphx.games.riichi.hand.ukeire import count_shanten
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.mjai.mjai import parse_mjai
+from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.view.recorded_decisions import KyokuWalk, Opinions, recorded_decisions
 from suphx.games.riichi.records.view.viewer_decision import discard_lookahead, unseen_tiles
 from suphx.games.riichi.records.view.viewer_game import (
@@ -31,6 +34,7 @@ from suphx.games.riichi.table.action import NUM_ACTIONS, PASS, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import CALLED_FLAG, TABLE
 from suphx.games.riichi.table.tile import NUM_KINDS
+from suphx.games.riichi.table.wall import URA_POSITIONS
 from tests.games.riichi.builders.games import random_game
 
 
@@ -41,6 +45,23 @@ def test_unseen_tiles_are_those_of_ukeire_at_every_decision_of_a_game() -> None:
         expected = np.zeros(NUM_KINDS, np.int8)
         fill_unseen(table, int(table["actor"]), expected)
         assert (unseen_tiles(table, int(table["actor"])) == expected).all()
+
+
+def test_ura_indicators_that_the_record_does_not_show_are_unknown() -> None:
+    text = re.sub(r',"ura_markers":\[[^]]*\]', "", write_mjai(random_game(4)))
+    log = parse_mjai(text, "x")
+    game = viewer_game(log)
+    assert any(deal["result"]["ura"] for deal in game["deals"])
+    num_limits = 0
+    for kyoku, deal in zip(log.kyokus, game["deals"], strict=True):
+        assert set(deal["result"]["ura"]) <= {UNKNOWN}
+        assert {deal["wall"][place] for place in URA_POSITIONS} == {UNKNOWN}
+        for win in deal["result"]["wins"]:
+            is_uncertain = not kyoku.is_ura_known and win["limit"] and not win["yakuman"]
+            assert (win["han"] is None) == bool(is_uncertain)
+            assert not is_uncertain or "ura dora" not in dict(win["bonus"])
+            num_limits += bool(is_uncertain)
+    assert num_limits
 
 
 def test_the_shanten_after_a_discard_is_that_of_the_hand_without_it() -> None:

@@ -13,11 +13,12 @@ function resultContent(deal, isLast) {
 function drawWin(win, deal) {
   const isTsumo = win.seat === win.loser;
   const title = word(isTsumo ? "wins_tsumo" : "wins_ron", { name: seatName(win.seat, deal), loser: seatName(win.loser, deal) });
-  const value = win.yakuman ? word("yakuman_count", { count: win.yakuman }) : word("han_fu", { han: win.han, fu: win.fu });
-  const limit = win.limit && !win.yakuman ? ` · ${word(win.limit)}` : "";
+  const limit = win.limit && !win.yakuman ? word(win.limit) : "";
+  const han = win.han === null ? "" : word("han_fu", { han: win.han, fu: win.fu });
+  const value = win.yakuman ? word("yakuman_count", { count: win.yakuman }) : [han, limit].filter(Boolean).join(" · ");
   const yaku = [...win.yaku.map((name) => yakuName(name)), ...win.bonus.map(([name, count]) => `${word(name)} ${count}`)];
   return el("div", { class: "win" }, el("p", { class: "line" }, el("b", {}, title), " ", tile(win.face)),
-    el("p", {}, `${value}${limit} · `, el("b", {}, word("points", { count: points(win.points) }))),
+    el("p", {}, `${value} · `, el("b", {}, word("points", { count: points(win.points) }))),
     el("ul", { class: "yaku" }, yaku.map((name) => el("li", {}, name))),
     win.liable === null ? null : el("p", { class: "soft" }, word("liable", { name: seatName(win.liable, deal) })));
 }
