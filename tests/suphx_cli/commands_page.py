@@ -74,6 +74,7 @@ JSON_KEYS = {
     "runs compare": "runs[] settings metrics",
     "runs replay": "games[wall,agents[],places[],is_same] differences records",
     "runs stop": "run_id state outcome",
+    "runs send": "run_id sent",
     "runs delete": "deleted[] freed_bytes deleted_in_mlflow[]",
     "ui": "url",
     "play": "url",

@@ -1,4 +1,4 @@
-"""``suphx runs list | show | compare | replay | stop | delete``: the runs in the folder of runs."""
+"""``suphx runs list | show | compare | replay | stop | send | delete``: the runs in the folder of runs."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx runs replay nightly-4a5b6c7d8e --wall 3 --to games",
             "suphx runs replay doudizhu_tournament-9e8d7c6b5a --deck 3 --to games",
             "suphx runs stop laptop-1f2e3d4c5b",
+            "suphx runs send laptop-1f2e3d4c5b",
             "suphx runs delete laptop-1f2e3d4c5b",
         ),
     )
@@ -65,6 +66,16 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     compare.set_defaults(execute=execute_compare)
 
     replay, stop = _add_replay(verbs, options), _add_stop(verbs, options)
+    send = verbs.add_parser(
+        "send",
+        parents=[options],
+        help="send to MLflow what waits for it, or what it has refused",
+        description="Send to MLflow what it has not got of a run: messages that wait since an outage, and those that "
+        "it has refused, for example because of a fault of the server that is fixed now. Exit code 1: it does not take "
+        "all.",
+    )
+    send.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    send.set_defaults(execute=execute_send)
     delete = verbs.add_parser(
         "delete",
         parents=[options],
@@ -76,7 +87,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
     delete.set_defaults(execute=execute_delete)
-    for each in (listing, show, compare, replay, stop, delete):
+    for each in (listing, show, compare, replay, stop, send, delete):
         add_runs(each)
 
 
@@ -289,6 +300,26 @@ _NOT_SAVED: Mapping[StopOutcome | None, str] = {
     "unsaved": "is still saving: repeat the command to wait longer, or end it with kill -9, without saving",
 }
 """How a request to stop can end without what was asked for; {run}: the id of the run."""
+
+
+def execute_send(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Send what MLflow has not got; ValueError if it does not take all, OSError if it is away or the run is running."""
+    from suphx_pipelines.runs.run_list import find_run_folder
+    from suphx_platform.console.table_text import count_text
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    folder = find_run_folder(args.runs, args.run).resolve()
+    with console.activity("sending messages to MLflow"):
+        number, left = TrackingStore(folder.parent).send_refused(folder.name)
+    if left:
+        raise ValueError(
+            f"MLflow has not taken {left} of {count_text(number, 'message')} of {folder.name}, which are kept: the "
+            "warnings above give the reasons"
+        )
+    if console.is_json:
+        return {"run_id": folder.name, "sent": number}
+    console.line(f"{count_text(number, 'message')} of {folder.name} sent to MLflow")
+    return None
 
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

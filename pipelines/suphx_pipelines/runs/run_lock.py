@@ -9,8 +9,8 @@ import errno
 import fcntl
 import os
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LOCK_FILE = "lock"
@@ -18,8 +18,12 @@ _FLOCK = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, proces
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the run in ``folder`` for this process; ValueError if another one has it, or if it cannot be locked."""
+def locked(folder: Path) -> Iterator[Callable[[], None]]:
+    """Hold the run in ``folder`` for this process; ValueError if another one has it, or if it cannot be locked.
+
+    Yields a check that raises ValueError if the folder has been moved or deleted since: paths below it would create a
+    part of it again, without its lock and its recipe.
+    """
     with (folder / LOCK_FILE).open("a+", encoding="ascii") as file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -29,15 +33,38 @@ def locked(folder: Path) -> Iterator[None]:
                     f"{folder} cannot be locked ({error.strerror}): with --runs, name a folder on a file system "
                     "that has POSIX locks"
                 ) from error
-            file.seek(0)
-            owner = file.read().strip() or "unknown"
-            raise ValueError(
-                f"{folder} is being run by process {owner}: wait for it, or stop it with suphx runs stop {folder.name}"
-            ) from error
+            raise _held(folder) from error
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
-        yield
+        mine = os.fstat(file.fileno())
+
+        def check_place() -> None:
+            with suppress(FileNotFoundError):
+                if os.path.samestat(mine, (folder / LOCK_FILE).stat()):
+                    return
+            raise ValueError(
+                f"{folder} has been moved or deleted while the run worked in it: put it back, and repeat the command, "
+                "which continues from the last save"
+            )
+
+        yield check_place
+
+
+def check_free(folder: Path) -> None:
+    """Raise ValueError if another process works on the run in ``folder``; as ``is_locked``, never for an own run."""
+    is_free = True
+    with suppress(OSError):  # such as of a file system without locks: ``locked`` says so
+        is_free = not is_locked(folder)
+    if not is_free:
+        raise _held(folder)
+
+
+def _held(folder: Path) -> ValueError:
+    owner = (folder / LOCK_FILE).read_text(encoding="ascii").strip() or "unknown"
+    return ValueError(
+        f"{folder} is being run by process {owner}: wait for it, or stop it with suphx runs stop {folder.name}"
+    )
 
 
 def is_locked(folder: Path) -> bool:

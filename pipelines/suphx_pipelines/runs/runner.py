@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.provenance import digest_file, digest_files, digest_json, git_commit
@@ -41,7 +41,7 @@ from suphx_pipelines.recipe.recipe_heading import check_name
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_attempt import RunAttempt
 from suphx_pipelines.runs.run_id import derived_run_id
-from suphx_pipelines.runs.run_lock import locked
+from suphx_pipelines.runs.run_lock import check_free, locked
 from suphx_pipelines.runs.run_origin import (
     ORIGIN_FOLDER,
     PROVENANCE_FILE,
@@ -65,6 +65,8 @@ from suphx_platform.tracking.tracking_ui import known_address
 
 if TYPE_CHECKING:
     from suphx_pipelines.summary.verdict import Verdict
+
+P = ParamSpec("P")
 
 StageStatus = Literal["finished", "kept", "reused"]
 _STATUS_WORDS = {"kept": "already finished", "reused": "result of another run reused"}
@@ -165,6 +167,10 @@ class Runner(Generic[R]):
         self._on_code_change = on_code_change
         self._max_wait_hours = max_wait_hours
         self._plan: Mapping[str, PlannedStage] = {}
+        self._check_place: Callable[[], None] = lambda: None
+        """Raises ValueError if the run's folder is no longer where it was when it was locked."""
+        self._tracked: set[str] | None = None
+        """Keys of the stages that MLflow has; None if that is not known."""
 
     def run(self) -> RunResult:
         """Finish every stage in order.
@@ -177,6 +183,7 @@ class Runner(Generic[R]):
             return self._run()
 
     def _run(self) -> RunResult:
+        check_free(self.folder)  # before anything slow; it is locked when it is certain that the run begins
         store = TrackingStore(self._runs)
         with self._console.activity("opening the MLflow store"):
             wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
@@ -185,7 +192,7 @@ class Runner(Generic[R]):
         elif self._can_be_named and not self.folder.exists():
             self._tell_of_equal_run()
         self.folder.mkdir(parents=True, exist_ok=True)
-        with locked(self.folder), self._attempt:  # a pod waits for the lock before it ends
+        with locked(self.folder) as self._check_place, self._attempt:  # a pod waits for the lock before it ends
             planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
             plan = partial(planner.plan, self._stages)  # writes nothing, so it may be tried again
             self._plan = wait_for_services(plan, self._max_wait_hours, self._console)
@@ -253,6 +260,7 @@ class Runner(Generic[R]):
             else:
                 self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
             show_plan(self._plan, self._console)
+            self._tracked = self._tracked_stages(store, tracker)
             self._attempt.begin()
             self._keep_origin(tracker)
             if self._get_ready is not None:
@@ -271,6 +279,12 @@ class Runner(Generic[R]):
                 page.add_verdict(result.verdict)
         result.warnings = tuple(journal.summary.warnings)
         return result
+
+    def _tracked_stages(self, store: TrackingStore, tracker: Tracker) -> set[str] | None:
+        if not tracker.is_continued and any(planned.is_finished for planned in self._plan.values()):
+            with suppress(TrackingError):  # it is away
+                return store.stage_keys(self.run_id)
+        return None
 
     def _begun(self, store: TrackingStore, journal: RunJournal) -> float:
         """Return when the run was begun, on this machine or another one, in seconds since 1970."""
@@ -293,8 +307,13 @@ class Runner(Generic[R]):
     def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal, page: RunPage) -> None:
         for number, stage in enumerate(self._stages, 1):
             started = time.monotonic()
+            self._check_place()
             with journal.stage(stage.name):
-                status, done = self._finish(stage, self._plan[stage.name], tracker)
+                try:
+                    status, done = self._finish(stage, self._plan[stage.name], tracker)
+                except OSError:
+                    self._check_place()  # if it is not there, this explains the error better
+                    raise
             seconds = round(time.monotonic() - started, 3)
             warnings = self._warnings(stage.name)
             journal.end_stage(stage.name, status, warnings)
@@ -323,19 +342,33 @@ class Runner(Generic[R]):
         done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
+            key = self._tracking_key(stage, done.digest)
+            if self._tracked is not None and key not in self._tracked:  # as after a start of it with an empty database
+                with parent.start(stage.name, key=key, tags=_tags(), params=flatten(done.inputs)) as tracker:
+                    tracker.describe(stage_note(stage.name, self.run_id))
+                    self._track_result(stage, done, tracker)
             return "kept", done
-        key = f"{self.run_id}/{stage.name}/{plan.digest[:16]}"
+        key = self._tracking_key(stage, plan.digest)
         with parent.start(stage.name, key=key, tags=_tags(), params=flatten(plan.inputs)) as tracker:
             tracker.describe(stage_note(stage.name, self.run_id))
             reused = self._reuse(stage, plan)
             done = reused or self._work(stage, plan, tracker)
+            self._check_place()
             with self._console.activity(f"{stage.name}: saving"):
-                tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
-                for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
-                    tracker.log_artifact(path)
+                self._track_result(stage, done, tracker)
         write_done(folder, done)
         self._storage.keep(stage.name, folder, FINISHED)
         return "finished" if reused is None else "reused", done
+
+    def _tracking_key(self, stage: Stage[R], digest: str) -> str:
+        return f"{self.run_id}/{stage.name}/{digest[:16]}"
+
+    def _track_result(self, stage: Stage[R], done: Done, tracker: Tracker) -> None:
+        """Track what a stage has finished, in its folder."""
+        folder = self.folder / stage.name
+        tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
+        for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
+            tracker.log_artifact(path)
 
     def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
         """Copy the result that another run has made with the same inputs, if there is one."""
@@ -370,8 +403,10 @@ class Runner(Generic[R]):
             console=self._console,
             seed=stage_seed(self._recipe.seed, stage.name),
             storage_name=self._storage.name(stage.name),
-            keep=partial(self._storage.keep, stage.name, folder),
-            keep_best=partial(self._storage.keep_best, stage.name) if self._storage.keeps_best() else None,
+            keep=self._in_place(partial(self._storage.keep, stage.name, folder)),
+            keep_best=(
+                self._in_place(partial(self._storage.keep_best, stage.name)) if self._storage.keeps_best() else None
+            ),
             storage_figures=self._storage.figures,
         )
         started = time.monotonic()
@@ -379,6 +414,15 @@ class Runner(Generic[R]):
         metrics = stage.run(context)
         seconds = round(time.monotonic() - started, 3)
         return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
+
+    def _in_place(self, keep: Callable[P, None]) -> Callable[P, None]:
+        """Return ``keep``, which raises ValueError if the run's folder has been moved."""
+
+        def kept(*arguments: P.args, **options: P.kwargs) -> None:
+            self._check_place()
+            keep(*arguments, **options)
+
+        return kept
 
     def _drop_dependents(self, stage: Stage[R]) -> None:
         """Remove the results that were made from an earlier result of a stage, which somebody has deleted."""

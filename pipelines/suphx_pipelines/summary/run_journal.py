@@ -132,15 +132,13 @@ class RunJournal:
             try:
                 with self._refreshed():
                     yield
-            except KeyboardInterrupt:
-                self._end("interrupted")
-                raise
             except BaseException as error:
-                if is_lost_output(error):
-                    self._end("interrupted")
-                else:
-                    text = without_credentials(" ".join(str(error).split()))
-                    self._end("failed", text or type(error).__name__)
+                with suppress(OSError):  # such as a folder that is gone: what has ended the run is more important
+                    if isinstance(error, KeyboardInterrupt) or is_lost_output(error):
+                        self._end("interrupted")
+                    else:
+                        text = without_credentials(" ".join(str(error).split()))
+                        self._end("failed", text or type(error).__name__)
                 raise
             self._end("finished")
 

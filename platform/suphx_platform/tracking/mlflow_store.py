@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 KEY_TAG = "suphx.key"
+_PROBE_TAG = "suphx.checked"
 NOTE_TAG = "mlflow.note.content"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _DATABASE = "mlflow.db"
@@ -96,6 +97,15 @@ class MlflowStore:
         """Check that MLflow answers; TrackingError within seconds if it does not."""
         with self.call(FIRST):
             self.client.search_experiments(max_results=1)
+
+    def reach_to_write(self) -> None:
+        """Check that MLflow takes a small change, of a tag of the experiment; TrackingError if it does not."""
+        with self.call():
+            self.client.set_experiment_tag(self.experiment_id(), _PROBE_TAG, str(time.time_ns()))
+
+    def forget_experiment(self) -> None:
+        """Look for the experiment again at its next use: the store may have been replaced by an empty one."""
+        self._experiment = None
 
     def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
         """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
@@ -214,6 +224,11 @@ class MlflowStore:
             for each in every:
                 self.client.delete_run(each.info.run_id)
         return len(every)
+
+    def stage_keys(self, key: str) -> set[str]:
+        """Return the keys of the stages of the run with this ``key``."""
+        run = self.find(key)
+        return {each.data.tags.get(KEY_TAG, "") for each in (() if run is None else self._nested(run))}
 
     def _nested(self, run: Run) -> list[Run]:
         """Return the stages of a run, the oldest first."""

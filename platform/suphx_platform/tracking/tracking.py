@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.messages.message_log import Message
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
 from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
 from suphx_platform.tracking.tracking_outbox import CLOSE_SECONDS, STOP_SECONDS, Outbox
@@ -48,11 +49,16 @@ class Tracker:
             raise TrackingError(f"MLflow has refused the run {self._key}: its warning says why")
         return self.store.run_ids[self._key]
 
+    @property
+    def is_continued(self) -> bool:
+        """Whether MLflow had messages to get from an earlier start when this one began."""
+        return self._outbox.is_continued
+
     def start(
         self, name: str, *, key: str, tags: Mapping[str, str] | None = None, params: Mapping[str, object] | None = None
     ) -> Tracker:
         """Start, or continue, the run with this ``key`` nested in this one; ``params`` as for TrackingStore."""
-        begin(self._outbox, name, key=key, tags=tags, params=params, parent=self._key)
+        self._outbox.put(begin_message(name, key=key, tags=tags, params=params, parent=self._key))
         return Tracker(self.store, self._outbox, key, parent=self)
 
     def resume(self) -> None:
@@ -114,19 +120,18 @@ class Tracker:
         self._outbox.put({"do": what, "key": self._key, **values})
 
 
-def begin(
-    outbox: Outbox,
+def begin_message(
     name: str,
     *,
     key: str,
     tags: Mapping[str, str] | None,
     params: Mapping[str, object] | None,
     parent: str | None = None,
-) -> None:
-    """Have a run started, or continued, when MLflow takes the call."""
+) -> Message:
+    """Return the message that has a run started, or continued."""
     texts = {parameter: str(value) for parameter, value in (params or {}).items()}
     run = {"name": name, "tags": dict(tags or {}), "params": texts, "parent": parent}
-    outbox.put({"do": "begin", "key": key, **run})
+    return {"do": "begin", "key": key, **run}
 
 
 class TrackingStore(MlflowStore):
@@ -145,13 +150,13 @@ class TrackingStore(MlflowStore):
         ``params`` are logged, long values cut. Raises ValueError, with nothing changed, if that run has others, and
         TrackingError if MLflow does not answer, unless the run has messages that wait for it.
         """
-        is_there = self.check(key)
+        is_there, message = self.check(key), begin_message(name, key=key, tags=tags, params=params)
         if is_there:
-            self.run_ids[key] = self.begin(name, key=key, tags=tags or {}, params=params or {})
-        outbox = Outbox(self._queue(key), send=self._calls.send)
+            self._calls.begin(message)
+        outbox = self._outbox(key)
         self._outboxes.append(outbox)
         if outbox.is_continued or not is_there:  # after what an earlier start has left, which may end the run
-            begin(outbox, name, key=key, tags=tags, params=params)
+            outbox.put(message)
         return Tracker(self, outbox, key)
 
     def check(self, key: str) -> bool:
@@ -171,7 +176,25 @@ class TrackingStore(MlflowStore):
     def send_left(self, key: str) -> None:
         """Send what a killed process has left for the run with this ``key``, as far as MLflow takes it."""
         if self.has_left(key):
-            Outbox(self._queue(key), send=self._calls.send).close()
+            self._outbox(key).close()
+
+    def send_refused(self, key: str) -> tuple[int, int]:
+        """Send what MLflow has not got of the run with this ``key``, also what it has refused before.
+
+        Returns how many messages there were, and how many it has not taken now either. TrackingError if MLflow does
+        not answer, OSError if a process works on the run.
+        """
+        if not self.has_left(key):
+            return 0, 0
+        self.reach()
+        outbox = self._outbox(key)
+        outbox.put_refused()
+        number = outbox.num_waiting
+        outbox.close()
+        return number, outbox.num_left
+
+    def _outbox(self, key: str) -> Outbox:
+        return Outbox(self._queue(key), send=self._calls.send, probe=self.reach_to_write)
 
     def _queue(self, key: str) -> Path:
         return self.folder / key / _QUEUE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +13,8 @@ from suphx_platform.tracking.client.mlflow_call import FILES
 from suphx_platform.tracking.messages.message_log import Message
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
+_logger = logging.getLogger(__name__)
+
 
 class TrackingCalls:
     """Makes the calls of messages for one store. A run is known by its key; ``run_ids`` has MLflow's ids so far."""
@@ -18,17 +22,46 @@ class TrackingCalls:
     def __init__(self, store: MlflowStore) -> None:
         self._store = store
         self.run_ids: dict[str, str] = {}
+        self._begun: dict[str, Message] = {}
+        """By key: how runs were begun."""
+        self._lock = threading.Lock()
         self._steps: dict[str, tuple[int, dict[str, int]]] = {}
 
     def send(self, messages: Sequence[Message]) -> None:
         """Make one call for messages that belong together.
 
-        TrackingError if MLflow does not take it now; ValueError or MlflowException if it never will.
+        A run that MLflow has lost, as after a start with an empty database, is begun again. TrackingError if MLflow
+        does not take the call now; ValueError or MlflowException if it never will.
         """
+        from mlflow.exceptions import MlflowException
+
+        key = messages[0].get("key", "")
+        run_id = self.run_ids.get(key)
+        try:
+            self._call(messages)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_DOES_NOT_EXIST" or key not in self._begun:
+                raise
+            with self._lock:  # two threads send
+                if self.run_ids.get(key) == run_id:
+                    self._begin_again(key)
+            self._call(messages)
+
+    def _begin_again(self, key: str) -> None:
+        """Begin a run, and first those that it is nested in, as if nothing were known of them."""
+        self._store.forget_experiment()
+        message = self._begun[key]
+        if message["parent"] in self._begun:
+            self._begin_again(message["parent"])
+        self._steps.pop(key, None)
+        self.begin(message)
+        _logger.warning("MLflow did not have the run %s any more, and has it again from here on", key)
+
+    def _call(self, messages: Sequence[Message]) -> None:
         first = messages[0]
         match first["do"]:
             case "begin":
-                self._begin(first)
+                self.begin(first)
             case "metrics":
                 run_id = self._run_id(first["key"])
                 last = self._last_steps(first["key"], first["sitting"]) if "sitting" in first else {}
@@ -51,7 +84,10 @@ class TrackingCalls:
         if key not in self.run_ids:
             found = self._store.find(key)
             if found is None:
-                raise ValueError(f"MLflow has no run with the key {key}: it was deleted there, or refused")
+                raise ValueError(
+                    f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "
+                    "it begins it again"
+                )
             self.run_ids[key] = found.info.run_id
         return self.run_ids[key]
 
@@ -65,11 +101,13 @@ class TrackingCalls:
             self._steps[key] = sitting, steps
         return steps
 
-    def _begin(self, message: Message) -> None:
+    def begin(self, message: Message) -> None:
+        """Make the call of a message that starts a run, or continues it; errors as of ``send``."""
         tags = dict(message["tags"])
         if message["parent"] is not None:
             tags["mlflow.parentRunId"] = self._run_id(message["parent"])
         key = message["key"]
+        self._begun[key] = message
         self.run_ids[key] = self._store.begin(message["name"], key=key, tags=tags, params=message["params"])
 
     def _log_metrics(self, run_id: str, entries: Sequence[Sequence[Any]]) -> None:

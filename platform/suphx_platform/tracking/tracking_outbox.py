@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_admission import MessageAdmission
 from suphx_platform.tracking.messages.message_lane import MessageLane
-from suphx_platform.tracking.messages.message_log import MAX_BYTES, Message, MessageLog
+from suphx_platform.tracking.messages.message_log import MAX_BYTES, Message, MessageLog, parse_message
 
 CLOSE_SECONDS, STOP_SECONDS = 300.0, 60.0
 """How long the end of a run waits for MLflow at most, and that of a run that was asked to stop: its pod has little
@@ -43,8 +44,17 @@ class Outbox:
     of files when all messages before it were sent.
     """
 
-    def __init__(self, folder: Path, *, send: Callable[[Sequence[Message]], None], max_bytes: int = MAX_BYTES) -> None:
-        """``send`` makes the calls of messages: see MessageLane. OSError if another process has the folder.
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        send: Callable[[Sequence[Message]], None],
+        probe: Callable[[], None] | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        """``send`` makes the calls of messages, ``probe`` a small one: see MessageLane.
+
+        OSError if another process has the folder.
 
         ``max_bytes``: of messages that wait (the nearer they come to it, the fewer points of curves are kept), and of
         refused ones.
@@ -64,7 +74,9 @@ class Outbox:
             _logger.warning("sending %s that MLflow has not got from an earlier start", count_text(left, "message"))
         calls, files = self._logs
         self._files = MessageLane(files, send=send, set_aside=self._set_aside, is_ordered=False)
-        self._calls = MessageLane(calls, send=self._call, set_aside=self._set_aside, joined=joined_metrics)
+        self._calls = MessageLane(
+            calls, send=self._call, set_aside=self._set_aside, joined=joined_metrics, apart=apart_metrics, probe=probe
+        )
         self._admission = MessageAdmission(self._calls.put, lambda: self._calls.fill, folder)
         self._lock = threading.Lock()
 
@@ -72,6 +84,26 @@ class Outbox:
         """Have a message sent. Only points of curves are left out, with a warning, when the queue is full."""
         with self._lock:
             self._admission.put(message)
+
+    def put_refused(self) -> None:
+        """Have what MLflow has refused sent again, before anything else is put. A kill meanwhile sends it twice."""
+        path = self._folder / _REFUSED
+        if path.is_file():
+            for line in path.read_bytes().splitlines():
+                message = parse_message(line)
+                # Its run has gone on since: what is known of its last steps does not count.
+                self.put({name: value for name, value in message.items() if name not in ("error", "tries", "sitting")})
+            path.unlink()
+
+    @property
+    def num_waiting(self) -> int:
+        """Messages that MLflow has not got yet."""
+        return sum(map(len, self._logs)) + len(self._admission)
+
+    @property
+    def num_left(self) -> int:
+        """Messages that MLflow has not taken: that wait after ``close``, and that it has refused."""
+        return self.num_waiting + self._num_refused
 
     def flush(self, *, files: bool = True) -> None:
         """Wait until all messages, or all but ``files``, are sent; TrackingError if MLflow does not take them now."""
@@ -85,7 +117,7 @@ class Outbox:
         """Return what is watched: messages that wait, and for how long MLflow has taken nothing."""
         lanes = (self._calls, self._files)
         return {
-            "tracking_waiting": float(sum(map(len, lanes)) + len(self._admission)),
+            "tracking_waiting": float(self.num_waiting),
             "tracking_outage_seconds": max(lane.away_seconds for lane in lanes),
         }
 
@@ -130,7 +162,7 @@ class Outbox:
         """Note a message that MLflow has refused for good, if there is room for it."""
         self._num_refused += 1
         path = self._folder / _REFUSED
-        kept = f"kept in {path}"
+        kept = f"kept in {path}: suphx runs send {message.get('key', '').partition('/')[0]} sends it again"
         try:
             with path.open("a", encoding="utf-8") as file:
                 if file.tell() >= self._max_bytes:
@@ -140,7 +172,8 @@ class Outbox:
         except OSError as full:
             kept = f"lost: {full}"
         if self._num_refused <= _MAX_REFUSED_SHOWN:
-            about = message.get("path") or message.get("do")
+            names = sorted({entry[0] for entry in _entries(message)})
+            about = message.get("path") or " ".join((str(message.get("do")), ", ".join(names))).strip()
             _logger.warning("MLflow has refused %s of %s: %s (%s)", about, message.get("key"), error, kept)
         if self._num_refused == _MAX_REFUSED_SHOWN:
             _logger.warning("further messages that MLflow refuses are counted at the end")
@@ -160,3 +193,23 @@ def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:
         if count and entries > _MAX_METRICS:
             return count
     return len(messages)
+
+
+def apart_metrics(messages: Sequence[Message]) -> list[Message]:
+    """Return a message for each metric of ``messages``, which one call can take; other messages as they are."""
+    entries: dict[str, list[Any]] = {}
+    for message in messages:
+        for entry in _entries(message):
+            entries.setdefault(entry[0], []).append(entry)
+    if len(entries) <= 1:
+        return list(messages)
+    return [{**messages[0], "metrics": own} for own in entries.values()]
+
+
+def _entries(message: Message) -> list[list[Any]]:
+    """Return the points of metrics, which begin with their names; nothing of another or a damaged message."""
+    found = message.get("metrics")
+    is_whole = isinstance(found, list) and all(
+        isinstance(each, list) and each and isinstance(each[0], str) for each in found
+    )
+    return found if is_whole and message["do"] == "metrics" else []

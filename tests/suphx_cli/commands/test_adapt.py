@@ -24,7 +24,7 @@ from suphx_platform.agents import adaptation_experiment
 from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.tracking import TrackingStore, begin
+from suphx_platform.tracking.tracking import TrackingStore, begin_message
 from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.models.random_nets import EXPERT_8_DAN, small_predictor
 
@@ -111,7 +111,7 @@ def test_the_same_command_continues_its_run_and_sends_what_waits(agent: Path, tm
         raise TrackingError("MLflow is away")
 
     with closing(Outbox(runs / key / ".mlflow-queue", send=away)) as outbox:
-        begin(outbox, "adapt", key=key, tags=None, params={"seed": 0})
+        outbox.put(begin_message("adapt", key=key, tags=None, params={"seed": 0}))
         outbox.put({"do": "tags", "key": key, "tags": {"left": "by the first"}})
     ids = [adapt(agent, "--workers", workers, "--runs", str(runs))["run_id"] for workers in ("1", "2")]
     assert ids[0] == ids[1]

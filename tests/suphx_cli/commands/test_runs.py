@@ -196,6 +196,20 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
     assert TrackingStore(runs).names() == ["laptop-2"]
 
 
+def test_what_mlflow_has_refused_is_sent_again(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    point = {"do": "metrics", "key": "laptop-1", "metrics": [["loss", 2.0, 7, 1]], "error": "status 500"}
+    queue = runs / "laptop-1" / ".mlflow-queue"
+    queue.mkdir()
+    (queue / "refused.jsonl").write_text(f"{json.dumps(point)}\n")
+    assert cli.main(["runs", "send", "laptop-1", "--runs", str(runs)]) == 1
+    assert "has not taken 1 of 1 message of laptop-1, which are kept" in " ".join(capsys.readouterr().err.split())
+    store = TrackingStore(runs)
+    store.begin("laptop-1", key="laptop-1", tags={}, params={})
+    assert answer(runs, capsys, "send", "laptop-1") == {"run_id": "laptop-1", "sent": 1}
+    assert store.newest_metrics("laptop-1") == {"loss": 2.0}
+    assert lines(runs, capsys, "send", "laptop-1") == ["0 messages of laptop-1 sent to MLflow"]
+
+
 def test_figures_in_another_store_are_kept(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.runs.run_list import list_runs
@@ -24,6 +25,7 @@ from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.runs.run_folder import HOLD
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
 from tests.suphx_pipelines.runs.small_run import (
     STAGES,
@@ -33,6 +35,7 @@ from tests.suphx_pipelines.runs.small_run import (
     SmallRecipe,
     small_runner,
 )
+from tests.suphx_platform.tracking.empty_database import forget_everything
 
 PROGRAM = Path(__file__).with_name("small_run.py")
 ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1, "power 3": 1, "total": 1}
@@ -457,3 +460,52 @@ def test_the_verdict_is_found_from_the_metrics_of_all_stages(runs: Path) -> None
     summary = RunSummary.read(result.folder)
     assert summary is not None
     assert (summary.verdict, summary.outcome) == ("The total is 294.", "better")
+
+
+@pytest.mark.parametrize("ends_with", ["nothing", "keep", "file"])
+def test_a_run_whose_folder_is_moved_ends_and_makes_no_part_of_it_again(
+    ends_with: str, runs: Path, tmp_path: Path
+) -> None:
+    def move(context: Context) -> dict[str, float]:
+        context.folder.parent.rename(tmp_path / "moved")
+        if ends_with == "keep":
+            context.keep(1)
+        if ends_with == "file":
+            write_json(context.folder / "state.json", {})
+        return {}
+
+    stages = (Stage(name="a", run=lambda _: {}), Stage(name="b", run=move), Stage(name="c", run=move))
+    runner = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
+    with pytest.raises(ValueError, match="has been moved or deleted while the run worked in it: put it back"):
+        runner.run()
+    assert not runner.folder.exists()
+    assert (tmp_path / "moved" / "a" / "done.json").is_file()
+    assert not (tmp_path / "moved" / "b" / "done.json").exists()
+
+
+def test_a_second_command_for_a_run_asks_no_service(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = small_runner(runs)
+    runner.folder.mkdir(parents=True)
+    monkeypatch.setattr(Runner, "_reach", lambda *_: pytest.fail("MLflow was asked"))
+    command = [sys.executable, "-c", HOLD, str(runner.folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(ValueError, match=f"is being run by process {process.pid}: wait for it, or stop it"):
+            runner.run()
+        process.kill()
+
+
+def test_a_finished_run_that_mlflow_has_lost_is_tracked_again(runs: Path) -> None:
+    first = small_runner(runs).run()
+    forget_everything(runs)
+    again = small_runner(runs).run()
+    assert again.was_finished
+    figures = TrackingStore(runs).newest_metrics(first.run_id)
+    assert {"count": 4.0, "files": 4.0, "total": 294.0, "warnings": 0.0}.items() <= figures.items()
+    assert len(list((runs / "artifacts").rglob("total.json"))) == 2
+    assert {name for name, status, is_nested in tracked_runs(runs) if status == "FINISHED" and is_nested} == {
+        "numbers", "powers", "total",
+    }  # fmt: skip
+    small_runner(runs).run()
+    assert len(tracked_runs(runs)) == 4, "once"

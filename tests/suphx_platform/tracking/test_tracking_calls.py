@@ -6,13 +6,20 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mlflow.entities import Metric
+from mlflow.exceptions import MlflowException
+from mlflow.protos.databricks_pb2 import INTERNAL_ERROR
 
+from suphx_platform.tracking.messages import message_lane
 from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_calls import TrackingCalls
+from tests.suphx_platform.tracking.empty_database import forget_everything
 
 RUN_WITHOUT_MLFLOW = """
 import sys, time
@@ -79,7 +86,65 @@ def test_what_mlflow_refuses_is_kept_and_the_rest_arrives(runs: Path, caplog: py
     assert store.newest_metrics("one") == {"loss": 2.0}
     (refused,) = (runs / "one" / ".mlflow-queue" / "refused.jsonl").read_text().splitlines()
     assert "deleted" in json.loads(refused)["error"]
-    assert "MLflow has refused metrics of one/stage/1" in caplog.text
+    assert "MLflow has refused metrics loss of one/stage/1" in caplog.text
+
+
+def test_a_metric_that_mlflow_never_takes_costs_no_other_point_and_is_sent_again_on_request(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_lane, "_FIRST_PAUSE_SECONDS", 0.001)
+
+    def store_of_server(is_faulty: bool) -> TrackingStore:
+        store = TrackingStore(runs)
+        log_batch = store.client.log_batch
+
+        def log(run_id: str, metrics: Sequence[Metric] = (), **others: Any) -> None:
+            if is_faulty and any(metric.key == "bad" for metric in metrics):
+                raise MlflowException("status 500", INTERNAL_ERROR)
+            log_batch(run_id, metrics=metrics, **others)
+
+        store.client.log_batch = log  # type: ignore[method-assign]
+        return store
+
+    for sitting in range(2):
+        with closing(store_of_server(True)) as store, store.start("a", key="one") as tracker:
+            if sitting:
+                tracker.resume()
+            for step in range(20 * sitting, 20 * sitting + 20):
+                tracker.log_metrics({"good": 1.0, "bad": float(step)}, step=step)
+    run = store.find("one")
+    assert run is not None
+    assert run.info.status == "FINISHED"
+    assert len(store.client.get_metric_history(run.info.run_id, "good")) == 40
+    number, left = store_of_server(True).send_refused("one")
+    assert number == left > 0
+    assert store_of_server(False).send_refused("one") == (left, 0)
+    history = store.client.get_metric_history(run.info.run_id, "bad")
+    assert sorted(entry.value for entry in history) == list(range(40))
+    assert store.send_refused("one") == (0, 0)
+
+
+def test_a_run_that_mlflow_has_lost_is_begun_again_with_its_stages(runs: Path) -> None:
+    settings = {"params": {"depth": 2}, "tags": {"colour": "blue"}}
+    with (
+        closing(TrackingStore(runs)) as store,
+        store.start("a", key="one", params={"rate": 0.1}) as tracker,
+        tracker.start("stage", key="one/stage/1", **settings) as stage,  # type: ignore[arg-type]
+    ):
+        stage.log_metrics({"loss": 2.0}, step=1)
+        stage.flush()
+        forget_everything(runs)
+        stage.log_metrics({"loss": 1.0}, step=2)
+        stage.log_artifact(Path(__file__))
+    run, nested = store.find("one"), store.find("one/stage/1")
+    assert run is not None
+    assert nested is not None
+    assert (run.data.params, run.info.status) == ({"rate": "0.1"}, "FINISHED")
+    assert nested.data.params == {"depth": "2"}
+    assert (nested.data.tags["colour"], nested.data.tags["mlflow.parentRunId"]) == ("blue", run.info.run_id)
+    assert (nested.data.metrics, nested.info.status) == ({"loss": 1.0}, "FINISHED")
+    assert len(store.client.list_artifacts(nested.info.run_id)) == 1
+    assert not (runs / "one").exists(), "nothing was refused"
 
 
 def test_steps_that_a_resumed_run_repeats_are_in_mlflow_once(runs: Path) -> None:

@@ -68,6 +68,11 @@ def file(number: int) -> dict[str, Any]:
     return {"do": "artifact", "key": "run", "number": number, "path": f"file {number}"}
 
 
+def refused(folder: Path) -> list[dict[str, Any]]:
+    path = folder / "refused.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+
+
 def wait_until(is_so: Callable[[], bool]) -> None:
     end = time.monotonic() + 60
     while not is_so():
@@ -166,9 +171,11 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(
     place.is_open.set()
     outbox.close()
     assert place.heard == [0, 1, 3, 4, 5, 6, 8]
-    refused = [json.loads(line) for line in (folder / "refused.jsonl").read_text().splitlines()]
-    assert [(each["number"], each["error"]) for each in refused] == [(2, "no such metric"), (7, "no such metric")]
-    assert caplog.text.count("MLflow has refused metrics of run: no such metric (kept in") == 2
+    assert [(each["number"], each["error"]) for each in refused(folder)] == [
+        (2, "no such metric"),
+        (7, "no such metric"),
+    ]
+    assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (kept in") == 2
     Outbox(folder, send=place.take).close()
     assert (folder / "refused.jsonl").is_file(), "it is kept, also when the run goes on and ends"
 
@@ -186,7 +193,10 @@ def test_what_is_refused_does_not_fill_the_disk(place: Place, folder: Path, capl
     assert f"MLflow has refused 200 messages: {folder / 'refused.jsonl'} has {len(kept)} of them" in caplog.text
 
 
-def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place, folder: Path) -> None:
+def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(
+    place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_lane, "_MAX_TRIES", 1_000_000)
     place.away = {"bad"}
     outbox = Outbox(folder, send=place.take)
     outbox.put(point(0))
@@ -200,6 +210,87 @@ def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: 
     place.away.clear()
     outbox.close()
     assert set(place.heard) == {0, "bad", 2, 3, 12, 13}
+
+
+def test_a_file_that_is_never_taken_is_set_aside_when_others_are_taken(place: Place, folder: Path) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    outbox.put(file(0))
+    wait_until(lambda: place.num_asked > 8)
+    assert not refused(folder), "nothing says that another would be taken"
+    place.away = {0}
+    outbox.put(file(1))
+    place.is_away.clear()
+    wait_until(lambda: bool(refused(folder)))
+    outbox.close()
+    assert 1 in place.heard
+    assert [(each["path"], each["error"]) for each in refused(folder)] == [("file 0", "nobody answers")]
+
+
+def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arrive(
+    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    taken: list[tuple[str, int]] = []
+
+    def send(messages: Sequence[Message]) -> None:
+        entries = [entry for message in messages for entry in message.get("metrics", ())]
+        if any(entry[0] == "bad" for entry in entries):
+            place.num_asked += 1
+            raise TrackingError("status 500")
+        place.take(messages)
+        taken.extend((entry[0], entry[3]) for entry in entries)
+
+    outbox = Outbox(folder, send=send, probe=lambda: place.take([tag(-1)]))
+    for number in range(40):
+        outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "bad", "fine")]})
+    outbox.put({"do": "end", "key": "run", "number": 40})
+    outbox.close()
+    assert place.heard[-1] == 40, "the state at the end arrives"
+    assert taken.count(("good", 39)) == taken.count(("fine", 0)) == 1
+    assert {entry[0] for each in refused(folder) for entry in each["metrics"]} == {"bad"}
+    assert sorted(entry[3] for each in refused(folder) for entry in each["metrics"]) == list(range(40))
+    assert "MLflow has refused metrics bad of run: status 500 (kept in" in caplog.text
+    assert not Outbox(folder, send=send).is_continued
+
+
+def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Path) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take, probe=lambda: place.take([tag(-1)]))
+    for number in range(3):
+        outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "fine")]})
+    wait_until(lambda: place.num_asked > 20)
+    outbox.close()
+    assert not refused(folder)
+    place.is_away.clear()
+    Outbox(folder, send=place.take).close()
+    assert place.heard == [0, 1, 2]
+
+
+def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
+    place.refused = {1, 2}
+    outbox = Outbox(folder, send=place.take)
+    for number in range(4):
+        outbox.put({**point(number), "sitting": 7})
+    outbox.close()
+    place.refused = {2}
+    sent: list[Message] = []
+
+    def send(messages: Sequence[Message]) -> None:
+        place.take(messages)
+        sent.extend(messages)
+
+    outbox = Outbox(folder, send=send)
+    outbox.put_refused()
+    outbox.close()
+    assert sent == [point(1)], "points that MLflow did not take count, whatever it has taken since"
+    assert outbox.num_left == 1
+    assert [each["number"] for each in refused(folder)] == [2]
+    place.refused.clear()
+    outbox = Outbox(folder, send=place.take)
+    outbox.put_refused()
+    outbox.close()
+    assert (place.heard, outbox.num_left) == ([0, 3, 1, 2], 0)
+    assert not folder.exists()
 
 
 def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path) -> None:
@@ -331,5 +422,5 @@ def test_what_cannot_be_set_aside_ends_no_thread_and_many_refusals_are_few_warni
         outbox.put(point(number))
     outbox.close()
     assert place.heard == [50, 51]
-    assert caplog.text.count("MLflow has refused metrics of run: no such metric (lost: ") == 10
+    assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (lost: ") == 10
     assert f"MLflow has refused 50 messages: {folder / 'refused.jsonl'} has 0 of them" in caplog.text

@@ -35,6 +35,10 @@ USUAL: Patience = {_TIMEOUT: "10", _RETRIES: "1"}
 """During a run, which waits meanwhile."""
 FILES: Patience = {_TIMEOUT: "120", _RETRIES: "1"}
 """For files, which the server may forward before it answers."""
+_STATUS = re.compile(r"(?:too many|failed with error code) (\d{3})")
+"""In the texts of errors of MLflow's client, for an answer that is no JSON or that it has asked for in vain."""
+_NOT_THERE = ("502", "503", "504")
+"""Answers of a proxy in the place of a server that is away."""
 _active: list[Patience] = []
 _ours: dict[str, str] = {}
 _lock = threading.Lock()
@@ -131,7 +135,7 @@ def server_address() -> str:
 def _is_away(error: Exception) -> bool:
     code = getattr(error, "error_code", None)  # of an MlflowException
     if code is not None:
-        status = re.search(r"failed with error code (\d{3})", str(error))  # of a proxy, whose answer is no JSON
+        status = _STATUS.search(str(error))
         return code in _AWAY and not (status and int(status[1]) in _REFUSALS)
     answer = getattr(error, "response", None)  # of an error of requests or boto3
     if isinstance(answer, Mapping) and answer.get("Error", {}).get("Code") in _S3_REFUSALS:
@@ -156,6 +160,12 @@ def _told(address: str, error: Exception) -> str:
         return (
             f"MLflow at {address} refuses access ({_cause(error)}): set MLFLOW_TRACKING_USERNAME and "
             "MLFLOW_TRACKING_PASSWORD to a user with write access"
+        )
+    status = _STATUS.search(str(error))
+    if status and status[1] not in _NOT_THERE:
+        return (
+            f"MLflow at {address} answers with status {status[1]}: see its log for the reason, and check that "
+            "MLFLOW_TRACKING_URI is correct"
         )
     return (
         f"MLflow at {address} does not answer ({_cause(error)}): check that it runs and that MLFLOW_TRACKING_URI is "

@@ -73,8 +73,14 @@ def make_experiment(client: MlflowClient, place: str | None) -> str:
 def remove_empty_default(client: MlflowClient) -> None:
     """Delete the experiment that MLflow puts into every new store, if it is as MLflow made it and has no runs."""
     from mlflow.entities import ViewType
+    from mlflow.exceptions import MlflowException
 
-    found = client.get_experiment(_DEFAULT_ID)
+    try:
+        found = client.get_experiment(_DEFAULT_ID)
+    except MlflowException as error:  # `mlflow gc` has removed what was deleted here
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return
     is_as_made = found.name == _DEFAULT_NAME and found.lifecycle_stage == "active" and not found.tags
     if is_as_made and not client.search_runs([_DEFAULT_ID], run_view_type=ViewType.ALL, max_results=1):
         client.delete_experiment(_DEFAULT_ID)

@@ -13,6 +13,10 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_log import Message, MessageLog
 
+_MAX_TRIES = 5
+"""How often a message is tried that MLflow does not take although it takes others."""
+_TRIES = "tries"
+"""In a message that was sent without success and has gone to the end: how often."""
 _BATCH = 100
 """Messages that may become one call."""
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
@@ -24,7 +28,7 @@ class MessageLane:
     """Consumes: a log. Produces: calls of ``send``. Waits for: MLflow, in a thread of its own.
 
     What MLflow does not take now is sent again after a pause, each twice as long as the one before. What it refuses
-    for good goes to ``set_aside``.
+    for good goes to ``set_aside``; so does what it has not taken ``_MAX_TRIES`` times, if it takes something else.
     """
 
     def __init__(
@@ -34,20 +38,26 @@ class MessageLane:
         send: Callable[[Sequence[Message]], None],
         set_aside: Callable[[Message, Exception], None],
         joined: Callable[[Sequence[Message]], int] = lambda messages: 1,
+        apart: Callable[[Sequence[Message]], Sequence[Message]] = lambda messages: messages,
+        probe: Callable[[], None] | None = None,
         is_ordered: bool = True,
     ) -> None:
         """``send`` raises TrackingError if the messages should be sent again, any other error if not.
 
-        ``joined`` returns how many of the first messages one call of ``send`` gets. ``is_ordered``: a message that
-        cannot be sent now holds up those behind it; otherwise it goes to the end.
+        ``joined`` returns how many of the first messages one call of ``send`` gets; ``apart`` divides them again, into
+        the smallest messages of which one may be refused. ``probe``: a small call that changes something in MLflow,
+        which raises TrackingError if MLflow does not take it; None: the last message that it has taken is sent again.
+        ``is_ordered``: a message that cannot be sent now holds up those behind it; otherwise it goes to the end.
         """
         self._messages = log
-        self._send, self._set_aside, self._joined, self._is_ordered = send, set_aside, joined, is_ordered
+        self._send, self._set_aside, self._joined, self._apart = send, set_aside, joined, apart
+        self._probe, self._is_ordered = probe, is_ordered
         self._changed = threading.Condition()
         self._pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         self._away_since: float | None = None
         self._num_attempts_failed = 0
-        self._num_singly = self._num_passed = 0
+        self._num_singly = self._num_passed = self._num_tries = 0
+        self._last_sent: Message | None = None
         self._error: TrackingError | None = None
         self._is_hurried = self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
@@ -92,7 +102,8 @@ class MessageLane:
     def close(self, seconds: float) -> None:
         """End the thread when all is sent or was tried once more, or after ``seconds``.
 
-        In an ordered lane the first message that MLflow does not take is the last that is tried.
+        In an ordered lane the first message that MLflow does not take is the last that is tried, unless MLflow takes
+        others.
         """
         with self._changed:
             self._is_closing = True
@@ -118,9 +129,13 @@ class MessageLane:
             except TrackingError as error:
                 self._note_away(error)
                 self._num_passed += is_last_attempt
-                if is_last_attempt and (self._is_ordered or self._num_passed >= len(self._messages)):
+                if is_last_attempt and self._is_ordered:
+                    if not self._takes_others():
+                        return
+                    time.sleep(_FIRST_PAUSE_SECONDS)
+                elif is_last_attempt and self._num_passed >= len(self._messages):
                     return
-                if not is_last_attempt:
+                elif not is_last_attempt:
                     self._wait()
             else:
                 self._note_there()
@@ -130,19 +145,57 @@ class MessageLane:
         messages = messages[: 1 if self._num_singly else self._joined(messages)]
         try:
             self._send(messages)
-        except TrackingError:
-            if not self._is_ordered and len(self._messages) > 1:
-                with suppress(OSError):  # a full disk: it stays where it is
-                    self._messages.append(messages[0])
-                    self._messages.drop(1)
-            raise
+        except TrackingError as error:
+            self._num_tries = 1 + (self._num_tries if self._is_ordered else messages[0].get(_TRIES, 0))
+            if self._num_tries < _MAX_TRIES or not self._takes_others():
+                if not self._is_ordered:
+                    with suppress(OSError):  # a full disk: it stays where it is
+                        self._messages.append({**messages[0], _TRIES: self._num_tries})
+                        self._messages.drop(1)
+                raise
+            self._send_apart(messages, error)
         except Exception as error:  # noqa: BLE001 - refused, whatever the reason: the thread must go on
             if len(messages) > 1:  # one of them
                 self._num_singly = len(messages)
                 return
-            self._set_aside(messages[0], error)
+            self._send_apart(messages, error)
+        else:
+            self._last_sent = messages[0]
         self._messages.drop(len(messages))
+        self._num_tries = 0
         self._num_singly = max(0, self._num_singly - len(messages))
+
+    def _send_apart(self, messages: Sequence[Message], error: Exception) -> None:
+        """Send the parts of what MLflow does not take as a whole, and set aside those that it does not take.
+
+        TrackingError, with nothing set aside, if MLflow has gone away: all is sent again then, which changes nothing.
+        """
+        parts = self._apart(messages)
+        refused = [(part, error) for part in parts]
+        if len(parts) > 1:
+            refused.clear()
+            for part in parts:
+                try:
+                    self._send([part])
+                except Exception as reason:
+                    if isinstance(reason, TrackingError) and not self._takes_others():
+                        raise
+                    refused.append((part, reason))
+        for part, reason in refused:
+            self._set_aside(part, reason)
+
+    def _takes_others(self) -> bool:
+        """Tell whether MLflow takes something now."""
+        try:
+            if self._probe is not None:
+                self._probe()
+            elif self._last_sent is not None:
+                self._send([self._last_sent])
+            else:
+                return False
+        except Exception:  # noqa: BLE001 - whatever a client of MLflow raises
+            return False
+        return True
 
     def _note_away(self, error: TrackingError) -> None:
         if self._away_since is None:

@@ -84,7 +84,7 @@ class MessageLog:
             if lines and not lines[-1].endswith(b"\n"):
                 lines.pop()
             self._lengths = [len(line) for line in lines]
-        return [_message(line) for line in lines]
+        return [parse_message(line) for line in lines]
 
     def drop(self, count: int) -> None:
         """Remove the first ``count`` of the messages that ``first`` returned last.
@@ -140,7 +140,8 @@ class MessageLog:
         return sent if sent <= self._end else 0
 
 
-def _message(line: bytes) -> Message:
+def parse_message(line: bytes) -> Message:
+    """Return the message of a line; if the line is damaged, a message that nobody can send."""
     try:
         found = parse_json(line)
     except ValueError:
