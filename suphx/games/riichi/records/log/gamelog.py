@@ -56,7 +56,12 @@ class KyokuLog:
     draws: U8 = field(default_factory=lambda: np.zeros(0, np.uint8))
     """Tile ids of every draw in order (rinshan included) as recorded; empty if the wall is the only source."""
     is_result_complete: bool = True
-    """False when the format has no han, fu and yaku (mjai): then only winners and score changes are compared."""
+    """False when the record has no han, fu and yaku (mjai): then only winners and score changes are compared.
+
+    The fu of a limit hand may be 0 all the same, where the format does not have it (tenhou6).
+    """
+    is_ura_known: bool = True
+    """False when the record does not show the ura dora indicators of a win with riichi (``Replayer.find_ura``)."""
     dice: tuple[int, int] = (1, 1)
 
     def __eq__(self, other: object) -> bool:
@@ -88,11 +93,11 @@ class GameLog:
     kyokus: list[KyokuLog] = field(default_factory=list)
     seed_problem: str = NO_SEED
     """Why the draws are not compared with a shuffle seed; "" if they are."""
+    ignored: Counter[str] = field(default_factory=Counter, compare=False)
+    """What the reader left out, because the game does not need it, and how often: live tags, broken names."""
     final_scores: tuple[int, int, int, int] | None = None
     """Points at the end, left-over sticks given to the first; None if the record stops earlier."""
     source: str = field(default="", compare=False)
-    ignored: Counter[str] = field(default_factory=Counter, compare=False)
-    """What the reader left out, because the game does not need it, and how often: live tags, broken names."""
     """The file that it was read from, or ``archive.tar/member``; "" if it was read from none."""
     source_position: str = field(default="", compare=False)
     """Where in the file: "line 7", or "" for the whole file."""
