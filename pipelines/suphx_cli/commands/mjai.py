@@ -45,7 +45,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent that plays; not mjai:")
     parser.add_argument(
         "seat", nargs="?", type=int, choices=(0, 1, 2, 3), metavar="SEAT",
-        help="the agent's seat, 0 to 3, for arenas whose start_game has no id",
+        help="the agent's seat, 0 to 3, for arenas whose start_game has no id and that show all hands",
     )  # fmt: skip
     place = parser.add_mutually_exclusive_group()
     place.add_argument(

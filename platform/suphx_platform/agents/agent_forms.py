@@ -16,7 +16,7 @@ from suphx.selfplay.agents.checkpoint_folder import WORDS, find_nets, has_nets, 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
-from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress
+from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress, warn_without_sandbox
 from suphx_platform.agents.mjai.program_tls import TlsAddress
 
 AGENT_FORMS: tuple[tuple[str, str], ...] = (
@@ -120,10 +120,12 @@ def follows_whole_games(address: str) -> bool:
 def check_agent(address: str) -> None:
     """Raise ValueError if no agent can have this name, such as a mistyped scripted agent or a folder without nets.
 
+    Warns if it is a command line that would run without a sandbox (``warn_without_sandbox``).
     Agents in buckets and registries are not looked up here.
     """
     if is_program(address):
-        split_program(address)
+        if isinstance(split_program(address)[0], CommandLine):
+            warn_without_sandbox()
         return
     wrapper, nets = split_wrapper(address)
     if wrapper:

@@ -23,6 +23,7 @@ from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
 from suphx_platform.agents.mjai.mjai_player import decision_after, move_of, moves_of
 from suphx_platform.agents.mjai.mjai_program import Event
+from suphx_platform.tracking.pyfunc_columns import EVENTS, texts_of
 from suphx_platform.tracking.pyfunc_form import check_nets
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class PyfuncAgent:
         """
         import pandas as pd
 
-        texts = model_input["events"].tolist()
+        column = texts_of(model_input, EVENTS)
+        texts = column.tolist()
         decisions = [_decision(row, text) for row, text in enumerate(texts)]
         actions: list[Event] = [_NO_MOVE] * len(texts)
         probabilities: list[list[dict[str, Any]]] = [[] for _ in texts]
@@ -65,7 +67,7 @@ class PyfuncAgent:
                 actions[row] = move_of(tables[line], int(chosen[line]))
                 probabilities[row] = moves_of(tables[line], judged[line])
         columns = {"action": list(map(_text, actions)), "probabilities": list(map(_text, probabilities))}
-        return pd.DataFrame(columns, index=model_input.index)
+        return pd.DataFrame(columns, index=column.index)
 
 
 def _text(value: object) -> str:

@@ -19,7 +19,7 @@ from suphx.games.candidate_game import CandidateOpinion
 from suphx.selfplay.agents.side_opinion import seat_opinions
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx_platform.agents.side_agent import have_same_moves
-from suphx_platform.tracking.pyfunc_columns import RECORD
+from suphx_platform.tracking.pyfunc_columns import RECORD, texts_of
 from suphx_platform.tracking.pyfunc_form import check_nets
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ class PyfuncSideAgent:
         """
         import pandas as pd
 
-        rows = [self._answer(row, text) for row, text in enumerate(model_input[RECORD].tolist())]
+        column = texts_of(model_input, RECORD)
+        rows = [self._answer(row, text) for row, text in enumerate(column.tolist())]
         columns = {"move": [move for move, _ in rows], "values": [values for _, values in rows]}
-        return pd.DataFrame(columns, index=model_input.index)
+        return pd.DataFrame(columns, index=column.index)
 
     def _answer(self, row: int, text: object) -> tuple[str, str]:
         game = self._trained.game

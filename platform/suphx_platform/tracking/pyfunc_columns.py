@@ -9,8 +9,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from suphx.games.registry import game_of_files
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EVENTS, RECORD = "events", "record"
 """Input columns."""
@@ -34,6 +40,19 @@ RIICHI_EXAMPLE = (
     {"type": "tsumo", "actor": 0, "pai": "9s"},
 )
 """A position: the dealer's first discard."""
+
+
+def texts_of(model_input: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Return the texts of an input column.
+
+    MLflow makes a single row of ``{"events": [text, text]}``, whose cell is the list; meant are as many rows.
+    """
+    import pandas as pd
+
+    cells = model_input[column]
+    only = cells.iloc[0] if len(cells) == 1 else None
+    is_list_of_texts = isinstance(only, list | np.ndarray) and all(isinstance(each, str) for each in only)
+    return pd.Series(list(only), dtype=object) if is_list_of_texts else cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,15 @@ Both give a ``ProgramChannel``, which mjai_program.py polls, reads and writes. W
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import os
 import shlex
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +23,10 @@ from pathlib import Path
 from typing import Protocol, Self
 from urllib.parse import urlsplit
 
+from suphx_platform.agents.mjai import program_launcher
+from suphx_platform.agents.mjai.program_launcher import landlock_version
+
+_logger = logging.getLogger(__name__)
 _VARIABLES = (
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH",
     "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
@@ -28,11 +35,6 @@ _CREDENTIALS = (".aws", ".azure", ".config", ".docker", ".gnupg", ".kube", ".mlf
 """Folders below the home folder that are empty for a program in bubblewrap."""
 _SOCKETS = ("run", "var/run", "tmp/.X11-unix", "tmp/ray", "tmp/ssh-*", "tmp/tmux-*")
 """Folders of sockets, which are empty for it too: neither a read-only file system nor a missing network closes them."""
-_LIMITS = {"d": 8 << 20, "f": 2 << 20, "n": 1024, "c": 0}
-"""Options of ulimit: memory of a process (8 GiB, in KiB), its files (1 GiB, in blocks of 512 bytes), open files, core.
-
-Memory is that of private writable pages (``-d``), so that nets which only reserve addresses can be loaded.
-"""
 _NIX_SYSTEM = "/run/current-system"
 """The programs of NixOS."""
 _SCRATCH = "/dev/shm"
@@ -40,13 +42,18 @@ _SCRATCH_SIZE = 1 << 30
 SWITCH = "SUPHX_BUBBLEWRAP"
 """The environment variable that turns bubblewrap off: 0."""
 _PROBE_SECONDS = 10.0
+_END_SECONDS = 5.0
+_SET_DUMPABLE = 4
 
 
 def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a program with pipes to its standard input, output and error; OSError if there is no shell."""
-    limits = "; ".join(f"ulimit -{option} {limit} 2>/dev/null" for option, limit in _LIMITS.items())
+    """Start a program with pipes to its standard input, output and error, by way of program_launcher.py."""
+    around = sandbox()
+    launcher = (sys.executable, "-I", "-S", program_launcher.__file__, str(os.getpid()), "1" if around else "0")
+    if not around and not landlock_version():
+        _hide_from_programs()
     return subprocess.Popen(
-        [*(sandbox() or _ending_with_parent()), "/bin/sh", "-c", f'{limits}; exec "$@"', "sh", *words],
+        [*launcher, *around, *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -57,28 +64,40 @@ def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with its whole process group, and close its pipes."""
-    if process.returncode is None:  # else its number may be that of another process by now
+    """Kill a program with all that it has started, and close its pipes."""
+    process.terminate()  # the launcher, which kills the others
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:  # the program has stopped it
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()
+
+
+def _hide_from_programs() -> None:
+    """Let no process of this user read the environment or memory of this one: for kernels without Landlock."""
+    ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0)
+
+
+@cache
+def warn_without_sandbox() -> None:
+    """Warn, once, if programs run without bubblewrap and nobody has turned it off."""
+    if os.environ.get(SWITCH) != "0" and not sandbox():
+        why = "is not installed" if shutil.which("bwrap") is None else "may not create namespaces here"
+        _logger.warning(
+            "bubblewrap %s: programs (mjai:) run without a sandbox and can read the files of your user and use the "
+            "network. Install bubblewrap for programs that you do not trust, or set %s=0 for those that you trust",
+            why,
+            SWITCH,
+        )
 
 
 def sandbox() -> tuple[str, ...]:
     """Return the words before a command that put it into bubblewrap; none where that does not work or is off."""
     program = shutil.which("bwrap")
     return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
-
-
-def _ending_with_parent() -> tuple[str, ...]:
-    """Return the words before a command that have the kernel kill it with the process that started it.
-
-    That process may be killed, or end without ending its programs. bubblewrap does the same (``--die-with-parent``).
-    """
-    program = shutil.which("setpriv")
-    return () if program is None else (program, "--pdeathsig", "KILL", "--")
 
 
 def _is_own_folder(folder: Path) -> bool:

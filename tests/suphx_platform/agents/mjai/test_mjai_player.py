@@ -81,7 +81,10 @@ def test_the_command_plays_the_same_20_hanchans_as_the_agent(nets: str) -> None:
 
 def play_in_the_outside_arena(nets: str, num_hanchans: int) -> int:
     agents = [load_agent(address) for address in ("random", "ukeire", nets, f"{nets}:sampled")]
-    players = [[MjaiPlayer(agents[(game + seat) % 4], seat) for seat in range(4)] for game in range(num_hanchans)]
+    players = [
+        [MjaiPlayer(agents[(game + seat) % 4], seat if game % 2 else None) for seat in range(4)]
+        for game in range(num_hanchans)
+    ]
     return sum(play_hanchan(seats, seed).num_moves for seed, seats in enumerate(players))
 
 

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.agents.agent_forms import check_agent
 from suphx_platform.agents.mjai import mjai_program, program_channel
 from suphx_platform.agents.mjai.mjai_program import MjaiProgram
 from suphx_platform.agents.mjai.program_channel import CommandLine
+from suphx_platform.agents.mjai.program_launcher import landlock_version
 
 EVENTS = [{"type": "start_game"}]
 NONE = 'print(\'{"type": "none"}\', flush=True)'
@@ -42,6 +44,10 @@ def start(programs: list[MjaiProgram], code: str, seconds: float = 20.0) -> Mjai
     return programs[-1]
 
 
+def children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
 def is_alive(process: int) -> bool:
     stat = Path(f"/proc/{process}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
@@ -54,10 +60,11 @@ def ends_soon(process: int) -> bool:
     return not is_alive(process)
 
 
-def test_children_and_programs_that_ignore_sigterm_end_with_the_game(tmp_path: Path) -> None:
+@pytest.mark.parametrize("session", ["pass", "child or os.setsid()"], ids=["in its session", "in a session of its own"])
+def test_children_and_programs_that_ignore_sigterm_end_with_the_game(tmp_path: Path, session: str) -> None:
     note = tmp_path / "child"
     code = (
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN); child = os.fork(); "
+        f"signal.signal(signal.SIGTERM, signal.SIG_IGN); child = os.fork(); {session}; "
         f"child and open({str(note)!r}, 'w').write(str(child)); child and {NONE}; time.sleep(600)"
     )
     program = start([], code)
@@ -65,7 +72,7 @@ def test_children_and_programs_that_ignore_sigterm_end_with_the_game(tmp_path: P
     child = int(note.read_text())
     assert is_alive(child)
     program.close()
-    assert ends_soon(child)
+    assert not is_alive(child)
 
 
 def test_a_child_that_outlives_its_parent_ends_too(tmp_path: Path) -> None:
@@ -142,6 +149,71 @@ def test_a_program_sees_no_credentials(programs: list[MjaiProgram], monkeypatch:
     assert seen["PATH"] == os.environ["PATH"]
 
 
+def test_a_program_cannot_look_into_the_processes_above_and_beside_it(
+    programs: list[MjaiProgram], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that plays, the one that started it, another one of the user, and the launcher."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
+    code = """
+import json
+seen = []
+for process in PROCESSES + [os.getppid()]:
+    try:
+        seen.append("planted" in open(f"/proc/{process}/environ").read())
+    except OSError as error:
+        seen.append(error.strerror)
+print(json.dumps({"seen": seen}), flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE) as beside:
+        program = start(programs, code.replace("PROCESSES", repr([os.getpid(), os.getppid(), beside.pid])))
+        player, *others, launcher = program.receive()["seen"]
+        beside.communicate(b"\n")
+    assert player == "Permission denied"
+    if landlock_version():
+        assert set(others) == {"Permission denied"}
+    assert launcher in (False, "Permission denied"), "its environment has no secrets"
+
+
+def test_without_landlock_the_process_that_starts_programs_hides_its_environment() -> None:
+    code = (
+        "import ctypes; from suphx_platform.agents.mjai import program_channel as channel; "
+        "channel.landlock_version = lambda: 0; channel.end_process(channel.start_process(['true'])); "
+        "print(ctypes.CDLL(None).prctl(3))"  # PR_GET_DUMPABLE
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert done.stdout == b"0\n"
+
+
+def test_processes_have_a_limit_and_files_may_move(programs: list[MjaiProgram], tmp_path: Path) -> None:
+    code = f"""
+import json, resource
+os.chdir({str(tmp_path)!r})
+os.mkdir("a"), os.mkdir("b"), open("a/x", "w").close(), os.rename("a/x", "b/x")
+print(json.dumps({{"limits": resource.getrlimit(resource.RLIMIT_NPROC)}}), flush=True)
+time.sleep(600)
+"""
+    soft, hard = start(programs, code).receive()["limits"]
+    assert 0 < soft == hard < 1 << 20
+    assert (tmp_path / "b" / "x").exists()
+
+
+def test_a_missing_sandbox_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    warn = program_channel.warn_without_sandbox
+    monkeypatch.setenv("PATH", "")
+    warn.cache_clear()
+    check_agent("mjai:python bot.py")
+    assert caplog.messages == [], "somebody has turned it off"
+    monkeypatch.delenv(program_channel.SWITCH)
+    warn.cache_clear()
+    for address in ("mjai-tcp:localhost:7001", "mjai:python bot.py", "mjai:python other.py"):
+        check_agent(address)
+    (message,) = caplog.messages
+    assert message.startswith("bubblewrap is not installed: programs (mjai:) run without a sandbox")
+    warn.cache_clear()
+
+
 def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
@@ -198,26 +270,29 @@ time.sleep(600)
     away = "No such file or directory"
     assert (facts.pop("socket"), facts.pop("run")) == (away, [])
     assert facts == {"secret": False, "network": ["lo"], "processes": 2, "write": "Read-only file system"}
-    own = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
-    inside = [child for each in own for child in Path(f"/proc/{each}/task/{each}/children").read_text().split()]
+    inside = [inner for each in children(os.getpid()) for outer in children(each) for inner in children(outer)]
     program.close()
     assert inside
-    assert all(ends_soon(int(process)) for process in inside)
+    assert all(ends_soon(process) for process in inside)
 
 
 def test_a_program_ends_with_the_process_that_started_it_even_if_that_is_killed(tmp_path: Path) -> None:
+    """With its child, which has begun a session of its own."""
+    note = tmp_path / "processes"
+    program = (
+        "import os, time; child = os.fork(); child or os.setsid(); "
+        f"child and open({str(note)!r}, 'w').write(f'{{os.getppid()}} {{os.getpid()}} {{child}}\\n'); time.sleep(600)"
+    )
     code = (
         "import sys, time; from suphx_platform.agents.mjai.program_channel import start_process; "
-        "print(start_process([sys.executable, '-S', '-c', 'import time; time.sleep(600)']).pid, flush=True); "
-        "time.sleep(600)"
+        f"start_process([sys.executable, '-S', '-c', {program!r}]); time.sleep(600)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        program = int(parent.stdout.readline())
-        line = Path(f"/proc/{program}/cmdline")
-        while not line.read_bytes().startswith(sys.executable.encode()):  # before that, setpriv prepares its end
+    with subprocess.Popen([sys.executable, "-c", code], env=environment) as parent:
+        while not (note.exists() and note.read_text().endswith("\n")):
+            assert parent.poll() is None
             time.sleep(0.01)
-        assert is_alive(program)
+        processes = [int(process) for process in note.read_text().split()]
+        assert all(map(is_alive, processes))
         parent.kill()
-    assert ends_soon(program)
+    assert all(map(ends_soon, processes))

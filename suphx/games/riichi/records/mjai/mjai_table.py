@@ -103,8 +103,9 @@ class MjaiTable:
     """Consumes: the events of games, one after another. Produces: the decisions of ``seat``."""
 
     def __init__(self, seat: int | None = None) -> None:
-        """``seat`` (0-3) may be None if ``start_game`` tells it as ``id``."""
+        """``seat`` (0-3) may be None: then ``start_game`` tells it as ``id``, or it is the one whose hand is shown."""
         self.seat = seat
+        self._given_seat = seat
         self._suits = load_suits()
         self._tables = np.zeros(1, TABLE)
         self._deal: JsonObject | None = None
@@ -149,9 +150,7 @@ class MjaiTable:
         return tables
 
     def _start_game(self, event: JsonObject) -> None:
-        self.seat = _seat(event, "id") if "id" in event else self.seat
-        if self.seat is None:
-            raise ValueError("start_game has no id, so that the seat is not known: name it on the command line")
+        self.seat = self._given_seat if event.get("id") is None else _seat(event, "id")
         rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY else tenhou()
         self._has_red_fives = event.get("aka_flag", True) is not False
         self._tables = np.zeros(1, TABLE)
@@ -160,8 +159,10 @@ class MjaiTable:
         self._is_running = False
 
     def _start_kyoku(self, event: JsonObject) -> None:
-        if self.seat is None or not self._tables["num_winds"][0]:
+        if not self._tables["num_winds"][0]:
             raise ValueError("start_kyoku comes before start_game")
+        if self.seat is None:
+            self.seat = _shown_seat(event)
         if event["bakaze"] not in (*"ESW",):
             raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r:.40}: use E, S or W")
         kyoku = "ESW".index(event["bakaze"]) * 4 + read_integer(event, "kyoku", 1, 4) - 1
@@ -350,6 +351,18 @@ def _id(face: int) -> int:
 def _ids(face: int) -> tuple[int, ...]:
     """Return the ids of the tiles of a face, ``_id`` first: indicators are told apart by them (determinisation.py)."""
     return (_id(face),) if is_red(face) else tuple(4 * face + number for number in (1, 2, 3, 0))
+
+
+def _shown_seat(event: JsonObject) -> int:
+    """Return the only seat whose hand is shown; ValueError if there is not exactly one."""
+    hands = event["tehais"]
+    shown = [seat for seat, hand in enumerate(hands) if isinstance(hand, list) and hand and UNKNOWN_TILE not in hand]
+    if len(shown) != 1 or len(hands) != 4:
+        raise ValueError(
+            f"start_game has no id, and start_kyoku shows {len(shown)} hands, so that the seat is not known: show the "
+            "player's hand only, or name the seat on the command line"
+        )
+    return shown[0]
 
 
 def _dealt_faces(event: JsonObject, seat: int) -> list[int]:

@@ -242,8 +242,25 @@ def test_games_without_red_fives_have_four_plain_ones() -> None:
         seated(DEAL | {"tehais": fives})
 
 
-def test_the_seat_must_be_known() -> None:
-    with pytest.raises(ValueError, match="start_game has no id, so that the seat is not known"):
-        MjaiTable().see({"type": "start_game"})
+def test_the_seat_is_that_of_the_only_hand_that_is_shown() -> None:
+    table = MjaiTable()
+    for game in ({"type": "start_game"}, {"type": "start_game", "id": None}):
+        for shown in (1, 3):  # another one in the next game
+            table.see(game)
+            table.see(DEAL | {"tehais": [HANDS[1] if seat == shown else ["?"] * 13 for seat in range(4)]})
+            assert table.seat == shown
+    table.see({"type": "start_game", "id": 1})
+    table.see(DEAL)
+    assert table.seat == 1
+
+
+@pytest.mark.parametrize("hands", [[["?"] * 13] * 4, [HANDS[1]] * 4, [], [HANDS[1]]])
+def test_the_seat_must_be_known(hands: list[list[str]]) -> None:
+    table = MjaiTable()
+    table.see({"type": "start_game"})
+    with pytest.raises(
+        ValueError, match=r"start_game has no id, and start_kyoku shows . hands, so that the seat is not"
+    ):
+        table.see(DEAL | {"tehais": hands})
     with pytest.raises(ValueError, match="start_kyoku comes before start_game"):
         MjaiTable(1).see(DEAL)
