@@ -173,12 +173,12 @@ def _end(end: Ended, kyoku: KyokuLog) -> list[_JsonObject]:
     ura = [int(kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
     return [
         {
-        | ({"ura_markers": _names(ura) if seat in end.riichi_seats else []} if kyoku.is_ura_known else {})
             "type": "hora",
             "actor": seat,
             "target": int(result["win_loser"][index]),
             "deltas": result["win_deltas"][index].tolist(),
         }
+        | ({"ura_markers": _names(ura) if seat in end.riichi_seats else []} if kyoku.is_ura_known else {})
         for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist())
     ]
 
