@@ -1,12 +1,12 @@
 """Game records from files and folders of many forms, one after another; what cannot be read is set aside.
 
-Read are, each plain or packed with gzip or xz (.zip plain only):
+Read are, each plain or packed with gzip, xz or bzip2 (.zip plain only):
 
 | name | content |
 |---|---|
 | .mjlog .xml, or a name with the id of a Tenhou game | one mjlog record |
-| .mjai .jsonl .json .mjson | mjai, one game or several, each from its start_game |
-| .tsv | lines of id, anything, mjlog record; the seeds of games.tsv are in seeds.tsv beside it (id, seed) |
+| .mjai .jsonl .json .mjson .tenhou6 .txt | mjai or tenhou.net/6, one game or several (json_text.py) |
+| .tsv | lines of id, anything, record; the seeds of games.tsv are in seeds.tsv beside it (id, seed) |
 | .tar .tgz .zip | any of the above inside (no archive in an archive; tables without their seeds) |
 
 Other files are skipped. A record has at most 16 MiB and is UTF-8; docs/records.md lists all
@@ -27,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from suphx.games.riichi.records.archive.json_text import is_mjai_text
 from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts, record_files
 from suphx.games.riichi.records.archive.record_stream import ReadShare
@@ -34,6 +35,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import RecordError
 from suphx.games.riichi.records.mjai.mjai import parse_mjai
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
+from suphx.games.riichi.records.tenhou6.tenhou6 import parse_tenhou6
 from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
 
 __all__ = [
@@ -103,8 +105,10 @@ def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog
 def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | QuarantinedRecord:
     """Return the game of one text, or why it is set aside."""
     try:
-        if raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
+        if is_mjai_text(raw.text):
             log = parse_mjai(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
+        elif raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
+            log = parse_tenhou6(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
         else:
             log = parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
         log.source, log.source_position = raw.source, raw.position

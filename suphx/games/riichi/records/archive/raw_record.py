@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 from urllib.parse import unquote
 
 from suphx.file_tree import files_below
 from suphx.games.riichi.records.archive.archive_stream import iter_members, iter_zip_members
+from suphx.games.riichi.records.archive.json_text import is_game_text, is_json_document, is_one_game, iter_games
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,
@@ -21,6 +22,7 @@ from suphx.games.riichi.records.archive.record_stream import (
     UTF_16_MARKS,
     ByteSource,
     Line,
+    OtherFormat,
     ReadShare,
     Utf8Source,
     decompressed,
@@ -30,15 +32,16 @@ from suphx.games.riichi.records.archive.record_stream import (
 from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
 from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT, TOO_LARGE, UNREADABLE
 
-_PACKED = (".gz", ".xz")
-_MJLOG, _MJAI, _TABLE, _TAR, _ZIP = "mjlog", "mjai", "table", "tar", "zip"
+_PACKED = (".gz", ".xz", ".bz2")
+_MJLOG, _JSON, _TABLE, _TAR, _ZIP = "mjlog", "json", "table", "tar", "zip"
 _KIND_OF_SUFFIX = {
     ".mjlog": _MJLOG,
     ".xml": _MJLOG,
-    ".mjai": _MJAI,
-    ".jsonl": _MJAI,
-    ".json": _MJAI,
-    ".mjson": _MJAI,
+    ".mjai": _JSON,
+    ".jsonl": _JSON,
+    ".json": _JSON,
+    ".mjson": _JSON,
+    ".tenhou6": _JSON,
     ".tsv": _TABLE,
     ".tar": _TAR,
     ".tgz": _TAR,
@@ -47,14 +50,17 @@ _KIND_OF_SUFFIX = {
 _TENHOU_ID = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,}-[0-9a-fx]+(?![\w-])", re.ASCII)
 _GAMES, _SEEDS = "games", "seeds"
 _MAX_SEEDS_AHEAD = 50_000
+_MAX_HEAD = 4096  # characters in which a web page shows what it is
 _MAX_SEED_LINE_BYTES = 4096  # a seed has 3,357 characters
 
 _TOO_LONG = f"longer than {MAX_RECORD_BYTES:,} bytes"
-_NO_MJAI = "it has no line with an mjai start_game"
+_NO_GAME = "it has neither a line with an mjai start_game nor the log of tenhou.net/6"
 _NO_START = "these lines come before the first start_game"
-_TENHOU_JSON = "it is JSON of Tenhou's log editor (tenhou.net/6), which has no tile ids"
-_ARRAY = "it is one JSON array: mjai has one event per line"
+_WEB_PAGE = "it is a web page, not a record"
 _ARCHIVE = "an archive in an archive: unpack it"
+
+
+_HTML = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title|script)\b", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,8 @@ def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine, read: ReadShare
     """Yield the text of every record of files and folders (recursively, by name), in order; ``read`` counts the bytes.
 
     Files and folders in a folder whose names begin with a dot do not count: desktops and editors leave them.
-    ValueError, at the call, for a path that is missing, a folder without records, or a file of an unknown form.
+    A file that is given itself is known by its content, whatever its name.
+    ValueError, at the call, for a path that is missing or a folder without records.
     Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
     """
     files = record_files(paths)
@@ -101,7 +108,7 @@ def _iter_file(path: Path, quarantine: Quarantine, read: ReadShare) -> Iterator[
         with path.open("rb") as file:
             yield from source.texts(path.name, decompressed(read.counted(file)), _seed_table(path))
     except DAMAGED_STREAM as error:
-        quarantine.add(str(path), source.position, _unreadable(error), kind=UNREADABLE)
+        _set_aside(quarantine, str(path), source.position, error)
 
 
 def record_files(paths: Sequence[Path]) -> list[Path]:
@@ -110,19 +117,25 @@ def record_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _record_files(path: Path) -> list[Path]:
-    known = ", ".join(_KIND_OF_SUFFIX)
+    known, packed = ", ".join(_KIND_OF_SUFFIX), ", ".join(_PACKED)
     if path.is_dir():
-        files = [file for file in files_below(path) if _kind(file.name)]
+        files = [file for file in files_below(path) if _kind(file.name) or _is_text_of_game(file)]
         if not files:
-            raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or .gz or .xz")
+            raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or {packed}")
         return files
     if not path.exists():
         raise ValueError(f"{path} does not exist: give a record file or a folder of records")
     if not path.is_file():
         raise ValueError(f"{path} is neither a file nor a folder: give a record file or a folder of records")
-    if not _kind(path.name):
-        raise ValueError(f"the name of {path} is not that of a record file: use {known}, plain or .gz or .xz")
     return [path]
+
+
+def _is_text_of_game(path: Path) -> bool:
+    """Tell whether a file named .txt begins as a game does; license texts and notes of people do not."""
+    if path.suffix.lower() != ".txt":
+        return False
+    with path.open("rb") as file:
+        return is_game_text(Utf8Source(file).read(_MAX_HEAD).decode("utf-8", "replace"))
 
 
 def _kind(name: str) -> str | None:
@@ -150,8 +163,13 @@ def _seed_table(path: Path) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def _unreadable(error: Exception) -> str:
-    return f"cannot be read further: {error or type(error).__name__}"
+def _set_aside(quarantine: Quarantine, file: str, position: str, error: Exception) -> None:
+    """Set aside the rest of a file that cannot be read, or the whole of one that is no record file."""
+    if isinstance(error, OtherFormat):
+        quarantine.add(file, position, str(error), kind=OTHER_FORMAT)
+    else:
+        reason = f"cannot be read further: {error or type(error).__name__}"
+        quarantine.add(file, position, reason, kind=UNREADABLE)
 
 
 def _tenhou_id(name: str) -> str | None:
@@ -187,13 +205,13 @@ class _Source:
         self._quarantine = quarantine
 
     def texts(self, file_name: str, file: ByteSource, seeds: Path | None = None) -> Iterator[RawRecord]:
-        """Yield the records of a decompressed file; its name gives its form."""
+        """Yield the records of a decompressed file; its name gives its form, or else its content."""
         kind = _kind(file_name)
         record_id = _tenhou_id(file_name) or _unpacked_name(file_name).stem
         if kind == _MJLOG:
             yield from self._record(record_id, "", read_bounded(file))
-        elif kind == _MJAI:
-            yield from self._mjai_games(record_id, Utf8Source(file))
+        elif kind in (_JSON, None):
+            yield from self._json_games(record_id, Utf8Source(file))
         elif kind == _TABLE:
             yield from self._table(Utf8Source(file), seeds)
         elif kind == _TAR:
@@ -211,6 +229,9 @@ class _Source:
         except UnicodeDecodeError as error:
             reason = f"not {encoding.upper()}: {error.reason} at byte {error.start}"
             self._quarantine.add(self._name, position, reason)
+            return
+        if _HTML.match(text[:_MAX_HEAD]):
+            self._quarantine.add(self._name, position, _WEB_PAGE, kind=NOT_A_RECORD)
             return
         yield RawRecord(self._name, position, _fitting_id(record_id), text, seed)
 
@@ -236,46 +257,63 @@ class _Source:
                 seed = seeds.find(record_id) if seeds is not None else None
                 yield from self._record(record_id, self.position, rest.rpartition(b"\t")[2], seed)
 
-    def _mjai_games(self, record_id: str, file: ByteSource) -> Iterator[RawRecord]:
-        """Cut a file of mjai lines before every start_game."""
-        game = _MjaiGame(0)
+    def _json_games(self, record_id: str, file: ByteSource) -> Iterator[RawRecord]:
+        """Yield the games of a file of mjai lines or other JSON, or of an mjlog record in a file with such a name."""
+        lines = iter_lines(file)
+        first = next((line for line in lines if line.data is None or line.data.strip()), Line(1, b""))
+        start = (first.data or b"").decode("utf-8", "replace").strip("\ufeff \t\r\n")
+        rest = chain([first], lines)
+        if is_one_game(start):
+            for line in rest:
+                self.position = f"line {line.number}"
+                yield from self._json_document(record_id, self.position, line.data)
+        elif start.startswith("<") or is_json_document(start):
+            whole = _Lines(first.number)
+            for line in rest:
+                whole.add(line)
+            if start.startswith("<"):
+                yield from self._record(record_id, "", whole.data())
+            else:
+                yield from self._json_document(record_id, "", whole.data())
+        else:
+            yield from self._mjai_games(record_id, rest)
+
+    def _json_document(self, record_id: str, position: str, data: bytes | None) -> Iterator[RawRecord]:
+        """Yield the games of JSON that is not one mjai event per line."""
+        for raw in self._record(record_id, position, data):
+            try:
+                for number, game in enumerate(iter_games(raw.text), start=1):
+                    numbered = record_id if number == 1 else f"{record_id}-{number}"
+                    yield replace(raw, id=_fitting_id(game.id or numbered), text=game.text)
+            except ValueError as error:
+                self._quarantine.add(self._name, position, str(error), kind=NOT_A_RECORD)
+
+    def _mjai_games(self, record_id: str, lines: Iterator[Line]) -> Iterator[RawRecord]:
+        """Cut mjai lines before every start_game."""
+        game = _Lines(0)
         num_games = 0
-        start = start_position = None
-        for line in iter_lines(file):
+        start_position = None
+        for line in lines:
             self.position = f"line {line.number}"
             if line.data is not None and not line.data.strip():
                 continue
-            if line.data is not None and not num_games and start is None and _is_array(line.data):
-                self._refuse_mjai(line.data, self.position)
-                return
             if line.data is not None and b'"start_game"' in line.data:
-                if start is not None and not num_games:
+                if start_position is not None and not num_games:
                     self._quarantine.add(self._name, f"before {self.position}", _NO_START, kind=NOT_A_RECORD)
                 if num_games:
                     yield from self._mjai_game(record_id, num_games, game)
                 num_games += 1
-                game = _MjaiGame(line.number)
+                game = _Lines(line.number)
             elif not num_games:
-                if start is None:
-                    start, start_position = line.data or b"", self.position
+                start_position = start_position or self.position
                 continue
             game.add(line)
         if num_games:
             yield from self._mjai_game(record_id, num_games, game)
         else:
-            self._refuse_mjai(start or b"", start_position or "")
+            self._quarantine.add(self._name, start_position or "", _NO_GAME, kind=NOT_A_RECORD)
 
-    def _refuse_mjai(self, start: bytes, position: str) -> None:
-        """Set aside a file in which no mjai game begins; ``start``: its first line."""
-        kind, reason = NOT_A_RECORD, _NO_MJAI
-        text = start.removeprefix(codecs.BOM_UTF8).lstrip()
-        if _is_array(start):
-            kind, reason = OTHER_FORMAT, _ARRAY
-        elif text.startswith(b"{") and b'"log"' in text:
-            kind, reason = OTHER_FORMAT, _TENHOU_JSON
-        self._quarantine.add(self._name, position, reason, kind=kind)
-
-    def _mjai_game(self, record_id: str, number: int, game: _MjaiGame) -> Iterator[RawRecord]:
+    def _mjai_game(self, record_id: str, number: int, game: _Lines) -> Iterator[RawRecord]:
         numbered = record_id if number == 1 else f"{record_id}-{number}"
         return self._record(numbered, f"line {game.first_line}", game.data())
 
@@ -294,16 +332,11 @@ class _Source:
             try:
                 yield from source.texts(member.name, decompressed(member))
             except DAMAGED_STREAM as error:
-                self._quarantine.add(name, source.position, _unreadable(error), kind=UNREADABLE)
+                _set_aside(self._quarantine, name, source.position, error)
 
 
-def _is_array(line: bytes) -> bool:
-    """Tell whether the first line of a file begins an array of JSON objects; programs log lines such as [INFO]."""
-    return re.match(rb"\s*\[\s*(\{|\]|$)", line.removeprefix(codecs.BOM_UTF8)) is not None
-
-
-class _MjaiGame:
-    """The lines of one mjai game, bounded."""
+class _Lines:
+    """Lines of one game or document, bounded."""
 
     def __init__(self, first_line: int) -> None:
         self.first_line = first_line
@@ -350,7 +383,7 @@ class _Seeds:
         try:
             line = next(self._lines, None)
         except DAMAGED_STREAM as error:
-            self._quarantine.add(str(self._path), "", _unreadable(error), kind=UNREADABLE)
+            _set_aside(self._quarantine, str(self._path), "", error)
             line = None
         if line is None:
             self._is_exhausted = True

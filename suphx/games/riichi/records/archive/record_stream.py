@@ -5,6 +5,7 @@ Nothing here trusts a size that a file states: a line or a file is given up when
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
 import io
@@ -25,8 +26,18 @@ UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF8_GROWTH = 2  # two bytes of UTF-16 are up to three of UTF-8
 _MAX_SKIPPED_BYTES = 1024 * 1024 * 1024  # of one endless line, before the rest of the file is given up
 _PIECE_BYTES = 256 * 1024
+_MAX_LAYERS = 2  # some servers pack what is packed already
+_MAX_MAGIC_BYTES = 16
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
+_BZ2_MAGIC = b"BZh"
+_FOREIGN = {
+    b"SQLite format 3\x00": "an SQLite database: export its games into files",
+    b"PK\x03\x04": "a zip archive: name it .zip",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive: unpack it",
+    b"Rar!\x1a\x07": "a RAR archive: unpack it",
+    b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it",
+}
 
 DAMAGED_STREAM = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """What reading a damaged or unreadable compressed file raises."""
@@ -47,16 +58,16 @@ class Line(NamedTuple):
     data: bytes | None
 
 
+class OtherFormat(OSError):  # noqa: N818 (nothing is wrong with it)
+    """A file of a kind that is not read; the text says which."""
+
+
 def decompressed(file: ByteSource) -> ByteSource:
-    """Return a reader of ``file`` that decompresses it if its first bytes say so."""
-    packed = _Counted(file)
-    buffered = io.BufferedReader(packed, _PIECE_BYTES)
-    start = buffered.peek(len(_XZ_MAGIC))
-    if start.startswith(_GZIP_MAGIC):
-        return _Unpacked(gzip.GzipFile(fileobj=buffered), packed)
-    if start.startswith(_XZ_MAGIC):
-        return _Unpacked(_XzFile(buffered), packed)
-    return buffered
+    """Return a reader of ``file`` that decompresses it if its first bytes say so, also if it is packed twice.
+
+    Reading raises OtherFormat for a file that is packed more often, or in a way that is not read.
+    """
+    return _Decompressed(file)
 
 
 def read_bounded(file: ByteSource) -> bytes | None:
@@ -152,6 +163,53 @@ class _Counted(io.RawIOBase):
         buffer[: len(data)] = data
         self.num_bytes += len(data)
         return len(data)
+
+
+class _Decompressed:
+    """Looks at the first bytes when they are read, so that damage is the reader's to report."""
+
+    def __init__(self, file: ByteSource) -> None:
+        self._file = file
+        self._content: ByteSource | None = None
+
+    def read(self, size: int, /) -> bytes:
+        if self._content is None:
+            self._content = self._open()
+        return self._content.read(size)
+
+    def _open(self) -> ByteSource:
+        packed = _Counted(self._file)
+        source: ByteSource = packed
+        for _ in range(_MAX_LAYERS + 1):
+            begun = _Begun(source)
+            if begun.start.startswith(_GZIP_MAGIC):
+                source = _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(_Counted(begun))), packed)
+            elif begun.start.startswith(_XZ_MAGIC):
+                source = _Unpacked(_XzFile(begun), packed)
+            elif begun.start.startswith(_BZ2_MAGIC):
+                source = _Unpacked(bz2.BZ2File(io.BufferedReader(_Counted(begun))), packed)
+            else:
+                foreign = next((what for magic, what in _FOREIGN.items() if begun.start.startswith(magic)), None)
+                if foreign:
+                    raise OtherFormat(f"it is {foreign}")
+                return begun
+        raise OtherFormat(f"it is packed over {_MAX_LAYERS} times: unpack it")
+
+
+class _Begun:
+    """A source whose first piece can be looked at."""
+
+    def __init__(self, file: ByteSource) -> None:
+        self.start = file.read(_PIECE_BYTES)
+        while 0 < len(self.start) < _MAX_MAGIC_BYTES and (piece := file.read(_PIECE_BYTES)):
+            self.start += piece
+        self._file = file
+
+    def read(self, size: int, /) -> bytes:
+        if not self.start:
+            return self._file.read(size)
+        piece, self.start = self.start[:size], self.start[size:]
+        return piece
 
 
 class _Unpacked:

@@ -167,6 +167,16 @@ def play_running_kyoku(log: KyokuLog, actor: int, *, is_own_turn: bool) -> Itera
         yield from playback.begin_turn(actor)
 
 
+def dealt_hands(log: KyokuLog) -> list[list[int]]:
+    """Return the 13 dealt tile ids of each seat, in drawing order."""
+    wall: list[int] = log.wall.tolist()
+    firsts = [(seat - log.kyoku) % _SEATS for seat in range(_SEATS)]
+    return [
+        [wall[16 * block + 4 * first + i] for block in range(3) for i in range(4)] + [wall[48 + first]]
+        for first in firsts
+    ]
+
+
 def _check_result(log: KyokuLog) -> None:
     result, num_wins = log.result, int(log.result["num_wins"])
     seats = [*result["win_seat"][:num_wins].tolist(), *result["win_loser"][:num_wins].tolist()]
@@ -180,7 +190,7 @@ class _Playback:
         self._log = log
         self._wall: list[int] = log.wall.tolist()
         self._turn = log.kyoku % 4
-        self._hands = [self._dealt(seat) for seat in range(4)]
+        self._hands = dealt_hands(log)
         self._melds: list[list[Meld]] = [[], [], [], []]
         self._scores = list(log.scores)
         self._kyotaku = log.kyotaku
@@ -232,11 +242,6 @@ class _Playback:
             scores=tuple(self._scores),
             kyotaku=self._kyotaku,
         )
-
-    def _dealt(self, seat: int) -> list[int]:
-        step = (seat - self._turn) % 4
-        positions = [16 * block + 4 * step + i for block in range(3) for i in range(4)] + [48 + step]
-        return [self._wall[position] for position in positions]
 
     def _own_turn(self, seat: int, action: int) -> Iterator[Event]:
         if action <= TSUMOGIRI:

@@ -304,9 +304,13 @@ _WITHOUT_DETAILS = ("result", "num_wins", "win_seat", "win_loser", "deltas", "wi
 
 
 def compare_results(table: np.void, recorded: np.void, is_complete: bool) -> str | None:
-    """Return what differs between the Result of a table and of a record; only winners and payments if incomplete."""
+    """Return what differs between the Result of a table and of a record; only winners and payments if incomplete.
+
+    A fu of 0 in the record is not compared: tenhou6 does not have that of a limit hand.
+    """
     for name in RESULT.names if is_complete and RESULT.names else _WITHOUT_DETAILS:
-        difference = _unequal(name, recorded[name].tolist(), table[name].tolist())
+        ours = table[name] if name != "win_fu" else np.where(recorded[name], table[name], 0)
+        difference = _unequal(name, recorded[name].tolist(), ours.tolist())
         if difference:
             return difference
     return None

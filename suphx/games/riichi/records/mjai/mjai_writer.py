@@ -25,6 +25,7 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     Left,
     PaidStick,
     TurnedDora,
+    dealt_hands,
     play_kyoku,
     play_running_kyoku,
 )
@@ -112,22 +113,16 @@ def seen_by(seat: int, event: _JsonObject) -> _JsonObject:
 
 
 def _start(kyoku: KyokuLog) -> _JsonObject:
-    wall: list[int] = kyoku.wall.tolist()
-    hands = []
-    for seat in range(4):
-        first = 4 * ((seat - kyoku.kyoku) % 4)
-        tiles = [wall[16 * block + first + i] for block in range(3) for i in range(4)] + [wall[48 + first // 4]]
-        hands.append(_names(tiles))
     return {
         "type": "start_kyoku",
         "bakaze": "ESW"[kyoku.kyoku // 4],
-        "dora_marker": _name(wall[DORA_POSITIONS[0]]),
+        "dora_marker": _name(int(kyoku.wall[DORA_POSITIONS[0]])),
         "kyoku": kyoku.kyoku % 4 + 1,
         "honba": kyoku.honba,
         "kyotaku": kyoku.kyotaku,
         "oya": kyoku.kyoku % 4,
         "scores": list(kyoku.scores),
-        "tehais": hands,
+        "tehais": [_names(hand) for hand in dealt_hands(kyoku)],
     }
 
 

@@ -25,6 +25,7 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     Left,
     PaidStick,
     TurnedDora,
+    dealt_hands,
     play_kyoku,
     shown_hands,
 )
@@ -62,8 +63,8 @@ _FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
 def write_mjlog(log: GameLog, seed: str = "") -> str:
     """Return the XML of a game; ``seed`` is its SHUFFLE seed if the walls come from one.
 
-    ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han and yaku (read from
-    mjai), or if points are no multiples of 100.
+    ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han, fu and yaku (read
+    from mjai or tenhou6), or if points are no multiples of 100.
     """
     rules = log.rules
     refuse_untold_game(rules, _read_back(rules, tenpai_ends_game=does_tenpai_end_game(log)), log.id)
@@ -151,14 +152,8 @@ class _KyokuWriter:
 
     def _init(self) -> str:
         kyoku = self._kyoku
-        wall: list[int] = kyoku.wall.tolist()
-        hands = []
-        for seat in range(4):
-            first = 4 * ((seat - kyoku.kyoku) % 4)
-            blocks = [wall[start + first : start + first + 4] for start in (0, 16, 32)]
-            hands.append([*blocks[0], *blocks[1], *blocks[2], wall[48 + first // 4]])
-        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, wall[DORA_POSITIONS[0]]))
-        text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(hands))
+        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, int(kyoku.wall[DORA_POSITIONS[0]])))
+        text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(dealt_hands(kyoku)))
         return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
 
     def _end(self, end: Ended) -> Iterator[str]:
@@ -214,10 +209,14 @@ def _leading_leaves(events: Sequence[Event]) -> list[int]:
     return seats
 
 
-def _yaku(result: np.void, index: int, is_open: bool) -> str:
+def yaku_of_win(result: np.void, index: int, is_open: bool) -> list[tuple[int, int]]:
+    """Return number (mjlog's, dora too) and han of each yaku of a win; ValueError if they are not its han.
+
+    A yakuman has han 0. With riichi the ura dora are listed even if there are none.
+    """
     bits = int(result["win_yaku"][index])
     if result["win_yakuman"][index]:
-        return f'yakuman="{_join(n for n in range(_FIRST_YAKUMAN, _LAST_YAKUMAN + 1) if bits >> n & 1)}"'
+        return [(number, 0) for number in range(_FIRST_YAKUMAN, _LAST_YAKUMAN + 1) if bits >> number & 1]
     han_of = _OPEN_HAN if is_open else _CLOSED_HAN
     pairs = [(number, han_of.get(number, 1)) for number in _YAKU_ORDER if bits >> number & 1]
     dora = ((DORA_YAKU, "win_dora"), (RED_YAKU, "win_red"), (URA_YAKU, "win_ura"))
@@ -228,24 +227,44 @@ def _yaku(result: np.void, index: int, is_open: bool) -> str:
     total, recorded = sum(han for _, han in pairs), int(result["win_han"][index])
     if total != recorded:
         raise ValueError(f"a win has {recorded} han, but its yaku {bits:#x} and dora count {total}")
+    return pairs
+
+
+def _yaku(result: np.void, index: int, is_open: bool) -> str:
+    pairs = yaku_of_win(result, index, is_open)
+    if result["win_yakuman"][index]:
+        return f'yakuman="{_join(number for number, _ in pairs)}"'
     return f'yaku="{_join(value for pair in pairs for value in pair)}"'
 
 
-def _ten(result: np.void, index: int, is_dealer: bool) -> str:
-    """Return fu, points, and the limit: 0 none, 1 mangan … 5 yakuman."""
+def limit_of_win(result: np.void, index: int, is_dealer: bool) -> int:
+    """Return the limit that a win reaches: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman."""
     points, han = int(result["win_points"][index]), int(result["win_han"][index])
     mangan = 12_000 if is_dealer else 8_000
     limits = (mangan, mangan * 3 // 2, mangan * 2, mangan * 3, mangan * 4)
-    limit = 0 if han < 5 and points < mangan else sum(points >= least for least in limits)
-    return f"{int(result['win_fu'][index])},{points},{limit}"
+    return 0 if han < 5 and points < mangan else sum(points >= least for least in limits)
 
 
-def _owari(scores: Sequence[int], target_points: int) -> str:
+def _ten(result: np.void, index: int, is_dealer: bool) -> str:
+    """Return fu, points, and the limit."""
+    fu = int(result["win_fu"][index])
+    if not fu and not result["win_yakuman"][index]:
+        raise ValueError("the fu of a limit hand is not known (tenhou6 does not have it): mjlog needs it")
+    return f"{fu},{int(result['win_points'][index])},{limit_of_win(result, index, is_dealer)}"
+
+
+def results_of_game(scores: Sequence[int], target_points: int) -> list[int]:
+    """Return what each seat has at the end in tenths of 1,000 points: against the target, and by placement."""
     places: list[int] = places_of_scores(np.array([scores], np.int32))[0].tolist()
     bonus = {1: 0, 2: 10_000, 3: -10_000, 4: -20_000}
     tenths = [(score - target_points + bonus[place]) // 100 for score, place in zip(scores, places, strict=True)]
     first = places.index(1)
     tenths[first] -= sum(tenths)
+    return tenths
+
+
+def _owari(scores: Sequence[int], target_points: int) -> str:
+    tenths = results_of_game(scores, target_points)
     return ",".join(f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(scores, tenths, strict=True))
 
 

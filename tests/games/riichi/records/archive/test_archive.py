@@ -15,7 +15,7 @@ from suphx.games.riichi.records.archive.archive import (
     map_records,
     parse_all,
 )
-from suphx.games.riichi.records.log.record_error import NO_END, NO_KYOKU, OTHER_FORMAT, THREE_PLAYERS
+from suphx.games.riichi.records.log.record_error import NO_END, NO_KYOKU, THREE_PLAYERS
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.worker_interrupt import WorkerDiedError
@@ -97,5 +97,5 @@ def test_real_folders_are_read_whole(records: Path) -> None:
     quarantine = Quarantine()
     paths = [records / "rare-situations", records / "formats"]
     logs = list(iter_records(paths, quarantine=quarantine, is_fragment_allowed=True))
-    assert len(logs) == 72
-    assert quarantine.by_reason == {NO_KYOKU: 13, OTHER_FORMAT: 2}
+    assert len(logs) == 74
+    assert quarantine.by_reason == {NO_KYOKU: 13}

@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import os
 import random
 import tarfile
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from suphx.games.riichi.records.archive import raw_record
+from suphx.games.riichi.records.archive.json_text import is_mjai_text
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.records.archive.record_stream import MAX_RECORD_BYTES
@@ -19,6 +22,7 @@ from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORM
 from suphx_pipelines.engine.provenance import digest_files
 
 START = '{"type":"start_game"}'
+SQLITE = b"SQLite format 3\0" + bytes(84)
 
 
 def read(*paths: Path) -> tuple[list[RawRecord], Quarantine]:
@@ -172,23 +176,86 @@ def test_a_long_mjai_game_does_not_touch_its_neighbours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "reason", "kind"),
-    [
-        ("", "no line with an mjai start_game", NOT_A_RECORD),
-        ("hello", "no line with an mjai start_game", NOT_A_RECORD),
-        ('{"ver":2.3,"log":[]}', "Tenhou's log editor", OTHER_FORMAT),
-        ('\n [{"type":"hello"}]', "one JSON array", OTHER_FORMAT),
-        ('[{"type":"start_game"},{"type":"end_game"}]', "one JSON array", OTHER_FORMAT),
-        ('[\n {"type":"start_game"},\n {"type":"end_game"}\n]\n', "one JSON array", OTHER_FORMAT),
-        ('{"type":"hello"}\n{"type":"tsumo"}', "no line with an mjai start_game", NOT_A_RECORD),
-    ],
+    "content",
+    ["", "hello", '\n [{"type":"hello"}]', "[]", "{}", '{"type":"hello"}\n{"type":"tsumo"}', '{\n"log', "[" * 100_000],
 )
-def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str, reason: str, kind: str) -> None:
+def test_json_without_a_game_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "a.json").write_text(content)
     raws, quarantine = read(tmp_path)
     assert raws == []
-    assert [entry.kind for entry in quarantine.entries] == [kind]
-    assert reason in quarantine.entries[0].reason
+    assert [entry.kind for entry in quarantine.entries] == [NOT_A_RECORD]
+    assert "start_game" in quarantine.entries[0].reason or "JSON" in quarantine.entries[0].reason
+
+
+TENHOU6 = {"title": ["", ""], "name": ["type", "b", "c", "d"], "log": [[[0, 0, 0]]], "ref": "2019050417gm-0029-0000-1"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", json.dumps(TENHOU6)),
+        ("a.tenhou6", json.dumps(TENHOU6) + "\n"),
+        ("a.json", "\ufeff" + json.dumps(TENHOU6, indent=2)),
+        ("a.txt", "\n" + json.dumps(TENHOU6, indent="\t")),
+        ("a.txt", "https://tenhou.net/6/#json=" + json.dumps(TENHOU6)),
+        ("a.txt", "https://tenhou.net/5/#json=" + quote(json.dumps(TENHOU6)) + "&ts=3\n"),
+        ("a.json", json.dumps([TENHOU6])),
+    ],
+)
+def test_json_of_tenhou6_is_found_in_every_form(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    raws, quarantine = read(tmp_path)
+    assert quarantine.count == 0
+    assert [(raw.id, json.loads(raw.text)) for raw in raws] == [(TENHOU6["ref"], TENHOU6)]
+    assert not is_mjai_text(raws[0].text)
+
+
+def test_several_games_of_tenhou6_are_read_from_one_file(tmp_path: Path) -> None:
+    games = [TENHOU6 | {"ref": f"game {number}"} for number in range(3)]
+    (tmp_path / "lines.jsonl").write_text("".join(json.dumps(game) + "\n" for game in games))
+    (tmp_path / "many.json").write_text("\n".join(json.dumps(game, indent=1) for game in games))
+    raws, _ = read(tmp_path)
+    assert [(raw.id, raw.position) for raw in raws] == [
+        *((f"game {number}", f"line {number + 1}") for number in range(3)),
+        *((f"game {number}", "") for number in range(3)),
+    ]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_mjai_as_one_array_is_cut_into_games(tmp_path: Path, indent: int | None) -> None:
+    game = [{"type": "start_game", "names": ["ウキ"]}, {"type": "end_game"}]
+    (tmp_path / "a.json").write_text(json.dumps(game + game, indent=indent))
+    raws, quarantine = read(tmp_path)
+    assert [raw.id for raw in raws] == ["a", "a-2"]
+    assert [[json.loads(line) for line in raw.text.splitlines()] for raw in raws] == [game, game]
+    assert all(is_mjai_text(raw.text) for raw in raws)
+    assert quarantine.count == 0
+
+
+def test_a_file_that_is_given_itself_is_known_by_its_content(tmp_path: Path) -> None:
+    for name, content in {"a.dat": b"<mjloggm/>", "b": START.encode(), "notes.txt": b"hello", "c.db": SQLITE}.items():
+        (tmp_path / name).write_bytes(content)
+    assert summary(read(tmp_path / "a.dat", tmp_path / "b")[0]) == [("a", "<mjloggm/>"), ("b", START)]
+    assert [entry.kind for entry in read(tmp_path / "notes.txt")[1].entries] == [NOT_A_RECORD]
+    _, quarantine = read(tmp_path / "c.db")
+    assert [(entry.kind, entry.reason) for entry in quarantine.entries] == [
+        (OTHER_FORMAT, "it is an SQLite database: export its games into files")
+    ]
+    with pytest.raises(ValueError, match="has no game records"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "page", ["<html><head></head></html>", "<!-- x -->\n<HTML lang='ja'>", "<!DOCTYPE html>\n<p>", "<head><title>"]
+)
+@pytest.mark.parametrize("name", ["a.mjlog", "a.json", "2022010100gm-00a9-0000-01234567&tw=1.html"])
+def test_a_web_page_is_named(tmp_path: Path, page: str, name: str) -> None:
+    (tmp_path / name).write_text(page)
+    raws, quarantine = read(tmp_path)
+    assert raws == []
+    assert [(entry.kind, entry.reason) for entry in quarantine.entries] == [
+        (NOT_A_RECORD, "it is a web page, not a record")
+    ]
 
 
 def test_a_log_line_before_the_first_mjai_game_is_no_array(tmp_path: Path) -> None:
@@ -257,13 +324,12 @@ def test_random_bytes_never_crash(tmp_path: Path) -> None:
     assert quarantine.count >= 120
 
 
-def test_a_missing_path_an_empty_folder_and_a_strange_name_are_refused_at_the_call(tmp_path: Path) -> None:
+def test_a_missing_path_and_an_empty_folder_are_refused_at_the_call(tmp_path: Path) -> None:
     (tmp_path / "LICENSE").write_text("hello")
     os.mkfifo(tmp_path / "pipe.mjlog")
     for path, reason in (
         (tmp_path / "missing", "does not exist"),
         (tmp_path, "has no game records"),
-        (tmp_path / "LICENSE", "not that of a record file"),
         (tmp_path / "pipe.mjlog", "neither a file nor a folder"),
     ):
         with pytest.raises(ValueError, match=reason):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import lzma
@@ -19,6 +20,7 @@ from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
     MAX_UNPACKED_RATIO,
+    OtherFormat,
     ReadShare,
     decompressed,
     iter_lines,
@@ -71,10 +73,39 @@ def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
         find_record(tmp_path, "4")
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])
 def test_packed_files_are_known_by_their_first_bytes(pack: type[bytes]) -> None:
     assert read_bounded(decompressed(io.BytesIO(pack(b"hello\n")))) == b"hello\n"
     assert read_bounded(decompressed(io.BytesIO(pack(b"")))) == b""
+
+
+def test_what_is_packed_twice_is_read_and_a_third_time_is_named() -> None:
+    twice = gzip.compress(gzip.compress(b"hello\n"))
+    assert read_bounded(decompressed(io.BytesIO(twice))) == b"hello\n"
+    assert read_bounded(decompressed(io.BytesIO(bz2.compress(lzma.compress(b"hello\n"))))) == b"hello\n"
+    with pytest.raises(OtherFormat, match="packed over 2 times: unpack it"):
+        read_bounded(decompressed(io.BytesIO(gzip.compress(twice))))
+
+
+def test_a_bomb_in_a_bomb_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
+    with pytest.raises(OSError, match="unpacks to over 500 times its size"):
+        list(iter_lines(decompressed(io.BytesIO(gzip.compress(gzip.compress(b"\n" * 20_000_000))))))
+
+
+@pytest.mark.parametrize(
+    ("start", "what"),
+    [
+        (b"SQLite format 3\0", "SQLite database"),
+        (b"PK\x03\x04", "zip archive"),
+        (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+        (b"Rar!\x1a\x07\x01\0", "RAR"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+    ],
+)
+def test_files_of_other_kinds_are_named(start: bytes, what: str) -> None:
+    with pytest.raises(OtherFormat, match=what):
+        read_bounded(decompressed(io.BytesIO(start + bytes(100))))
 
 
 def test_a_bomb_is_given_up_at_the_limit() -> None:
@@ -84,7 +115,7 @@ def test_a_bomb_is_given_up_at_the_limit() -> None:
     assert read_bounded(io.BytesIO(bytes(MAX_RECORD_BYTES))) == bytes(MAX_RECORD_BYTES)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
 def test_a_bomb_of_short_lines_is_given_up_by_its_ratio(pack: type[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
     bomb = pack(b"\n" * 5_000_000)
@@ -129,7 +160,7 @@ def test_a_line_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None
         list(iter_lines(io.BytesIO(bytes(300_000))))
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress])
 def test_damage_is_one_of_the_named_errors(pack: type[bytes]) -> None:
     data = pack(b"some text " * 1000)
     for broken in (data[:-9], data[:20], data[:30] + b"\x00\xff\x00" + data[33:]):

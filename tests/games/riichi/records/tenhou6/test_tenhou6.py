@@ -1,0 +1,269 @@
+"""Games as JSON of tenhou.net/6: what the format has survives, and what it has not is neither asked for nor made up."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import lzma
+import random
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID
+from suphx.games.riichi.records.log.record_error import INCOMPLETE, NO_END, ForeignRecord, RecordError
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.records.mjai.mjai import parse_mjai
+from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
+from suphx.games.riichi.records.tenhou6.tenhou6 import YAKU_NAMES, parse_tenhou6
+from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.records.tenhou6.turn_order import Claim, Discard, Draw, Kan, Move, Play, Take, moves_in_order
+from suphx.games.riichi.table.action import LEAVE
+from suphx.games.riichi.table.rules import Rules, tenhou_no_red
+from suphx.games.riichi.table.table import RESULT
+from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
+
+FACES = np.array(FACE_OF_ID)
+HEAD = ("id", "rules", "names", "dans", "ratings", "room", "final_scores")
+GAME = json.loads(write_tenhou6(random_game(3)))
+
+
+def read(game: dict[str, Any], *, is_fragment_allowed: bool = True) -> GameLog:
+    return parse_tenhou6(json.dumps(game), "x", is_fragment_allowed=is_fragment_allowed)
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    game: dict[str, Any] = json.loads(json.dumps(GAME))
+    change(game)
+    return game
+
+
+def assert_tenhou6_keeps(game: GameLog) -> GameLog:
+    """Check that all that the format has survives: all but tile ids, who disconnects, and the fu of limit hands."""
+    text = write_tenhou6(game)
+    back = parse_tenhou6(text, game.id, is_fragment_allowed=True)
+    assert [getattr(back, name) for name in HEAD] == [getattr(game, name) for name in HEAD]
+    for ours, theirs in zip(game.kyokus, back.kyokus, strict=True):
+        assert np.array_equal(theirs.moves, ours.moves[(ours.moves & (1 << ACTION_BITS) - 1) < LEAVE])
+        assert (theirs.kyoku, theirs.honba, theirs.kyotaku, theirs.scores) == (
+            (ours.kyoku, ours.honba, ours.kyotaku, ours.scores)
+        )
+        assert not ours.draws.size or np.array_equal(FACES[theirs.draws], FACES[ours.draws])
+        assert theirs.is_result_complete
+        for name in RESULT.names or ():
+            known = np.where(theirs.result[name], ours.result[name], 0) if name == "win_fu" else ours.result[name]
+            assert np.array_equal(theirs.result[name], known), name
+    assert write_tenhou6(back) == text
+    return back
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_game_of_our_engine_survives_and_replays_without_a_difference(seed: int) -> None:
+    back = assert_tenhou6_keeps(random_game(seed))
+    assert Replayer().replay(back) == []
+
+
+@pytest.mark.parametrize(
+    "rules", [Rules(), Rules(num_winds=1), Rules(open_tanyao=False), Rules(num_winds=1, open_tanyao=False)]
+)
+@pytest.mark.parametrize("room", ["", "general", "advanced", "expert", "phoenix"])
+def test_the_rules_and_the_room_are_those_of_the_display_name(rules: Rules, room: str) -> None:
+    assert_tenhou6_keeps(dataclasses.replace(drawn_game(shuffled_wall(1)), rules=rules, room=room))
+
+
+@pytest.mark.records
+def test_real_games_survive_and_samples_of_tenhou_replay_with_their_yaku(records: Path) -> None:
+    texts = [(path.stem, path.read_text()) for path in sorted((records / "rare-situations").rglob("*.mjlog"))]
+    for folder in ("suphx-tokujo-hanchan", "careers-hanchan"):
+        with lzma.open(records / folder / "games.tsv.xz", "rt") as lines:
+            for line in islice(lines, 0, 300, 20):
+                game_id, _, text = line.rstrip("\n").split("\t")
+                texts.append((game_id, text))
+    num_games = 0
+    for game_id, text in texts:
+        try:
+            game = parse_mjlog(text, game_id, is_fragment_allowed=True)
+        except RecordError:
+            continue
+        assert_tenhou6_keeps(game)
+        num_games += 1
+    assert num_games > 80
+    for path in sorted((records / "formats" / "tenhou6").glob("*.json")):
+        log = parse_tenhou6(path.read_text(), path.stem)
+        assert all(kyoku.is_result_complete for kyoku in log.kyokus)
+        assert Replayer().replay(log) == []
+
+
+def test_yaku_in_other_words_leave_the_payments() -> None:
+    def translate(game: dict[str, Any]) -> None:
+        win = next(row[16][2] for row in game["log"] if row[16][0] == "和了")
+        win[4:] = ["Riichi(1飜)"]
+
+    log = read(changed(translate))
+    assert not all(kyoku.is_result_complete for kyoku in log.kyokus)
+    assert Replayer().replay(log) == []
+
+
+def test_a_wrong_yaku_is_a_difference() -> None:
+    def lie(game: dict[str, Any]) -> None:
+        win = next(row[16][2] for row in game["log"] if row[16][0] == "和了")
+        win[4] = "海底摸月(1飜)"
+
+    assert any("win_yaku" in difference.what for difference in Replayer().replay(read(changed(lie))))
+
+
+def test_each_yaku_has_its_name() -> None:
+    assert len(YAKU_NAMES) == len(set(YAKU_NAMES)) == 55
+
+
+def test_a_game_without_yaku_or_of_untold_rules_is_not_written() -> None:
+    with pytest.raises(ValueError, match="no han, fu and yaku"):
+        write_tenhou6(parse_mjai(write_mjai(random_game(1)), "x"))
+    with pytest.raises(ValueError, match="red_fives = ''"):
+        write_tenhou6(dataclasses.replace(drawn_game(shuffled_wall(1)), rules=tenhou_no_red()))
+
+
+def test_a_game_without_final_scores_is_a_fragment() -> None:
+    game = changed(lambda game: game.pop("sc"))
+    assert read(game).final_scores is None
+    with pytest.raises(RecordError) as caught:
+        read(game, is_fragment_allowed=False)
+    assert caught.value.kind == NO_END
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ({"disp": "三鳳南喰赤", "aka": 1}, "three players"),
+        ({"disp": "鳳南喰", "aka": 0}, "without red fives"),
+        ({"disp": "鳳南喰"}, "without red fives"),
+        ({"disp": "玉の間南喰赤", "aka51": 1, "aka52": 2, "aka53": 1}, "aka52 2"),
+    ],
+)
+def test_games_of_other_rules_are_foreign(rule: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ForeignRecord, match=reason):
+        read(GAME | {"rule": rule})
+
+
+@pytest.mark.parametrize(
+    ("rule", "num_winds"),
+    [
+        ({"disp": "般東喰赤速"}, 1),
+        ({"disp": "玉の間南喰赤", "aka51": 1, "aka52": 1, "aka53": 1}, 2),
+        ({"disp": "Jade Room South Red Fives", "aka": 1}, 2),
+        ({"disp": "", "aka": 1}, 2),
+    ],
+)
+def test_rules_in_the_words_of_others_are_understood(rule: dict[str, Any], num_winds: int) -> None:
+    assert read(GAME | {"rule": rule}).rules == Rules(num_winds=num_winds)
+
+
+def test_grades_of_other_places_are_unknown() -> None:
+    log = read(GAME | {"dan": ["雀聖 2", "雀豪 1", "", ""], "rate": [1200, 0, 0, 0]})
+    assert (log.dans, log.ratings) == ((), (1200.0, 0.0, 0.0, 0.0))
+
+
+def first_row(game: dict[str, Any], part: Callable[[list[Any]], bool]) -> list[Any]:
+    row: list[Any] = next(row for row in game["log"] if part(row))
+    return row
+
+
+def test_a_missing_dora_indicator_is_not_made_up() -> None:
+    game = changed(lambda game: first_row(game, lambda row: len(row[2]) > 1)[2].pop())
+    with pytest.raises(RecordError, match="dora indicators are turned over") as caught:
+        read(game)
+    assert caught.value.kind == INCOMPLETE
+
+
+def test_missing_ura_dora_indicators_are_unknown() -> None:
+    game = changed(lambda game: first_row(game, lambda row: bool(row[3]))[3].clear())
+    log = read(game)
+    unknown = [kyoku for kyoku in log.kyokus if not kyoku.is_ura_known]
+    assert len(unknown) == 1
+    assert not unknown[0].is_result_complete
+    assert Replayer().replay(log) == []
+
+
+CHANGES: dict[str, tuple[int, Any, str]] = {
+    "a tile that is none": (4, [10] * 13, "is not a tile"),
+    "a short hand": (4, [11], "dealt 1 tiles"),
+    "no indicator": (2, [], "no dora indicator"),
+    "a call of nobody": (5, ["11p11"], "is not a call"),
+    "an impossible place": (5, ["1111m1111"], "from which seat"),
+    "a discard without a draw": (6, [60] * 40, "plays 40 tiles"),
+    "an unknown result": (16, ["終局"], "is not 和了"),
+    "a win without winner": (16, ["和了", [0, 0, 0, 0]], "score changes and a list"),
+    "scores of three": (1, [1, 2, 3], "four numbers"),
+    "no numbers": (0, [0], "does not begin with"),
+    "no order": (5, [], "do not fit together|plays"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_damage_is_refused_with_reason_and_place(name: str) -> None:
+    place, value, reason = CHANGES[name]
+    with pytest.raises(RecordError, match=reason) as caught:
+        read(changed(lambda game: game["log"][1].__setitem__(place, value)))
+    assert caught.value.position in ("kyoku 0 honba 0", "kyoku 0 honba 1", "kyoku 1 honba 0", "kyoku 1 honba 1")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"log":7}', '{"log":[]}', '{"log":[[]]}', '{"log":[{}]}'])
+def test_what_is_no_game_is_refused(text: str) -> None:
+    with pytest.raises(RecordError):
+        parse_tenhou6(text, "x")
+
+
+def test_strange_values_anywhere_never_raise_anything_else() -> None:
+    rng = random.Random(5)
+    strange = [None, True, -1, 10**20, 0.5, "", "r60", "c111213", "x", [], [[]], {}, "和了", 60, 51]
+    for _ in range(400):
+        game = changed(lambda _: None)
+        value: Any = game
+        while isinstance(value, dict | list) and value:
+            parent, key = value, rng.choice(sorted(value) if isinstance(value, dict) else range(len(value)))
+            value = parent[key]
+            if rng.random() < 0.1:
+                break
+        parent[key] = rng.choice(strange)
+        try:
+            read(game)
+        except RecordError:
+            continue
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_order_fits_even_where_all_discards_are_equal(seed: int) -> None:
+    rng = random.Random(seed)
+    takes: list[list[Take]] = [[], [], [], []]
+    plays: list[list[Play]] = [[], [], [], []]
+    seat, order = 0, []
+    for turn in range(40):
+        if turn and rng.random() < 0.3:
+            target = seat
+            seat = rng.choice([other for other in range(4) if other != target])
+            name = rng.choice(["pon", "daiminkan"])
+            takes[seat].append(Claim(name, target, "1m", ()))
+            order.append(Move(seat, takes[seat][-1]))
+            is_turn = name == "pon"
+        else:
+            seat = (seat + 1) % 4 if turn else 0
+            is_turn = False
+        if not is_turn:
+            takes[seat].append(Draw(str(turn)))
+            order.append(Move(seat, takes[seat][-1]))
+        if rng.random() < 0.1:
+            plays[seat].append(Kan("ankan", "9p", ()))
+            takes[seat].append(Draw(f"kan {turn}"))
+            order += [Move(seat, plays[seat][-1]), Move(seat, takes[seat][-1])]
+        plays[seat].append(Discard("1m", False, False))
+        order.append(Move(seat, plays[seat][-1]))
+    assert moves_in_order(takes, plays, 0) == order
+    takes[2] += [Draw("one too many")] * 3
+    with pytest.raises(ValueError, match="do not fit together"):
+        moves_in_order(takes, plays, 0)
