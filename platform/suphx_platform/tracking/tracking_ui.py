@@ -17,6 +17,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 from suphx_platform.tracking.client.mlflow_call import QUIET, SERVER
+from suphx_platform.tracking.client.tracking_experiment import VIEW
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -113,7 +114,7 @@ def page_address(store: MlflowStore, server: str, run_id: str | None = None) -> 
     """
     runs = _runs_address(store, server)
     if run_id is None:
-        return runs + _PAGES
+        return f"{runs}{_PAGES}&viewStateShareKey={VIEW}"
     run = store.find(run_id)
     if run is None:
         close = difflib.get_close_matches(run_id, store.names(), n=3, cutoff=0.4)

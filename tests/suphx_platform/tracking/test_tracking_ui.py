@@ -60,7 +60,12 @@ def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
     store = TrackingStore(runs)
     run = store.start("laptop-1", key="laptop-1").run_id
     place = f"http://127.0.0.1:5000/#/experiments/{store.experiment_id()}/runs"
-    assert page_address(store, "http://127.0.0.1:5000/") == f"{place}?workflowType=machine_learning"
+    view = "viewStateShareKey=suphx-verdicts"
+    assert page_address(store, "http://127.0.0.1:5000/") == f"{place}?workflowType=machine_learning&{view}"
+    columns = json.loads(
+        store.client.get_experiment(store.experiment_id()).tags["mlflow.sharedViewState.suphx-verdicts"]
+    )
+    assert columns["orderByKey"] == columns["selectedColumns"][0] == "metrics.`verdict/difference`"
     assert page_address(store, "http://127.0.0.1:5000", "laptop-1") == f"{place}/{run}?workflowType=machine_learning"
     with pytest.raises(ValueError, match=r"no run 'labtop-1' in MLflow .*: did you mean laptop-1"):
         page_address(store, "http://127.0.0.1:5000", "labtop-1")

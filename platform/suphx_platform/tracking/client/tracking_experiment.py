@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,13 @@ _KIND_TAG, _KIND = "mlflow.experimentKind", "custom_model_development"
 """Without it, MLflow's pages ask whether this is a generative application or model training."""
 _NOTE_TAG = "mlflow.note.content"
 PRIMARY_METRIC = "verdict/difference"
+VIEW = "suphx-verdicts"
+"""Key of a shared view of MLflow's list of runs: with the columns of the verdict, the best agent first."""
+_METRIC_KEYS = [f"metrics.`{PRIMARY_METRIC}{suffix}`" for suffix in ("", "_low", "_high")]
 _TAGS = {
+    f"mlflow.sharedViewState.{VIEW}": json.dumps(
+        {"orderByKey": _METRIC_KEYS[0], "orderByAsc": True, "selectedColumns": _METRIC_KEYS}
+    ),
     "mlflow.experiment.primaryMetric.name": PRIMARY_METRIC,
     "mlflow.experiment.primaryMetric.greaterIsBetter": "False",
     _KIND_TAG: _KIND,
@@ -24,9 +31,9 @@ _TAGS = {
 
 Where to look:
 
-- **Which run made the strongest agent?** Sort the table by `verdict/difference`: the average placement of the agent
-  minus 2.5, that of an agent as strong as its opponent; negative is better. `verdict/difference_low` and `_high` are
-  its 95 % interval.
+- **Which run made the strongest agent?** The link of `suphx ui` sorts the table by `verdict/difference`: the average
+  placement of the agent minus 2.5, that of an agent as strong as its opponent; negative is better.
+  `verdict/difference_low` and `_high` are its 95 % interval.
 - **What came out of a run?** Open it: its description begins with the verdict. Under *Artifacts*, `report.html` is the
   report; the SVG files are its pictures.
 - **How did it learn?** Open the stages below the run. *Model metrics* of `supervised/…` has loss and accuracy, that of
