@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,7 +108,11 @@ def list_runs(runs: Path) -> list[RunEntry]:
     """Return all runs in the folder ``runs``, also damaged ones, newest first; ValueError without the folder."""
     if not runs.is_dir():
         raise ValueError(f"{runs}: no such folder of runs: name yours with --runs DIR, or start one with `suphx run`")
-    return sorted(map(run_entry, _run_folders(runs)), key=_start, reverse=True)
+    entries = []
+    for folder in _run_folders(runs):
+        with suppress(FileNotFoundError):  # it is deleted at this very moment
+            entries.append(run_entry(folder))
+    return sorted(entries, key=_start, reverse=True)
 
 
 def _start(entry: RunEntry) -> datetime:
@@ -200,9 +206,14 @@ def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
 
 def _finished_stages(folder: Path) -> dict[str, Done]:
     """Return the finished stages, in the order of their ends; copies in work folders (``.uploads``) are none."""
-    paths = [path for path in folder.rglob(DONE) if not _is_hidden(path.parent.relative_to(folder))]
-    found = {path: read_done(path.parent) for path in sorted(paths, key=lambda path: path.stat().st_mtime)}
-    return {path.parent.relative_to(folder).as_posix(): done for path, done in found.items() if done is not None}
+    names = (Path(place).relative_to(folder) for place, _, files in os.walk(folder) if DONE in files)
+    found: list[tuple[float, str, Done]] = []
+    for name in names:
+        with suppress(FileNotFoundError):  # the run works, and begins the stage again
+            done = None if _is_hidden(name) else read_done(folder / name)
+            if done is not None:
+                found.append(((folder / name / DONE).stat().st_mtime, name.as_posix(), done))
+    return {name: done for _, name, done in sorted(found, key=lambda each: each[:2])}
 
 
 def _is_hidden(path: Path) -> bool:

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.engine.stage_folder import Done, read_done
+from suphx_pipelines.runs import run_list
 from suphx_pipelines.runs.run_list import find_run, headlines, list_runs, read_run
+from suphx_pipelines.runs.run_lock import is_locked
+from suphx_pipelines.summary.run_summary import RunSummary
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 
@@ -48,6 +53,37 @@ def test_a_run_without_a_summary_is_read_from_its_stages(stages: tuple[str, ...]
     assert entry.seconds == 12.5 * len(stages)
     assert entry.started.startswith("20")
     assert entry.metrics() == {name: {"games": 3.0} for name in stages}
+
+
+def test_a_run_that_is_deleted_while_runs_are_listed_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a-1", "gone-1", "z-1"):
+        write_run(tmp_path, name)
+
+    def delete(folder: Path) -> bool:
+        if folder.name == "gone-1":
+            shutil.rmtree(folder)
+        return is_locked(folder)
+
+    monkeypatch.setattr(run_list, "is_locked", delete)
+    monkeypatch.setattr(RunSummary, "read", lambda folder: None)  # so that other files are read after it
+    assert {entry.run_id for entry in list_runs(tmp_path)} == {"a-1", "z-1"}
+
+
+def test_a_stage_that_is_begun_again_while_its_run_is_read_is_not_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run(tmp_path, "laptop-1", metrics={"records": {"games": 3.0}, "report": {}})
+
+    def empty_after(place: Path) -> Done | None:
+        done = read_done(place)
+        if place.name == "report":
+            shutil.rmtree(place)
+        return done
+
+    monkeypatch.setattr(run_list, "read_done", empty_after)
+    assert read_run(folder).metrics() == {"records": {"games": 3.0}}
 
 
 @pytest.mark.parametrize("has_summary", [True, False])

@@ -162,6 +162,11 @@ def _told(address: str, error: Exception) -> str:
             "MLFLOW_TRACKING_PASSWORD to a user with write access"
         )
     status = _STATUS.search(str(error))
+    if status and status[1].startswith("3"):
+        return (
+            f"MLflow at {address} redirects to another address (status {status[1]}): set MLFLOW_TRACKING_URI to that "
+            "one, such as https:// instead of http://"
+        )
     if status and status[1] not in _NOT_THERE:
         return (
             f"MLflow at {address} answers with status {status[1]}: see its log for the reason, and check that "

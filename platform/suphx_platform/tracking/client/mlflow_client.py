@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def quiet_client(uri: str) -> MlflowClient:
     """Return a client of MLflow that sends no telemetry and prints nothing by itself."""
     os.environ.update(QUIET)  # before the import, in which MLflow decides on telemetry
+    os.environ.setdefault("MLFLOW_ALLOW_HTTP_REDIRECTS", "false")  # a POST would become a GET, which means another call
     from mlflow import MlflowClient
 
     for name in ("mlflow", "alembic"):

@@ -64,6 +64,7 @@ def test_an_address_whose_password_cannot_be_told_from_its_path_is_refused_witho
     [
         (413, ""),
         (400, ""),
+        (301, "redirects to another"),
         (404, "answers with status 404"),
         (500, "answers with status 500"),
         (503, "does not answer"),
@@ -89,4 +90,5 @@ def answer_once(proxy: socket.socket, status: int) -> None:
     connection, _ = proxy.accept()
     with suppress(OSError), connection:
         connection.recv(1 << 16)
-        connection.sendall(f"HTTP/1.1 {status} No\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>".encode())
+        head = f"HTTP/1.1 {status} No\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 6\r\nConnection: close"
+        connection.sendall(f"{head}\r\n\r\n<html>".encode())
