@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
@@ -81,12 +82,17 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         self._seat, self._is_packed = seat, packed
         self._illegal_reward = config.illegal_reward(illegal_reward)
         self._has_ended = True
+        self._is_closed = False
         self.render_mode = render_mode
         self.observation_space = (packed_space if packed else planes_space)(self.layout)
         self.action_space = Discrete(NUM_ACTIONS)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[U8, dict[str, Any]]:
-        """Start a hanchan; return the player's first observation and its info. No option has an effect."""
+        """Start a hanchan; return the player's first observation and its info. No option has an effect.
+
+        ClosedEnvironmentError after ``close``, as for ``step``.
+        """
+        check_open(is_closed=self._is_closed)
         super().reset(seed=seed)
         wall, seat = draw_game(self.np_random, self._seat)
         self._tables.start(self._tables.everything, np.array([wall]), np.array([seat]))
@@ -100,6 +106,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         ValueError when no game is running, for what is no integer, and for an illegal action without an
         ``illegal_reward``.
         """
+        check_open(is_closed=self._is_closed)
         if self._has_ended:
             raise ValueError("no game is running: call reset before step")
         tables, actions = self._tables, read_action(action)
@@ -128,6 +135,10 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
         sys.stdout.write(text)
         return None
 
+    def close(self) -> None:
+        """Refuse further games; there is nothing to clean up."""
+        self._is_closed = True
+
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
@@ -149,6 +160,12 @@ def check_seat(seat: int | None) -> None:
     """Raise ValueError for a seat that does not exist."""
     if seat is not None and not 0 <= seat < NUM_SEATS:
         raise ValueError(f"seat is {seat}: use 0 to 3, or None for another one in each game")
+
+
+def check_open(*, is_closed: bool) -> None:
+    """Raise gymnasium's ClosedEnvironmentError for an environment that was closed."""
+    if is_closed:
+        raise ClosedEnvironmentError("this environment was closed: make another one")
 
 
 def draw_game(random: np.random.Generator, seat: int | None) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from gymnasium.vector.utils import batch_space
 from suphx.environments import ENVIRONMENT_ID
 from suphx.environments.environment_config import EnvironmentConfig, IllegalReward, RewardKind
 from suphx.environments.observation_space import mask_space, packed_space, planes_space
-from suphx.environments.riichi_env import RENDER_MODES, draw_game
+from suphx.environments.riichi_env import RENDER_MODES, check_open, draw_game
 from suphx.environments.seat_tables import SeatTables, read_action
 from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, seat_text, tenhou, unpack_planes
 from suphx.kernel.record import I8, U8
@@ -101,6 +101,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         self.state_space = batch_space(planes, len(AGENTS))
         self.action_spaces: dict[str, Discrete[np.int64]] = {agent: Discrete(NUM_ACTIONS) for agent in AGENTS}
         self._np_random, _ = seeding.np_random()
+        self._is_closed = False
 
     def observation_space(self, agent: str) -> Dict:
         """Return the space of ``{"observation": uint8 planes, "action_mask": int8 (120,)}``."""
@@ -111,7 +112,11 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a hanchan; equal seeds give equal walls. No option has an effect."""
+        """Start a hanchan; equal seeds give equal walls. No option has an effect.
+
+        ClosedEnvironmentError after ``close``, as for ``step``.
+        """
+        check_open(is_closed=self._is_closed)
         if seed is not None:
             self._np_random, _ = seeding.np_random(seed)
         wall, _ = draw_game(self._np_random, None)
@@ -127,6 +132,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
 
     def step(self, action: int | np.integer | None) -> None:
         """Apply the action of the agent that decides; None for an agent whose game is over."""
+        check_open(is_closed=self._is_closed)
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
             return
@@ -175,7 +181,8 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc] # noqa: N801 # PettingZo
         return None
 
     def close(self) -> None:
-        """Do nothing: the environment holds no window, file or process."""
+        """Refuse further games: the environment holds no window, file or process."""
+        self._is_closed = True
 
     def _actor(self) -> str:
         return AGENTS[int(self._tables.simulator.tables["actor"][0])]

@@ -30,7 +30,7 @@ from suphx.environments.environment_config import (
     three_opponents,
 )
 from suphx.environments.observation_space import packed_space, planes_space
-from suphx.environments.riichi_env import check_seat, draw_game
+from suphx.environments.riichi_env import check_open, check_seat, draw_game
 from suphx.environments.seat_tables import SeatTables
 from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, fill_planes, seat_text, tenhou
 from suphx.kernel.record import I64, U8
@@ -108,8 +108,9 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         """Start a hanchan at every table, or at those of ``options["reset_mask"]``, bool (num_envs,).
 
         ``seed``: of table 0, the others get those that follow; or one seed for each table. ValueError for another
-        number of seeds or a mask of another shape.
+        number of seeds or a mask of another shape, ClosedEnvironmentError after ``close``.
         """
+        check_open(is_closed=self.closed)
         indices = self._chosen((options or {}).get("reset_mask"))
         seeds = self._seeds_of(seed)
         for index in indices:
@@ -124,8 +125,10 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         """Apply an action at each table and play on to the players' next decisions; no episode is truncated.
 
         ``actions``: integers (num_envs,). ValueError for another shape or type, for a table that was never reset or
-        (mode DISABLED) is finished, and for illegal actions without an ``illegal_reward``.
+        (mode DISABLED) is finished, and for illegal actions without an ``illegal_reward``; ClosedEnvironmentError after
+        ``close``.
         """
+        check_open(is_closed=self.closed)
         chosen = as_integers(actions, "actions", self.num_envs)
         if not self._has_begun.all():
             raise ValueError(f"table {self._has_begun.argmin()} has no game: call reset before step")

@@ -9,6 +9,7 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
 from suphx.games.riichi.table.rules import Rules
@@ -32,6 +33,23 @@ def test_the_checker_of_pettingzoo_accepts_it(settings: dict[str, Any]) -> None:
 def test_a_seed_gives_the_same_game() -> None:
     """PettingZoo's own test; its max_cycles_test is for parallel environments with that argument: this has neither."""
     seed_test(riichi_v0.env, num_cycles=150)
+
+
+def test_it_can_be_converted_to_a_parallel_environment() -> None:
+    parallel, env = turn_based_aec_to_parallel(riichi_v0.env()), riichi_v0.env()
+    observations, _ = parallel.reset(seed=1)
+    env.reset(seed=1)
+    random, num_steps = np.random.default_rng(1), 0
+    while parallel.agents:
+        (agent,) = (agent for agent in parallel.agents if observations[agent]["action_mask"].any())
+        assert agent == env.agent_selection
+        action = random_action(random, observations[agent]["action_mask"])
+        observations, rewards, terminations, _, _ = parallel.step(dict.fromkeys(parallel.agents, action))
+        env.step(action)
+        assert rewards == env.rewards
+        num_steps += 1
+    assert all(terminations.values())
+    assert num_steps > 100
 
 
 def test_it_renders_in_all_its_modes(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
@@ -220,3 +221,17 @@ def test_tables_are_rendered_as_text_with_the_hand_of_the_seat_that_decides() ->
     assert RiichiVectorEnv(1).render() is None
     with pytest.raises(ValueError, match="render_mode is 'human': use ansi"):
         RiichiVectorEnv(1, render_mode="human")
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: RiichiVectorEnv(2, opponents=None), lambda: RiichiEnv(opponents="random"), riichi_v0.raw_env]
+)
+def test_no_environment_plays_on_after_it_was_closed(make: Callable[[], Any]) -> None:
+    env = make()
+    env.reset(seed=1)
+    for _ in range(2):
+        env.close()
+    with pytest.raises(ClosedEnvironmentError, match="this environment was closed: make another one"):
+        env.step(0)
+    with pytest.raises(ClosedEnvironmentError):
+        env.reset(seed=1)
