@@ -17,6 +17,7 @@ help:  ## list the targets
 setup: .venv/installed  ## create .venv with the pinned packages and this project; repeat it after an update
 
 .venv/bin/python:
+	@infra/setup/check_python.sh $(PYTHON) "run make setup PYTHON=/path/to/python3.11"
 	@echo "creating .venv with $(PYTHON)" >&2
 	@$(PYTHON) -m venv .venv
 

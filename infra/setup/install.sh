@@ -5,6 +5,7 @@
 set -euo pipefail
 venv=$1 lock=$2 torch_cpu=${3:-} torch_cuda=${4:-}
 log=$venv/install.log
+"$(dirname "$0")/check_python.sh" "$venv/bin/python" "remove $venv and run make setup PYTHON=/path/to/python3.11"
 # A package without a wheel is built with the setuptools of the lock: pip would fetch the newest one, without its hash.
 pip=("$venv/bin/pip" install --disable-pip-version-check --require-hashes --no-deps --use-pep517 --no-build-isolation)
 

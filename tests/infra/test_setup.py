@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -144,3 +145,37 @@ def test_a_package_without_a_wheel_is_built_with_the_setuptools_of_the_lock(venv
     done = install(venv, tmp_path, lock)
     assert done.returncode == 0, (venv / "install.log").read_text()
     assert list(venv.rglob("suukantsu.py"))
+
+
+@pytest.fixture
+def other_python(tmp_path: Path) -> Path:
+    """A Python of another version, as far as the scripts ask it."""
+    program = tmp_path / "python3.12"
+    program.write_text("#!/bin/sh\necho 3.12.1\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_a_python_of_another_version_is_refused_before_anything_is_made(tmp_path: Path, other_python: Path) -> None:
+    for name in ("Makefile", "infra/setup/install.sh", "infra/setup/check_python.sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / name, tmp_path / name)
+    for python, told in ((other_python, "is 3.12.1"), (tmp_path / "none", "is not there, or does not start")):
+        done = subprocess.run(
+            ["make", ".venv/bin/python", f"PYTHON={python}"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode != 0
+        assert f"Python 3.11 is needed, but {python} {told}: run make setup PYTHON=" in done.stderr
+        assert not (tmp_path / ".venv").exists()
+
+
+def test_an_environment_of_another_version_is_refused_before_anything_is_fetched(
+    tmp_path: Path, other_python: Path
+) -> None:
+    (tmp_path / "venv" / "bin").mkdir(parents=True)
+    other_python.rename(tmp_path / "venv" / "bin" / "python")
+    done = subprocess.run([SCRIPT, "venv", "a.lock"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        "Python 3.11 is needed, but venv/bin/python is 3.12.1: remove venv and run make setup"
+    )
