@@ -248,6 +248,12 @@ def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int,
     assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "suphx: stopped\n")
 
 
+def test_a_command_ends_without_a_last_collection_of_all_objects() -> None:
+    last = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 1000))"
+    command = [sys.executable, "-c", f"{last}; from suphx_cli import cli; cli.main(['recipes', '--json'])"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.endswith("\nTrue\n")
+
+
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(["--version"])
