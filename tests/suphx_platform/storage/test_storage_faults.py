@@ -221,3 +221,26 @@ def test_a_place_that_cannot_be_is_named(tmp_path: Path) -> None:
     storage = Storage(StorageConfig(address=str(tmp_path / "file")))
     with pytest.raises(OSError, match="file"):
         storage.save(NAME, folder_of(tmp_path / "a", num_files=1, num_bytes=10), number=1)
+
+
+@pytest.mark.parametrize("is_empty_there", [False, True])
+def test_a_storage_whose_disk_is_gone_is_an_outage_and_is_not_made_again(is_empty_there: bool, tmp_path: Path) -> None:
+    place, away = tmp_path / "storage", tmp_path / "away"
+    storage = Storage(StorageConfig(address=str(place)))
+    folder = folder_of(tmp_path / "a", num_files=1, num_bytes=10)
+    storage.save(NAME, folder, number=1)
+    place.rename(away)
+    if is_empty_there:  # as where a disk was mounted
+        place.mkdir()
+    for name in (NAME, "run-1/new"):
+        with pytest.raises(
+            OSError, match="storage is no longer the folder that it was: look whether its disk"
+        ) as raised:
+            storage.save(name, folder, number=2)
+        assert not isinstance(raised.value, FileExistsError), "an upload queue would not try again"
+    if is_empty_there:
+        place.rmdir()
+    assert not place.exists()
+    away.rename(place)
+    storage.save(NAME, folder, number=2)
+    assert [version.number for version in storage.versions(NAME)] == [1, 2]

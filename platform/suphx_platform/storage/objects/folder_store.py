@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +35,8 @@ class FolderStore:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._identity: tuple[int, int] | None = None
+        """Device and inode of the folder when it was used first."""
 
     def reach(self) -> None:
         """Look into the folder, which need not be there yet."""
@@ -96,6 +99,7 @@ class FolderStore:
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
+        self._check_root()
         files = (path for path in self._files(prefix) if not _PARTIAL.fullmatch(path.name))
         return sorted(self._key(path) for path in files if _is_aged(path, min_age))
 
@@ -110,6 +114,18 @@ class FolderStore:
             partial = _PARTIAL.fullmatch(path.name)
             if partial and is_old(self._key(path.with_name(partial[1]))) and _is_aged(path, min_age):
                 self._remove(path)
+
+    def _check_root(self) -> None:
+        """OSError if the folder is gone, or another one, as when its disk is not mounted: it would be created again."""
+        identity = None
+        with suppress(FileNotFoundError):
+            found = self._root.stat()
+            identity = (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+        if self._identity not in (None, identity):
+            raise OSError(
+                f"{self._root} is no longer the folder that it was: look whether its disk is mounted, or move it back"
+            )
+        self._identity = identity
 
     def _files(self, prefix: str) -> list[Path]:
         below = self._root / prefix.rpartition("/")[0]
@@ -132,6 +148,7 @@ class FolderStore:
     @contextmanager
     def _partial(self, path: Path) -> Iterator[Path]:
         """Yield a new empty file, beside ``path``, that may be renamed or linked."""
+        self._check_root()
         partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
         for attempt in range(_FOLDER_ATTEMPTS):
             with suppress(FileNotFoundError) if attempt + 1 < _FOLDER_ATTEMPTS else nullcontext():
