@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -30,6 +31,21 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     sync(path.parent)  # so that the new name itself survives a power cut
 
 
+@contextmanager
+def many_files(folder: Path) -> Iterator[list[Path]]:
+    """Say in an OSError of the block how many files were written before it; the block adds each to what it is given."""
+    written: list[Path] = []
+    try:
+        yield written
+    except OSError as error:
+        if not written:
+            raise
+        files = "1 file was" if len(written) == 1 else f"{len(written):,} files were"
+        told = f"{error}" if error.strerror is None else error.strerror
+        remedy = f"{files} written to {folder} before: run the command again, which replaces them"
+        raise OSError(error.errno, f"{told}; {remedy}") from error
+
+
 def _message(path: Path, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         remedy = f"create the folder {path.parent}"
@@ -41,7 +57,7 @@ def _message(path: Path, error: OSError) -> str:
         remedy = f"{path.parent} is no folder: choose another"
     else:
         remedy = f"free space in {path.parent} or choose another folder"
-    return f"cannot write {path}: {error.strerror}; {remedy}; nothing was changed"
+    return f"cannot write {path}: {error.strerror}; {remedy}; {path.name} was not changed"
 
 
 def sync(path: Path) -> None:

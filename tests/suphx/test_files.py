@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.atomic_file import write_atomically
+from suphx.atomic_file import many_files, write_atomically
 from suphx.cache_folder import cache_root, is_writable, mark_used, remove_unused
 from suphx.file_tree import files_below, has_files_below
 from suphx_cli.arguments.parsing import check_records
@@ -27,10 +27,29 @@ def test_the_parts_stand_in_the_file_in_order(tmp_path: Path) -> None:
 def test_a_write_that_runs_out_of_room_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     write_atomically(path, [b"old"])
-    with files_limited_to(1000), pytest.raises(OSError, match=r"cannot write .*a\.bin: .*; free space in"):
+    with (
+        files_limited_to(1000),
+        pytest.raises(OSError, match=r"cannot write .*a\.bin: .*; free space in .*; a\.bin was not"),
+    ):
         write_atomically(path, [b"new" * 1000])
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_many_files_say_how_many_were_written_before_one_that_fails(tmp_path: Path) -> None:
+    def write(*sizes: int) -> None:
+        with files_limited_to(1000), many_files(tmp_path) as written:
+            for size in sizes:
+                write_atomically(tmp_path / str(size), [bytes(size)])
+                written.append(tmp_path / str(size))
+
+    with pytest.raises(
+        OSError, match=r"2000 was not changed; 2 files were written to .* before: run the command again"
+    ):
+        write(1, 2, 2000)
+    with pytest.raises(OSError, match=r"2000 was not changed$"):
+        write(2000)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
 
 
 def test_a_part_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:

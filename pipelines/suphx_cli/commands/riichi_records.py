@@ -12,11 +12,15 @@ from suphx.printable_text import printable
 from suphx_cli.arguments.parsing import add_workers, check_no_source, check_output_file, positive
 
 if TYPE_CHECKING:
-    from suphx.games.riichi import GameLog, Quarantine, ReadShare, VerifyReport
+    from suphx.games.riichi import GameLog, Quarantine, ReadShare, RecordForm, VerifyReport
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
 PATH_HELP = "a record file or a folder of records"
+OUT_HELP = (
+    "a folder, for one file per game; or a file: .mjson, .mjai or .jsonl (mjai), .json or .tenhou6 (tenhou6), .tsv (a "
+    "table of mjlog), .mjlog or .xml (one game); each but .mjlog may end in .gz or .xz"
+)
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -53,12 +57,15 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     convert = verbs.add_parser(
         "convert",
         parents=[options],
-        help="convert records to mjlog or mjai",
-        description="Convert records to mjlog or mjai. Exit code 1: no record could be converted.",
+        help="convert records to mjlog, mjai or tenhou6",
+        description="Convert records to mjlog, mjai or tenhou6 (JSON of tenhou.net/6). Exit code 1: no record could be "
+        "converted.",
     )
     convert.add_argument("source", type=Path, metavar="IN", help=PATH_HELP)
-    convert.add_argument("target", type=Path, metavar="OUT", help="a folder, or a file named .tsv or .tsv.xz")
-    convert.add_argument("--to", required=True, choices=("mjlog", "mjai"), help="the format to write")
+    convert.add_argument("target", type=Path, metavar="OUT", help=OUT_HELP)
+    convert.add_argument(
+        "--to", choices=("mjlog", "mjai", "tenhou6"), help="the format to write; from OUT if that is a file"
+    )
     convert.add_argument(
         "--list", type=Path, metavar="FILE", help="write a list of the records that were not converted to FILE"
     )
@@ -125,6 +132,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
     from suphx_cli.arguments.riichi_quarantine import nothing_read, quarantine_json
 
+    form = _form_to_write(args.target, args.to)
     target = args.target.resolve()
     is_source = target == args.source.resolve()
     sources = set() if is_source else {file.resolve() for file in record_files([args.source])}
@@ -132,10 +140,12 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
     if args.list is not None:
         _check_list(args.list, sources, args.target)
+    if form != "mjai":
+        _compile_for_results([args.source], console)
     quarantine = Quarantine()
     with _reading(console) as (count, read):
         logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
-        written = write_records(logs, args.target, args.to, quarantine=quarantine, kept=sources)
+        written = write_records(logs, args.target, form, quarantine=quarantine, kept=sources)
     if args.list is not None:
         quarantine.write(args.list)
     counts = {"games": written + quarantine.count, "written": written}
@@ -143,6 +153,30 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     _show(console, {**counts, **quarantine_json(quarantine)}, rows, quarantine, args.list)
     if not written:
         raise ValueError(f"nothing was written to {args.target}: {nothing_read(quarantine)}")
+
+
+def _form_to_write(target: Path, form: RecordForm | None) -> RecordForm:
+    """Return the format of OUT; ValueError if neither its name nor ``--to`` tells it, or if they disagree."""
+    from suphx.games.riichi import file_forms
+
+    forms = file_forms(target)
+    if form is None and not forms:
+        raise ValueError(f"{target} is a folder, or a name without a known ending: add --to mjlog, mjai or tenhou6")
+    if form is not None and forms and form not in forms:
+        raise ValueError(
+            f"{target.name} is the name of a file of {' or '.join(forms)}, not {form}: choose another OUT or --to"
+        )
+    return form or forms[0]
+
+
+def _compile_for_results(paths: Sequence[Path], console: Console) -> None:
+    """Compile what computes han, fu and yaku, if the first game that can be read is without them (mjai, tenhou6)."""
+    from suphx.games.riichi import Quarantine, is_result_whole, iter_records
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    first = next(iter_records(paths, quarantine=Quarantine()), None)
+    if first is not None and not all(map(is_result_whole, first.kyokus)):
+        compile_kernels(console, "engine", "hands", "replay")
 
 
 def _check_list(path: Path, sources: Iterable[Path], target: Path) -> None:

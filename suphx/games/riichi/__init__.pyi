@@ -46,7 +46,11 @@ from .records.archive.archive import (
 from .records.archive.record_stream import ReadShare as ReadShare
 from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
 from .records.archive.record_search import find_record as find_record
-from .records.archive.record_writer import RecordForm as RecordForm, write_records as write_records
+from .records.archive.record_writer import (
+    RecordForm as RecordForm,
+    file_forms as file_forms,
+    write_records as write_records,
+)
 from .records.archive.store import KyokuStore as KyokuStore, StoreWriter as StoreWriter, write_store as write_store
 from .records.archive.verify import VerifyReport as VerifyReport, verify_records as verify_records
 from .records.log.draw_outcomes import (
@@ -69,7 +73,7 @@ from .records.log.record_error import (
     DUPLICATE_RECORD as DUPLICATE_RECORD,
     RECORD_REMEDIES as RECORD_REMEDIES,
 )
-from .records.log.replay import Replayer as Replayer
+from .records.log.replay import Replayer as Replayer, is_result_whole as is_result_whole
 from .records.view.sample_game import sample_game as sample_game
 from .records.view.recorded_decisions import (
     NO_ACTION as NO_ACTION,

@@ -110,6 +110,38 @@ def test_convert_names_what_it_set_aside_and_lists_all(folder: Path, capsys: pyt
     assert len(list(target.iterdir())) == 2
 
 
+@pytest.mark.parametrize("name", ["out.mjson", "out.json", "out.jsonl.xz", "out.tsv", "out.xml"])
+def test_convert_writes_one_file_in_the_format_of_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / "a.mjlog").write_text(SOUND)
+    values, _ = run(capsys, "convert", str(tmp_path / "a.mjlog"), str(tmp_path / name))
+    assert values["written"] == 1
+    values, _ = run(capsys, "verify", str(tmp_path / name))
+    assert (values["games"], values["differences"], values["quarantined"]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["out"], "out is a folder, or a name without a known ending: add --to mjlog, mjai or tenhou6"),
+        (["out.xml", "--to", "mjai"], "out.xml is the name of a file of mjlog, not mjai: choose another OUT or --to"),
+    ],
+)
+def test_convert_asks_for_a_format_before_it_reads(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.mjlog").write_text(SOUND)
+    assert cli.main(["records", "convert", "a.mjlog", *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mjlog"]
+
+
 @pytest.mark.parametrize(
     ("listed", "message"),
     [

@@ -252,25 +252,29 @@ def _write(
     held_out: HeldOut,
 ) -> None:
     """Write the pages and the JSON."""
-    from suphx.atomic_file import write_atomically
+    from suphx.atomic_file import many_files, write_atomically
     from suphx.evaluation.review import agreement_table, cost_summary, dearest_differences, largest_differences
     from suphx_pipelines.engine.json_file import write_json
     from suphx_pipelines.review import review_page
     from suphx_pipelines.viewer.viewer_page import viewer_page
 
-    args.out.mkdir(parents=True, exist_ok=True)
+    files = {}
     pages: dict[str, str] = {}
     for number, (game, own) in enumerate(zip(games[:_NUM_PAGES], seats, strict=False), 1):
         title = str(game.values["id"])
         name = re.sub(r"[^\w.-]+", "-", title)
         pages[title] = f"{number}-{name}.html"
-        page = viewer_page({**game.values, "agent": args.agent}, title=title, seat=own[0] if own else 0)
-        write_atomically(args.out / pages[title], [page.encode()])
+        files[pages[title]] = viewer_page({**game.values, "agent": args.agent}, title=title, seat=own[0] if own else 0)
     cost = None if cost_unit is None else cost_summary(decisions, cost_unit, args.cost)
     values = {"agent": args.agent, "held_out": held_out.to_json(), "groups": agreement_table(decisions), "cost": cost}
     rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
-    write_json(args.out / "review.json", values | {"decisions": rows})
     choose = largest_differences if cost is None else dearest_differences
     shown = choose(decisions, _NUM_DIFFERENCES)
-    page = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
-    write_atomically(args.out / "review.html", [page.encode()])
+    files["review.html"] = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
+    args.out.mkdir(parents=True, exist_ok=True)
+    with many_files(args.out) as written:
+        write_json(args.out / "review.json", values | {"decisions": rows})
+        written.append(args.out / "review.json")
+        for name, page in files.items():
+            write_atomically(args.out / name, [page.encode()])
+            written.append(args.out / name)

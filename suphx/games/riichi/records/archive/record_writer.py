@@ -1,25 +1,57 @@
-"""Writes games to files: one file per game in a folder, or one table (.tsv, .tsv.xz) with a line per game."""
+"""Writes games to files: one per game in a folder, one for all, or a table (.tsv) with a line per game."""
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import re
-from collections.abc import Iterable, Iterator, Set
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
+from functools import cache
 from itertools import chain, count
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from suphx.atomic_file import write_atomically
+from suphx.atomic_file import many_files, write_atomically
 from suphx.games.riichi.records.archive.archive import iter_records
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.record_error import ILLEGAL_RECORD, NOT_WRITABLE
+from suphx.games.riichi.records.log.record_error import ILLEGAL_RECORD, NOT_WRITABLE, MissingFact
+from suphx.games.riichi.records.log.replay import Replayer, is_result_whole
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.table.rules import UntoldRulesError
 
-RecordForm = Literal["mjlog", "mjai"]
+_GZIP_WBITS = 31
+
+RecordForm = Literal["mjlog", "mjai", "tenhou6"]
+
+_FORMS_OF_SUFFIX: dict[str, tuple[RecordForm, ...]] = {
+    ".tsv": ("mjlog", "tenhou6"),
+    ".mjlog": ("mjlog",),
+    ".xml": ("mjlog",),
+    ".mjai": ("mjai",),
+    ".mjson": ("mjai",),
+    ".jsonl": ("mjai", "tenhou6"),
+    ".json": ("tenhou6", "mjai"),
+    ".tenhou6": ("tenhou6",),
+}
+_WRITERS: dict[RecordForm, Callable[[GameLog], str]] = {
+    "mjlog": write_mjlog,
+    "mjai": write_mjai,
+    "tenhou6": write_tenhou6,
+}
+_SUFFIX_IN_FOLDER: dict[RecordForm, str] = {"mjlog": ".mjlog", "mjai": ".jsonl", "tenhou6": ".json"}
+_WITH_RESULTS = ("mjlog", "tenhou6")
+
+
+def file_forms(path: Path) -> tuple[RecordForm, ...]:
+    """Return the forms of records that a file of this name can have, the usual one first; () if it is a folder."""
+    if path.is_dir():
+        return ()
+    suffix = path.with_suffix("").suffix if path.suffix in (".gz", ".xz") else path.suffix
+    return _FORMS_OF_SUFFIX.get(suffix.lower(), ())
 
 
 def write_records(
@@ -30,74 +62,106 @@ def write_records(
     quarantine: Quarantine | None = None,
     kept: Set[Path] = frozenset(),
 ) -> int:
-    """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
+    """Write games to ``target`` and return how many: a file if its name is that of one (``file_forms``), else a folder.
 
     Folders are created if missing, but not for nothing; a file of the same game is replaced, and files of other games
-    and ``kept`` (absolute, without links: those that the games come from) stay. A table appears under its name only
-    when it is complete. A game that cannot be written (its moves contradict the rules, or it came from mjai and mjlog
-    needs han and yaku) is set aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a
-    table of mjai (many lines per game), OSError if writing fails.
+    and ``kept`` (absolute, without links: those that the games come from) stay. One file, packed if its name ends in
+    .gz or .xz, appears under its name only when it is complete. What a record must have and a game lacks (han, fu and
+    yaku, if it came from mjai) is computed by the rules. A game that cannot be written (it contradicts the rules, or
+    the format has no words for it) is set aside in ``quarantine``; without one it is a ValueError. Raises ValueError
+    also for a file that cannot have the form, or that has one mjlog record and should have more, and OSError if
+    writing fails: it says how many games of a folder were written.
     """
     if form not in get_args(RecordForm):
-        raise ValueError(f"form is {form!r}: use {' or '.join(get_args(RecordForm))}")
+        raise ValueError(f"form is {form!r}: use {', '.join(get_args(RecordForm))}")
     written = _written(logs, form, quarantine)
-    if not target.name.endswith((".tsv", ".tsv.xz")):
+    forms = file_forms(target)
+    if not forms:
         return _write_folder(written, target, form, kept)
-    if form == "mjai":
-        raise ValueError(f"{target} is a table with one line per game and mjai has many: choose a folder or --to mjlog")
-    return _write_table(written, target)
+    if form not in forms:
+        raise ValueError(
+            f"a file named {target.name} has {' or '.join(forms)}, not {form}: name a folder, or another file"
+        )
+    return _write_file(written, target, form)
 
 
 def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine | None) -> Iterator[tuple[GameLog, str]]:
     """Yield the games that can be written, with their text."""
-    write = write_mjlog if form == "mjlog" else write_mjai
     for log in logs:
         try:
-            text = write(log)
+            if form in _WITH_RESULTS and not all(map(is_result_whole, log.kyokus)):
+                log = _completed(log)
+            text = _WRITERS[form](log)
         except ValueError as error:
             if quarantine is None:
                 raise
-            has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
-            is_untold = isinstance(error, UntoldRulesError) or (form == "mjlog" and not has_results)
-            kind = NOT_WRITABLE if is_untold else ILLEGAL_RECORD
+            kind = NOT_WRITABLE if isinstance(error, UntoldRulesError | MissingFact) else ILLEGAL_RECORD
             quarantine.add(*log.place(""), f"cannot be written as {form}: {error}", kind=kind)
         else:
             yield log, text
 
 
+def _completed(log: GameLog) -> GameLog:
+    """Return a copy with the results that the rules give."""
+    kyokus = [replace(kyoku, result=kyoku.result.copy()) for kyoku in log.kyokus]
+    copy = replace(log, kyokus=kyokus)
+    _replayer().complete(copy)
+    return copy
+
+
+@cache
+def _replayer() -> Replayer:
+    """Return this process's replayer."""
+    return Replayer()
+
+
 def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm, kept: Set[Path]) -> int:
     used: set[Path] = set()
-    for log, text in written:
-        folder.mkdir(parents=True, exist_ok=True)
-        # mtime 0: the same games give the same bytes
-        data = gzip.compress(text.encode(), mtime=0) if form == "mjlog" else text.encode()
-        path = _own_path(folder, log, ".mjlog" if form == "mjlog" else ".jsonl", used, kept)
-        write_atomically(path, [data])
-        used.add(path)
+    with many_files(folder) as files:
+        for log, text in written:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = _own_path(folder, log, _SUFFIX_IN_FOLDER[form], used, kept)
+            write_atomically(path, _packed([text.encode()], path))
+            used.add(path)
+            files.append(path)
     return len(used)
 
 
-def _write_table(written: Iterable[tuple[GameLog, str]], path: Path) -> int:
+def _write_file(written: Iterable[tuple[GameLog, str]], path: Path, form: RecordForm) -> int:
     num_written = 0
     games = iter(written)
     first = next(games, None)
     if first is None:
         return 0
+    is_table = file_forms(path) == _FORMS_OF_SUFFIX[".tsv"]
 
-    def lines() -> Iterator[bytes]:
+    def parts() -> Iterator[bytes]:
         nonlocal num_written
-        for log, mjlog in chain([first], games):
-            game_id, text = re.sub(r"\s", "_", log.id), mjlog.replace("\n", "")
-            yield f"{game_id}\t\t{text}\n".encode()
+        for log, text in chain([first], games):
+            if form == "mjlog" and not is_table and num_written:
+                raise ValueError(
+                    f"{path} is one mjlog record, and there are more games: name a folder or a table (.tsv)"
+                )
+            if is_table:
+                game_id = re.sub(r"\s", "_", log.id)
+                text = f"{game_id}\t\t{text.replace(chr(10), '')}\n"
+            yield text.encode()
             num_written += 1
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, _packed(lines()) if path.suffix == ".xz" else lines())
+    write_atomically(path, _packed(parts(), path))
     return num_written
 
 
-def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
-    compressor = lzma.LZMACompressor()
+def _packed(parts: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """Yield ``parts``, packed as the name of their file says; .mjlog is packed with gzip, as Tenhou serves it."""
+    if path.suffix == ".xz":
+        compressor: Any = lzma.LZMACompressor()
+    elif path.suffix in (".gz", ".mjlog"):
+        compressor = zlib.compressobj(wbits=_GZIP_WBITS)  # without a time: the same games give the same bytes
+    else:
+        yield from parts
+        return
     for part in parts:
         yield compressor.compress(part)
     yield compressor.flush()
@@ -108,7 +172,7 @@ def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path], kept: Se
 
     That one is not in ``kept``.
     """
-    plain = re.sub(r"[^\w-]", "_", log.id)[:100] or "game"
+    plain = re.sub(r"[^\w-]", "_", log.id)[:100].lstrip("-") or "game"  # `rm -rf.mjai` would mean an option
     numbered = (f"{plain}-{number}" for number in count(2))
     paths = (folder / f"{name}{suffix}" for name in chain((plain,), numbered))
     free = (path for path in paths if path not in used)

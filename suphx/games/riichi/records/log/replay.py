@@ -17,6 +17,7 @@ from suphx.games.riichi.engine.kyoku import start_kyoku, step
 from suphx.games.riichi.engine.undrawn import is_undrawn
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
+from suphx.games.riichi.records.log.record_error import MissingFact
 from suphx.games.riichi.table.action import LEAVE, MINKAN, PASS, PON, RETURN, RON, action_name
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import (
@@ -206,6 +207,24 @@ class Replayer:
                     if self._play(log) == _SAME and not compare_results(self._table, log.result, False):
                         break
 
+    def complete(self, game: GameLog) -> None:
+        """Write the han, fu and yaku of wins by the rules where the record has none (mjai), or not all (tenhou6).
+
+        ValueError for a deal that differs from the rules, or whose ura dora indicators are not known.
+        """
+        apply_rules(self._tables, game.rules)
+        for index, log in enumerate(game.kyokus):
+            if is_result_whole(log):
+                continue
+            if not log.is_ura_known:
+                raise MissingFact(f"deal {index + 1} has no ura dora indicators, from which han and yaku follow")
+            what = self._replay_kyoku(log)
+            if what is not None:
+                raise ValueError(f"deal {index + 1} has no han, fu and yaku, and differs from the rules: {what}")
+            for name in RESULT.names or ():
+                log.result[name] = self._table[name]
+            log.is_result_complete = True
+
     def _walls_of_ura(self, wall: U8) -> Iterator[U8]:
         """Yield ``wall`` with undrawn tiles as ura dora indicators, once for each number of ura dora of the winners.
 
@@ -298,6 +317,14 @@ class Replayer:
         recorded = (following.kyoku, following.honba, following.kyotaku, following.scores)
         ours = tuple(int(table[name]) for name in ("kyoku", "honba", "kyotaku"))
         return _unequal("next (kyoku, honba, kyotaku, scores)", recorded, (*ours, tuple(table["scores"].tolist())))
+
+
+def is_result_whole(log: KyokuLog) -> bool:
+    """Tell whether a result has all that a record can have: tenhou6 has no fu of limit hands, mjai no han and yaku."""
+    num_wins, result = int(log.result["num_wins"]), log.result
+    return log.is_result_complete and bool(
+        np.all((result["win_fu"] > 0) | (result["win_yakuman"] > 0), where=np.arange(3) < num_wins)
+    )
 
 
 _WITHOUT_DETAILS = ("result", "num_wins", "win_seat", "win_loser", "deltas", "win_deltas")

@@ -304,7 +304,7 @@ def _move_events(moves: Sequence[Move], *, is_last_claimed: bool) -> Iterator[Js
 
 
 def _ends(result: Sequence[Any], riichi_seats: Sequence[int], ura: Sequence[str]) -> list[JsonObject]:
-    """Return the draw or the wins; a win is score changes, and a list of winner, loser, liable seat, points and yaku."""
+    """Return the draw or the wins; a win is score changes and a list: winner, loser, liable seat, points and yaku."""
     if result[:1] != [WIN]:
         return [_drawn(result)]
     wins = []

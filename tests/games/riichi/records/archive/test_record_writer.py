@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +13,16 @@ import pytest
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.archive.record_writer import RecordForm, write_records
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, move
-from suphx.games.riichi.records.log.record_error import NOT_WRITABLE
+from suphx.games.riichi.records.log.record_error import ILLEGAL_RECORD, NOT_WRITABLE
 from suphx.games.riichi.records.mjai.mjai import parse_mjai
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.tenhou6.tenhou6 import parse_tenhou6
+from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.table.action import LEAVE, RETURN
 from suphx.games.riichi.table.rules import Rules
 from suphx_cli import cli
+from tests.disk_faults import files_limited_to
 from tests.games.riichi.builders.games import random_game
 
 
@@ -43,7 +48,18 @@ def games(records: Path) -> list[GameLog]:
 
 @pytest.mark.records
 @pytest.mark.parametrize(
-    ("name", "form"), [("out", "mjlog"), ("out", "mjai"), ("g.tsv", "mjlog"), ("g.tsv.xz", "mjlog")]
+    ("name", "form"),
+    [
+        ("out", "mjlog"),
+        ("out", "mjai"),
+        ("out", "tenhou6"),
+        ("g.tsv", "mjlog"),
+        ("g.tsv.xz", "mjlog"),
+        ("g.tsv", "tenhou6"),
+        ("g.mjson", "mjai"),
+        ("g.json.gz", "tenhou6"),
+        ("g.json", "mjai"),
+    ],
 )
 def test_written_games_read_back_to_the_same_moves(
     games: list[GameLog], tmp_path: Path, name: str, form: RecordForm
@@ -65,6 +81,12 @@ def test_ids_of_strangers_stay_inside_the_folder_and_do_not_overwrite(games: lis
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
+def test_no_file_has_the_name_of_an_option(tmp_path: Path) -> None:
+    for game_id in ("-rf", "--"):
+        write_records([dataclasses.replace(random_game(0), id=game_id)], tmp_path, "mjai")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["game.jsonl", "rf.jsonl"]
+
+
 def test_another_call_overwrites_no_other_game_and_repeats_none(tmp_path: Path) -> None:
     first, second = (dataclasses.replace(random_game(seed), id="1-0") for seed in range(2))
     for game in (first, second, first, second):
@@ -84,12 +106,29 @@ def test_a_table_that_fails_half_way_leaves_nothing(games: list[GameLog], tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_table_of_mjai_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="many: choose a folder"):
+def test_a_file_whose_name_does_not_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"a file named games\.tsv has mjlog or tenhou6, not mjai: name a folder"):
         write_records([], tmp_path / "games.tsv", "mjai")
 
 
-@pytest.mark.parametrize("form", ["mjlog", "mjai"])
+@pytest.mark.parametrize("name", ["one.mjlog", "one.xml", "one.xml.xz"])
+def test_one_file_of_mjlog_has_one_game(tmp_path: Path, name: str) -> None:
+    assert write_records([random_game(0)], tmp_path / name, "mjlog") == 1
+    assert list(map(decisions, read(tmp_path / name))) == [decisions(random_game(0))]
+    with pytest.raises(ValueError, match="there are more games: name a folder or a table"):
+        write_records([random_game(1), random_game(2)], tmp_path / name, "mjlog")
+    assert list(map(decisions, read(tmp_path / name))) == [decisions(random_game(0))]
+
+
+def test_a_disk_that_fills_up_tells_how_many_games_are_written(tmp_path: Path) -> None:
+    small = [dataclasses.replace(random_game(seed), kyokus=random_game(seed).kyokus[:1]) for seed in range(3)]
+    size = max(len(write_tenhou6(game).encode()) for game in small)
+    with files_limited_to(size), pytest.raises(OSError, match=r"game-4.json was not changed; 3 files were written to"):
+        write_records([*small, random_game(4)], tmp_path, "tenhou6")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"game-{seed}.json" for seed in range(3)]
+
+
+@pytest.mark.parametrize("form", ["mjlog", "mjai", "tenhou6"])
 def test_a_game_that_cannot_be_played_is_set_aside_alone(tmp_path: Path, form: RecordForm) -> None:
     kyokus = [dataclasses.replace(kyoku, moves=kyoku.moves[1:]) for kyoku in random_game(1).kyokus]
     damaged = dataclasses.replace(random_game(1), kyokus=kyokus)
@@ -101,14 +140,37 @@ def test_a_game_that_cannot_be_played_is_set_aside_alone(tmp_path: Path, form: R
         write_records([damaged], tmp_path, form)
 
 
-def test_games_without_results_are_set_aside_from_mjlog(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["mjlog", "tenhou6"])
+def test_results_that_mjai_does_not_have_come_from_the_rules(tmp_path: Path, form: RecordForm) -> None:
     game = parse_mjai(write_mjai(random_game(0)), "x")
+    assert write_records([game], tmp_path, form) == 1
+    (back,) = read(tmp_path)
+    for ours, theirs in zip(random_game(0).kyokus, back.kyokus, strict=True):
+        for name in ("win_han", "win_yaku", "win_points", "win_liable", "win_deltas", "tenpai"):
+            assert np.array_equal(ours.result[name], theirs.result[name])
+    assert not any(kyoku.is_result_complete for kyoku in game.kyokus), "the game that is written stays as it is"
+
+
+def test_the_fu_that_tenhou6_does_not_have_come_from_the_rules(tmp_path: Path) -> None:
+    game = parse_tenhou6(write_tenhou6(random_game(0)), "x")
+    with pytest.raises(ValueError, match="the fu of a limit hand is not known"):
+        write_mjlog(game)
+    assert write_records([game], tmp_path, "mjlog") == 1
+    (back,) = read(tmp_path)
+    fu = [kyoku.result["win_fu"].tolist() for kyoku in back.kyokus]
+    assert fu == [kyoku.result["win_fu"].tolist() for kyoku in random_game(0).kyokus]
+
+
+def test_results_are_not_computed_for_a_game_that_contradicts_the_rules_or_lacks_ura_dora(tmp_path: Path) -> None:
+    text = write_mjai(random_game(0))
+    other = text.replace('"kyoku_first":0', '"kyoku_first":4')
+    unknown = re.sub(r',"ura_markers":\[("\w+",?)+\]', "", text)
+    games = [parse_mjai(other, "other"), parse_mjai(unknown, "unknown")]
+    games[0].kyokus[0].result["win_deltas"] += 100
+    games[0].kyokus[0].result["deltas"] += 100
     quarantine = Quarantine()
-    assert write_records([game, random_game(1)], tmp_path / "out", "mjlog", quarantine=quarantine) == 1
-    assert quarantine.by_reason == {NOT_WRITABLE: 1}
-    with pytest.raises(ValueError, match="no han, fu and yaku"):
-        write_records([game], tmp_path / "none", "mjlog")
-    assert not (tmp_path / "none").exists()
+    assert write_records(games, tmp_path / "out", "mjlog", quarantine=quarantine) == 0
+    assert quarantine.by_reason == {ILLEGAL_RECORD: 1, NOT_WRITABLE: 1}
 
 
 def test_a_game_whose_rules_mjai_cannot_tell_is_set_aside_as_not_convertible(tmp_path: Path) -> None:
