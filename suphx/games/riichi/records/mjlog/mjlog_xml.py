@@ -28,7 +28,7 @@ SCENE = "Scene"
 _MAX_SHOWN = 40
 _TILE_TAG = re.compile(r"([DEFGTUVW])([0-9]{1,3})", re.ASCII)
 _XML_TAG = re.compile(rb"<[A-Za-z][^<>]*>")
-_XML_ATTRIBUTE = re.compile(rb"""([A-Za-z0-9]+)\s*=\s*("[^"]*"|'[^']*')""")
+_XML_ATTRIBUTE = re.compile(rb"""(?<![A-Za-z0-9])([A-Za-z0-9]++)\s*+=\s*+("[^"]*+"|'[^']*+')""")
 _TWICE = expat.errors.codes[expat.errors.XML_ERROR_DUPLICATE_ATTRIBUTE]
 _CUT_OFF = frozenset((expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],))
 
