@@ -33,8 +33,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage raises SystemExit(2) as argparse does."""
-    # Python's last collection visits all objects of torch, ray and mlflow, which takes seconds of a core: a person whose
-    # command says "stopped" would wait for it.
+    # Python's last collection visits all objects of torch, ray and mlflow, which takes seconds: a person whose command
+    # says "stopped" would wait for it.
     atexit.register(gc.freeze)
     try:
         _replace_closed_output()

@@ -25,6 +25,7 @@ from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_page import decimal, duration, interval, number, percent
+from suphx_pipelines.summary.agent_commands import agent_commands
 from suphx_pipelines.summary.verdict import Outcome, Verdict, digits_that_tell
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
@@ -68,6 +69,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     match = read_json(folders[match_stage.STAGE_NAME] / MATCH_FILE)
     learned = read_json(folders[MONTE_CARLO_STAGE] / METRICS_FILE)
     head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
+    head += report_summary.next_steps(agent_commands(context.folder.parent, recipe.storage.address))
     shutil.copyfile(folders[game_stage.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
     watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"
     sections = [

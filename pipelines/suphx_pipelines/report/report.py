@@ -34,12 +34,14 @@ from suphx_pipelines.report import (
     report_riichi_game,
     report_self_play,
     report_summary,
+    report_words,
 )
 from suphx_pipelines.report.report_page import number
 from suphx_pipelines.stages import initial_agent, riichi_sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
+from suphx_pipelines.summary.agent_commands import agent_commands
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
@@ -96,6 +98,8 @@ class Run:
     machine: Mapping[str, str]
     """Versions and the machine (provenance.py)."""
     summary: RunSummary | None = None
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What a person may do next: what it does -> the command."""
 
 
 _ORACLE_TITLES = (
@@ -132,6 +136,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         recipe=to_toml(context.recipe),
         machine=environment(),
         summary=RunSummary.read(context.folder.parent),
+        commands=agent_commands(context.folder.parent, context.recipe.storage.address),
     )
     write_atomically(path, [render(about, results).encode()])
     for name, content in pictures(about.verdict, results).items():
@@ -213,6 +218,8 @@ def render(run: Run, results: Results) -> str:
     head += report_page.flags("Needs attention", report_summary.warnings(results, run.summary))
     head += report_summary.run_facts(run.summary, run.machine)
     head += report_page.tiles(report_summary.main_figures(results))
+    head += report_summary.next_steps(run.commands)
+    sections = report_words.explained(sections)
     return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if results.game.get("deals") else "")
 
 

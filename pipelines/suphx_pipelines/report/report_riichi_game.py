@@ -95,7 +95,7 @@ def _deal(deal: Mapping[str, Any], names: Sequence[str], *, is_open: bool) -> st
     seats = "".join(_seat(deal, seat, name) for seat, name in enumerate(names))
     note = f"Riichi sticks on the table: {deal['sticks']}."
     sticks = report_page.paragraph(note, is_soft=True) if deal["sticks"] else ""
-    ura = f"<span>ura dora indicators</span>{tiles(deal['ura'])}" if deal["ura"] else ""
+    ura = f"<span>&emsp;ura dora indicators&nbsp;</span>{tiles(deal['ura'])}" if deal["ura"] else ""
     dora = f'<div class="hand soft"><span>Dora indicators&nbsp;</span>{tiles(deal["dora"])}{ura}</div>'
     summary = f"<b>{report_page.escape(deal['name'])}</b><span class=soft>{report_page.escape(deal['result'])}</span>"
     return (

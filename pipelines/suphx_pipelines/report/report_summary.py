@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -88,6 +88,14 @@ def warnings(results: Any, summary: RunSummary | None) -> list[str]:
     return found
 
 
+def next_steps(commands: Mapping[str, Sequence[str]]) -> str:
+    """Return the commands for a person who wants to try the agent of the run; empty without any."""
+    if not commands:
+        return ""
+    shown = {what: shlex.join(command) for what, command in commands.items()}
+    return report_page.heading("Next steps") + report_page.facts({}, whole=shown)
+
+
 def main_figures(results: Any) -> list[tuple[str, str]]:
     """Return the figures of the run as (figure, what it is): first how strong its agent is, then what it learned."""
     figures = [
@@ -106,8 +114,14 @@ def main_figures(results: Any) -> list[tuple[str, str]]:
     figures += [
         (percent(net["test"].get("accuracy")), f"{head}: test accuracy{_majority(net['test'])}")
         for head, net in results.supervised.items()
+        if not _is_always_right(net["test"])
     ]
     return figures
+
+
+def _is_always_right(test: Mapping[str, Any]) -> bool:
+    """Tell whether one answer alone is right for all samples: then the accuracy says nothing about the net."""
+    return percent(test.get("majority_accuracy")) == percent(1.0)
 
 
 def _majority(test: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ import pytest
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report import Results, Run, pictures, read_results, render
+from suphx_pipelines.report.report_summary import main_figures
 from suphx_pipelines.stages.curve_file import CURVE_NAME
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
@@ -332,6 +333,33 @@ def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Resul
         assert part in top
     assert "The kong net has not begun to learn." in top
     assert "95 % interval −0.310 to −0.070" in top
+
+
+def test_the_top_says_what_to_do_next(results: Results) -> None:
+    commands = {"Play against its agent": ["suphx", "play", "--agent", "runs/laptop-1/supervised"]}
+    page = render(replace(RUN, commands=commands), results)
+    top = page[: page.index("<nav>")]
+    assert "Next steps" in top
+    assert "suphx play --agent runs/laptop-1/supervised" in top
+    assert "Next steps" not in render(RUN, results)
+
+
+def test_two_groups_of_tiles_in_a_line_have_a_gap_between_them(results: Results) -> None:
+    assert "\u2003ura dora indicators" in text_of(render(RUN, results))
+
+
+def test_words_of_the_game_lead_to_their_meaning(results: Results) -> None:
+    page = render(RUN, results)
+    words = set(re.findall('href="#word-([^"]*)"', page))
+    assert {"placement", "interval", "riichi"} <= words
+    assert words == set(re.findall('id="word-([^"]*)"', page))
+
+
+def test_no_accuracy_is_shown_of_a_net_whose_answer_is_always_the_same(results: Results) -> None:
+    test = dict(results.supervised["discard"]["test"])
+    always = replace(results, supervised={"riichi": {"test": test | {"accuracy": 1.0, "majority_accuracy": 0.9999}}})
+    assert not [what for _, what in main_figures(always) if "riichi" in what]
+    assert [what for _, what in main_figures(results) if "discard" in what]
 
 
 def test_the_strength_comes_first(results: Results) -> None:
