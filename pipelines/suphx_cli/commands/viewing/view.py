@@ -100,7 +100,8 @@ def _write(args: argparse.Namespace, console: Console, title: str, values: dict[
     from suphx.atomic_file import write_atomically
     from suphx_pipelines.viewer.viewer_page import viewer_page
 
-    path: Path = args.out or Path(re.sub(r"[^\w.-]+", "-", title) + ".html")
+    name = re.sub(r"[^\w.-]+", "-", title).lstrip("-.") or "game"  # neither an option nor hidden
+    path: Path = args.out or Path(f"{name}.html")
     with console.activity("writing the page"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [viewer_page(values, title=title, seat=seat).encode()])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx.games.riichi.records.archive.record_writer import write_records
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
@@ -47,6 +48,15 @@ def test_a_record_becomes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert isinstance(shown, dict)
     assert shown["final"] is None
     assert shown["deals"][0]["after"] == list(game().kyokus[1].scores)
+
+
+@pytest.mark.parametrize(("game_id", "name"), [("-rf", "rf.html"), ("../.x", "x.html"), ("--", "game.html")])
+def test_the_id_of_a_game_makes_a_name_that_is_neither_an_option_nor_hidden(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], game_id: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_records([dataclasses.replace(game(), id=game_id)], tmp_path / "games.tsv", "mjlog")
+    assert view(capsys, "games.tsv")["page"] == name
 
 
 @pytest.mark.parametrize("wanted", ["second", "2"])
