@@ -208,8 +208,9 @@ def apart_metrics(messages: Sequence[Message]) -> list[Message]:
 
 def _entries(message: Message) -> list[list[Any]]:
     """Return the points of metrics, which begin with their names; nothing of another or a damaged message."""
-    found = message.get("metrics")
+    found: Any = message.get("metrics")
     is_whole = isinstance(found, list) and all(
         isinstance(each, list) and each and isinstance(each[0], str) for each in found
     )
-    return found if is_whole and message["do"] == "metrics" else []
+    entries: list[list[Any]] = found if is_whole and message["do"] == "metrics" else []
+    return entries

@@ -474,7 +474,9 @@ def test_a_run_whose_folder_is_moved_ends_and_makes_no_part_of_it_again(
             write_json(context.folder / "state.json", {})
         return {}
 
-    stages = (Stage(name="a", run=lambda _: {}), Stage(name="b", run=move), Stage(name="c", run=move))
+    stages: tuple[Stage[SmallRecipe], ...] = (
+        Stage(name="a", run=lambda _: {}), Stage(name="b", run=move), Stage(name="c", run=move),
+    )  # fmt: skip
     runner = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
     with pytest.raises(ValueError, match="has been moved or deleted while the run worked in it: put it back"):
         runner.run()

@@ -103,7 +103,7 @@ def test_a_metric_that_mlflow_never_takes_costs_no_other_point_and_is_sent_again
                 raise MlflowException("status 500", INTERNAL_ERROR)
             log_batch(run_id, metrics=metrics, **others)
 
-        store.client.log_batch = log  # type: ignore[method-assign]
+        store.client.log_batch = log  # type: ignore[assignment, method-assign]
         return store
 
     for sitting in range(2):

@@ -181,8 +181,8 @@ class MessageLane:
                     if isinstance(reason, TrackingError) and not self._takes_others():
                         raise
                     refused.append((part, reason))
-        for part, reason in refused:
-            self._set_aside(part, reason)
+        for part, part_error in refused:
+            self._set_aside(part, part_error)
 
     def _takes_others(self) -> bool:
         """Tell whether MLflow takes something now."""
