@@ -227,9 +227,11 @@ class _Source:
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError as error:
-            reason = f"not {encoding.upper()}: {error.reason} at byte {error.start}"
-            self._quarantine.add(self._name, position, reason)
-            return
+            text = data.decode(encoding, "replace")  # names and chat of a game may be in another encoding
+            if not is_game_text(text):
+                reason = f"not {encoding.upper()}: {error.reason} at byte {error.start}"
+                self._quarantine.add(self._name, position, reason)
+                return
         if _HTML.match(text[:_MAX_HEAD]):
             self._quarantine.add(self._name, position, _WEB_PAGE, kind=NOT_A_RECORD)
             return

@@ -7,6 +7,7 @@ and has no move passed (or was overruled, see replay.py).
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass, field, fields
 
@@ -23,6 +24,8 @@ _NUM_DEALT = 52
 _COPIES = 4
 _ARRAYS = ("wall", "moves", "result", "deal", "draws")
 NO_SEED = "no seed in the record"
+UNREADABLE_CHARACTERS = re.compile("[\ud800-\udfff\ufffd]")
+"""Of a name: lone surrogates, which cannot be written, and what stands for bytes that are not of the encoding."""
 MAX_ID_BYTES = 48
 """Of the id of a game that is stored (store.py)."""
 

@@ -9,7 +9,6 @@ was played and from the other scores; where they do not follow (MissingFact), th
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi.hand.ukeire import find_waits
-from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.log.gamelog import UNREADABLE_CHARACTERS, GameLog, KyokuLog
 from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Win
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.records.log.record_error import (
@@ -103,7 +102,6 @@ FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
 _WINDS = "ESWN"
 _HIDDEN = "?"
 _SOUTH_4 = 7
-_SURROGATE = re.compile("[\ud800-\udfff]")
 MAX_LINE_LENGTH = 1024 * 1024
 """Characters of one event; one with what a program thought of it has a few thousand."""
 
@@ -230,8 +228,8 @@ class _GameReader:
             self._log.rules = replace(self._log.rules, num_winds=1)
 
     def _name(self, name: object) -> str:
-        """Return a player's name; "" if it is no text, or has a lone surrogate, which cannot be written again."""
-        if isinstance(name, str) and not _SURROGATE.search(name):
+        """Return a player's name; "" if it is no text, or not a readable one."""
+        if isinstance(name, str) and not UNREADABLE_CHARACTERS.search(name):
             return name
         self._log.ignored["a name that is no text"] += 1
         return ""

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from urllib.parse import unquote
 from xml.parsers import expat
 
+from suphx.games.riichi.records.log.gamelog import UNREADABLE_CHARACTERS
 from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, RecordError
 
 Attributes: TypeAlias = dict[str, str]
@@ -236,8 +237,8 @@ def ratings_in(text: str) -> tuple[float, ...]:
 
 
 def name_in(text: str) -> str:
-    """Return a player's name; Tenhou writes it as percent-encoded UTF-8."""
-    try:
-        return unquote(text, errors="strict")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"name {text[:40]!r} is not UTF-8: {error.reason}") from error
+    """Return a player's name; Tenhou writes it as percent-encoded UTF-8. ValueError if it is not UTF-8."""
+    name = unquote(text, errors="replace")
+    if UNREADABLE_CHARACTERS.search(name):
+        raise ValueError(f"name {text[:40]!r} is not UTF-8")
+    return name

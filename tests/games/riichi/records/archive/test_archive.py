@@ -88,6 +88,20 @@ def test_workers_under_one_and_missing_paths_are_refused_at_the_call(mixed: Path
         parse_all([mixed / "no"], 2, quarantine=Quarantine())
 
 
+def test_a_name_in_another_encoding_costs_the_name(tmp_path: Path) -> None:
+    game = drawn_game(shuffled_wall(1), shuffled_wall(2))
+    sjis = "\u30c6\u30b9\u30c8".encode("shift-jis")
+    mjlog, mjai = write_mjlog(game).encode(), write_mjai(game).encode()
+    assert game.names[0] == "Anna"
+    (tmp_path / "a.mjlog").write_bytes(mjlog.replace(b"%41%6E%6E%61", sjis))
+    (tmp_path / "b.jsonl").write_bytes(mjai.replace(b"Anna", sjis))
+    quarantine = Quarantine()
+    logs = list(iter_records([tmp_path], quarantine=quarantine))
+    assert [log.names for log in logs] == [("", *game.names[1:])] * 2
+    assert [log.ignored.total() for log in logs] == [1, 1]
+    assert quarantine.count == 0
+
+
 def test_all_names_exist() -> None:
     assert all(hasattr(archive, name) for name in archive.__all__)
 
