@@ -225,6 +225,15 @@ class StoredVersions:
             _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
+    def _has_manifest(self, path: str) -> bool:
+        try:
+            self._store.get(f"{path}/{MANIFEST}")
+        except FileNotFoundError:
+            return False
+        except DamagedObjectError:
+            pass
+        return True
+
     def _prune(self, name: str, saved: str) -> None:
         """Remove all versions but those that are kept or pinned, and what killed writers left up to the newest one.
 
@@ -254,7 +263,10 @@ class StoredVersions:
             self._manifests.pop(version.path, None)
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
-        self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
+        left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
+        paths = {f"{name}/{_version_of(key, name)}" for key in left} - {version.path for version in versions}
+        hidden = tuple(f"{path}/" for path in paths if self._has_manifest(path))  # a listing may lack a manifest
+        self._store.delete([key for key in left if not key.startswith(hidden)])
         try:
             self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
         except PermissionError as error:
