@@ -69,11 +69,11 @@ def load_games(path: str | Path, num_games: int | None = None) -> list[GameLog]:
 
 
 def save_games(games: Iterable[GameLog], path: str | Path, form: RecordForm = "mjlog") -> int:
-    """Write games as records of the form mjlog or mjai, each into a file of the folder ``path``; return how many.
+    """Write games as mjlog, mjai or tenhou6, each into a file of the folder ``path``; return how many.
 
-    A file that is there with another game stays: the new one gets a number behind its name. If the path ends in .tsv or
-    .tsv.xz, one table of mjlog is written instead. ValueError for another form, and for a game that the form cannot
-    represent.
+    A file that is there with another game stays: the new one gets a number behind its name. If the path has the name
+    of a file, such as games.mjson or games.tsv.xz (docs/records.md), that is written instead. ValueError for another
+    form, and for a game that the form cannot represent.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -204,7 +204,7 @@ def test_a_match_that_cannot_be_played_is_explained(settings: dict[str, Any], me
 
 
 def test_records_in_an_unknown_form_and_a_negative_number_are_explained(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="form is 'xml': use mjlog or mjai"):
+    with pytest.raises(ValueError, match="form is 'xml': use mjlog, mjai, tenhou6"):
         suphx.save_games(suphx.simulate("tsumogiri"), tmp_path / "games", "xml")  # type: ignore[arg-type]
     assert not (tmp_path / "games").exists()
     with pytest.raises(ValueError, match="num_games is -1: use 1 or more, or None for all"):

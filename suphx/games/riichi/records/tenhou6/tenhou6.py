@@ -187,7 +187,7 @@ def _ratings(values: object) -> tuple[float, ...]:
 
 def _events(value: JsonObject, rows: Sequence[list[Any]], num_winds: int | None) -> Iterator[JsonObject]:
     """Yield the game as mjai events."""
-    start: JsonObject = {"type": "start_game", "names": value.get("name", [""] * 4)}
+    start: JsonObject = {"type": "start_game", "names": value.get("name", [""] * 4), "aka_flag": True}
     if num_winds is not None:
         start["kyoku_first"] = EAST_ONLY if num_winds == 1 else TWO_WINDS
     yield start
