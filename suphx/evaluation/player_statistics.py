@@ -161,6 +161,7 @@ def summarise_rows(
         kyoku=int(sums[_INDEX["kyoku"]]),
         placements=placements,
         intervals={name: percentile_interval(_ratio(samples, name), level) for name in STATISTICS_RATIOS},
+        tenhou=None,
         **values,
     )
 

@@ -10,8 +10,8 @@ WP is the share of games won, ADP the mean points per game (DouZero, Zha et al. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import MIN_CLUSTERS, check_side_deals
 from suphx.evaluation.statistics import Interval, mean_interval, proportion_interval, reaching
+from suphx.evaluation.workers.forfeits import Forfeit, Forfeits
 from suphx.evaluation.workers.match_records import KeptResults, with_kept
-from suphx.evaluation.workers.play_plan import GAMES_PER_DECK, DeckBlock, Summary
+from suphx.evaluation.workers.play_plan import FORFEITS, GAMES_PER_DECK, DeckBlock, Summary
 from suphx.evaluation.workers.side_runner import RECORDS, SidePlan
-from suphx.games.candidate_game import CandidateGame, Player, SideResults
+from suphx.games.candidate_game import CandidateGame, Player
 
+SIDE_AGENTS = ("candidate", "opponent")
+"""What the first agent and the second are called in reports and records."""
 DECKS_PER_BLOCK = 250
 """Nets answer many tables faster; those in progress are lost if a match is stopped."""
 
@@ -54,6 +57,8 @@ class SideReport:
     figures: dict[str, SideFigure]
     """``share``: of all games won, half of them on each side, so that equal agents have 0.5; ``points``: the mean of
     both sides; ``wp_<side>`` and ``adp_<side>`` of each side."""
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """Of the first agent (0) and the second (1): games that they could not play to the end, which they have lost."""
 
     @property
     def outcome(self) -> Outcome:
@@ -64,8 +69,9 @@ class SideReport:
         return "better" if interval.low > 0.5 else "worse" if interval.high < 0.5 else "undecided"
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures by name."""
-        return {name: figure.to_json() for name, figure in self.figures.items()}
+        """Return all figures by name, and who forfeited games."""
+        figures = {name: figure.to_json() for name, figure in self.figures.items()}
+        return {**figures, "forfeits": self.forfeits.to_json(SIDE_AGENTS)}
 
 
 def play_side_match(
@@ -99,12 +105,12 @@ def play_side_match(
         tasks = enumerate(blocks[index] for index in missing)
         yield from plan.play_tasks((first, second), tasks, lambda games: progress(games / GAMES_PER_DECK))
 
-    found: dict[int, Mapping[str, SideResults]] = {}
+    found: dict[int, Summary] = {}
     wins = decks = 0
     keys = [block.key for block in blocks]
     for index, summary in with_kept(kept, keys, play, lambda index: note_kept(blocks[index].num_deals)):
-        found[index] = results_of(summary)
-        wins += sum(int(reached.wins.sum()) for reached in found[index].values())
+        found[index] = {name: value for name, value in summary.items() if name != RECORDS}
+        wins += sum(map(sum, summary["wins"].values()))
         decks += blocks[index].num_deals
         tell(f"{wins / (GAMES_PER_DECK * decks):.1%} of the games won after {decks:,} decks")
     return side_report(game.sides, [found[index] for index in sorted(found)])
@@ -124,14 +130,6 @@ def deck_blocks(first_deal: int, num_decks: int, size: int) -> list[DeckBlock]:
     ]
 
 
-def results_of(summary: Summary) -> Mapping[str, SideResults]:
-    """Return what the first agent reached in a block, by side."""
-    return {
-        side: SideResults(np.array(won, np.bool_), np.array(summary["points"][side], np.float32))
-        for side, won in summary["wins"].items()
-    }
-
-
 def write_records(path: Path, kept: KeptResults, num_decks: int, decks_per_block: int = DECKS_PER_BLOCK) -> None:
     """Write the records of all games of a match that ``kept`` has, a line each, in the order of the decks."""
     blocks = deck_blocks(0, num_decks, decks_per_block)
@@ -139,20 +137,21 @@ def write_records(path: Path, kept: KeptResults, num_decks: int, decks_per_block
     write_atomically(path, (f"{line}\n".encode() for summary in summaries for line in summary[RECORDS]))
 
 
-def side_report(sides: Sequence[str], results: Iterable[Mapping[str, SideResults]]) -> SideReport:
-    """Return the figures of a match, of whose deals ``results`` has what the first agent reached, by side."""
-    parts: dict[str, list[SideResults]] = {side: [] for side in sides}
-    for found in results:
-        for side, reached in found.items():
-            parts[side].append(reached)
+def side_report(sides: Sequence[str], blocks: Sequence[Summary]) -> SideReport:
+    """Return the figures of a match from the summaries of its blocks, in the order of the deals."""
     columns: dict[str, NDArray[np.float64]] = {}
-    for side, own in parts.items():
-        columns[f"wp_{side}"] = np.concatenate([part.wins for part in own]).astype(np.float64)
-        columns[f"adp_{side}"] = np.concatenate([part.points for part in own]).astype(np.float64)
+    for side in sides:
+        columns[f"wp_{side}"] = np.array([won for block in blocks for won in block["wins"][side]], np.float64)
+        columns[f"adp_{side}"] = np.array([won for block in blocks for won in block["points"][side]], np.float64)
     for name, measure in (("share", "wp"), ("points", "adp")):
         columns[name] = np.mean([columns[f"{measure}_{side}"] for side in sides], axis=0)
     figures = {name: SideFigure(float(column.mean()), _interval(name, column)) for name, column in columns.items()}
-    return SideReport(deals=len(columns["share"]), figures=figures)
+    return SideReport(deals=len(columns["share"]), figures=figures, forfeits=forfeits_of(blocks))
+
+
+def forfeits_of(blocks: Iterable[Summary]) -> Forfeits:
+    """Return who forfeited games in the blocks with these summaries."""
+    return Forfeits.of(Forfeit(*found) for block in blocks for found in block.get(FORFEITS, ()))
 
 
 def _interval(name: str, column: NDArray[np.float64]) -> Interval:

@@ -60,6 +60,23 @@ class ValuingPlayer(Player, Protocol):
         ...
 
 
+@runtime_checkable
+class OutsidePlayer(Player, Protocol):
+    """A player with something of its own at each seat of each game, such as a process, which may fail."""
+
+    def take_forfeits(self) -> Mapping[int, str]:
+        """Return table -> why, of the games that it could not play on at the last ``choose``: its side has lost."""
+        ...
+
+    def leave(self) -> None:
+        """End what it has at all seats: their games are over."""
+        ...
+
+
+NoteForfeit: TypeAlias = Callable[[int, str], None]
+"""Gets who could not play a game to its end (0 = the first player, 1 = the second), and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeptGames:
     """Where the games of a match go."""
@@ -240,11 +257,17 @@ class CandidateGame(Protocol):
         *,
         first_seed: int = 0,
         kept: KeptGames | None = None,
+        note_forfeit: NoteForfeit = lambda player, reason: None,
     ) -> Mapping[str, SideResults]:
         """Play the deals ``first_seed``, ``first_seed`` + 1, … with ``first`` on each side; return its results by side.
 
-        ``kept``: gets the records of the games, those of a deal one after another. ValueError for fewer than one deal.
+        ``kept``: gets the records of the games, those of a deal one after another, as they were played. A game that an
+        ``OutsidePlayer`` could not play to its end is lost for its side. ValueError for fewer than one deal.
         """
+        ...
+
+    def seen_by(self, simulator: Any, table: int) -> dict[str, Any]:
+        """Return what the seat that is to move at a table sees, as JSON for programs: nothing hidden from it."""
         ...
 
     def scripted_player(self, name: str) -> Player:

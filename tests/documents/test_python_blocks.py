@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,7 @@ def test_the_small_settings_are_those_of_the_pages() -> None:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder with what the pages speak of: nets of a run, and the chart as in a checkout."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # a program that answers lines gets none
     save_random(tmp_path / "runs" / "RUN" / "supervised")
     for folder in ("helm", "k8s"):
         (tmp_path / folder).symlink_to(REPOSITORY / folder)

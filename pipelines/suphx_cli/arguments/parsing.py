@@ -143,7 +143,7 @@ def _hint(path: Path) -> str:
 
 
 def check_new_folder(folder: Path | None) -> None:
-    """Raise ValueError if games cannot be kept in ``folder``: it has files, and not those of a match that was stopped."""
+    """Raise ValueError if games cannot be kept in ``folder``: it has files, not those of a match that was stopped."""
     if folder is None or (folder / KEPT_FOLDER).is_dir():
         return
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -20,6 +20,7 @@ from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games, read_history
 from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, Entrant, deciding_pair, read_pool
+from suphx_platform.agents.agent_forms import follows_whole_games
 
 _FRESH_KEYS = ("fresh_match", "other_seatings")
 """Of the test's report: matches on new walls, which are kept under keys of their own."""
@@ -88,7 +89,13 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
     records = context.folder / RECORDS_FOLDER
     address = candidate.address_in(context.upstream["pool"])
     seed = wall_seed(context, _leaderboard_games(context))
-    setup = MatchSetup(address, opponent, seed=seed, has_draw_lanes=context.recipe.draw_lanes)
+    setup = MatchSetup(
+        address,
+        opponent,
+        seed=seed,
+        has_draw_lanes=context.recipe.draw_lanes,
+        keeps_each_wall=any(map(follows_whole_games, (address, opponent))),
+    )
     with stage_runner(context, config.hanchans) as runner:
 
         def advance(games: float) -> None:

@@ -17,7 +17,8 @@ from suphx_platform.agents.agent_forms import (
     is_program,
     split_program,
 )
-from suphx_platform.agents.mjai.mjai_agent import MOVE_SECONDS, MjaiAgent
+from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
+from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS
 
 
 def load_any_agent(address: str) -> Agent:

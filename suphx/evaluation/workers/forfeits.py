@@ -61,11 +61,11 @@ class Forfeits:
         """Return name -> ``forfeits`` and ``reason`` of the agents that forfeited; ``names`` by number."""
         return {names[agent]: {"forfeits": count, "reason": self.reasons[agent]} for agent, count in self._sorted()}
 
-    def sentences(self, names: Sequence[str]) -> list[str]:
-        """Return a sentence for each agent that forfeited."""
+    def sentences(self, names: Sequence[str], counts_as: str = "last place") -> list[str]:
+        """Return a sentence for each agent that forfeited; ``counts_as``: what such a game is."""
         return [
             f"{names[agent]} could not play {count:,} {'game' if count == 1 else 'games'} to the end: each counts as "
-            f"last place; one of the reasons: {self.reasons[agent]}"
+            f"{counts_as}; one of the reasons: {self.reasons[agent]}"
             for agent, count in self._sorted()
         ]
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import torch
 
 from suphx.evaluation.workers.forfeits import Forfeit
-from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, LoadAgent
+from suphx.evaluation.workers.game_task import GamePlan, GameTask, LoadAgent
 from suphx.evaluation.workers.match_records import KeptResults, with_kept
-from suphx.evaluation.workers.play_plan import Summary, Workers
+from suphx.evaluation.workers.play_plan import FORFEITS, Summary, Workers
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.evaluation.workers.play_plan import Summary, records_path
+from suphx.evaluation.workers.play_plan import FORFEITS, Summary, records_path
 from suphx.games.riichi import Rules, tenhou, write_records
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent, load_agent
@@ -23,9 +23,6 @@ Summarise = Callable[[Sequence[Any], ForfeitedSeats], Summary]
 """A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
 Play = Callable[..., Iterable[Any]]
 """A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
-
-FORFEITS = "forfeits"
-"""In a summary that is kept: who could not play a game to its end. [[agent, reason, game of the task, seat]]."""
 
 
 def default_rules() -> Rules:
@@ -126,7 +123,10 @@ class GamePlan:
                 finished = []
 
     def _summary(self, task: GameTask, finished: Sequence[Any], forfeits: dict[str, dict[int, str]]) -> Summary:
-        """Return the summary of a task; ``forfeits`` (id of a game -> seat -> reason) loses those of its games."""
+        """Return the summary of a task; ``forfeits`` (id of a game -> seat -> reason) loses those of its games.
+
+        In the summary they are [[agent, reason, game of the task, seat]].
+        """
         lost = [forfeits.pop(game.id, {}) if forfeits else {} for game in finished]
         summary = self.summarise(finished, [reasons.keys() for reasons in lost])
         told = [

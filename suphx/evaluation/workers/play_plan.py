@@ -47,6 +47,8 @@ def wall_seeds(seed: int, num_walls: int) -> range:
     return range(first, first + num_walls)
 
 
+FORFEITS = "forfeits"
+"""In a summary: who could not play a game to its end. [[agent, reason, …]]."""
 Summary = dict[str, Any]
 """What is known of a task's games, as plain JSON values."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 
 from suphx.evaluation.workers.game_runner import one_thread
 from suphx.evaluation.workers.match_records import KeptResults, with_kept
-from suphx.evaluation.workers.play_plan import DeckBlock, Summary, Workers
+from suphx.evaluation.workers.play_plan import FORFEITS, DeckBlock, Summary, Workers
 from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games import candidate_game as contract
 from suphx.games.candidate_game import candidate_game, net_file_names
@@ -79,15 +80,28 @@ class SidePlan:
             first, second = (agents[number] for number in block.pair)
             lines: list[str] = []
             kept = None if self.record_names is None else contract.KeptGames(self.record_names, lines.append)
+            forfeits: list[tuple[int, str]] = []
+            note_forfeit = partial(_note_forfeit, forfeits, block.pair)
             results = game.play_match(
-                block.num_deals, self.rules, first, second, first_seed=block.first_deal, kept=kept
+                block.num_deals,
+                self.rules,
+                first,
+                second,
+                first_seed=block.first_deal,
+                kept=kept,
+                note_forfeit=note_forfeit,
             )
             progress(block.num_games)
             summary: Summary = {
                 "wins": {side: reached.wins.tolist() for side, reached in results.items()},
                 "points": {side: reached.points.tolist() for side, reached in results.items()},
             }
+            summary |= {FORFEITS: forfeits} if forfeits else {}
             yield index, summary | ({} if kept is None else {RECORDS: lines})
+
+
+def _note_forfeit(forfeits: list[tuple[int, str]], pair: tuple[int, int], player: int, reason: str) -> None:
+    forfeits.append((pair[player], reason))
 
 
 def compile_game(name: str, rules: Any) -> None:

@@ -14,6 +14,7 @@ from suphx.games.candidate_game import (
     F32,
     KeptGames,
     NetColumns,
+    NoteForfeit,
     Opinions,
     Player,
     RecordedDecisions,
@@ -23,7 +24,7 @@ from suphx.games.doudizhu.bots import AGENTS
 from suphx.games.doudizhu.engine import Auction, Simulator
 from suphx.games.doudizhu.features import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
 from suphx.games.doudizhu.moves import move_text
-from suphx.games.doudizhu.records.game_record import GameRecord, find_records, parse_line, record_of
+from suphx.games.doudizhu.records.game_record import GameRecord, find_records, parse_line, record_of, seen_by
 from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.viewer_game import viewer_game
 from suphx.games.doudizhu.selfplay import ScriptedPlayer, next_decision, play_decks, play_games, recorded_decisions
@@ -89,13 +90,20 @@ class DouDizhu:
         *,
         first_seed: int = 0,
         kept: KeptGames | None = None,
+        note_forfeit: NoteForfeit = lambda player, reason: None,
     ) -> dict[str, SideResults]:
         """Play each deck twice, with the sides swapped; return the results of ``first`` as landlord and as peasants."""
-        results = play_decks(num_deals, rules, first, second, first_seed=first_seed, kept=kept)
+        results = play_decks(
+            num_deals, rules, first, second, first_seed=first_seed, kept=kept, note_forfeit=note_forfeit
+        )
         return {
             "landlord": SideResults(results.landlord_wins, results.landlord_points),
             "peasant": SideResults(results.peasant_wins, results.peasant_points),
         }
+
+    def seen_by(self, simulator: Simulator, table: int) -> dict[str, Any]:
+        """Return what the seat that is to move sees (docs/doudizhu.md)."""
+        return seen_by(simulator.tables[table], simulator.rules)
 
     def scripted_player(self, name: str) -> ScriptedPlayer:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""

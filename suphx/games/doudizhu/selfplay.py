@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import KeptGames, RecordedDecisions
+from suphx.games.candidate_game import KeptGames, NoteForfeit, OutsidePlayer, RecordedDecisions
 from suphx.games.doudizhu.bots import agent_number, choose_scripted
 from suphx.games.doudizhu.engine import Simulator, advance_tables
 from suphx.games.doudizhu.features import encode_states
@@ -114,12 +114,14 @@ class DeckResults:
     """float32 (decks,): the same for each of the peasants."""
 
 
-def play_games(simulator: Simulator, players: Sequence[Player], seating: I64) -> None:
+def play_games(simulator: Simulator, players: Sequence[Player], seating: I64) -> dict[int, tuple[int, str]]:
     """Play all games of ``simulator`` to their ends; the caller has dealt them.
 
-    ``seating`` integers [tables, 3]: which of ``players`` has each seat. ValueError for a seating that does not
-    fit, and for a move that is not legal.
+    ``seating`` integers [tables, 3]: which of ``players`` has each seat. Returns table -> seat and why, of the games
+    that an ``OutsidePlayer`` could not play to the end: the first seat of a game. ValueError for a seating that does
+    not fit, and for a move that is not legal.
     """
+    forfeits: dict[int, tuple[int, str]] = {}
     lines = np.asarray(seating)
     if lines.shape != (len(simulator.tables), NUM_SEATS):
         raise ValueError(
@@ -136,6 +138,10 @@ def play_games(simulator: Simulator, players: Sequence[Player], seating: I64) ->
                 if tables.size:
                     seen = observe_seat(simulator, seat, tables)
                     simulator.advance(tables, seen.moves[player.choose(simulator, seen)])
+                    if isinstance(player, OutsidePlayer):
+                        for table, reason in player.take_forfeits().items():
+                            forfeits.setdefault(table, (seat, reason))
+    return forfeits
 
 
 def play_decks(
@@ -146,10 +152,13 @@ def play_decks(
     *,
     first_seed: int = 0,
     kept: KeptGames | None = None,
+    note_forfeit: NoteForfeit = lambda player, reason: None,
 ) -> DeckResults:
     """Play the decks ``first_seed``, ``first_seed`` + 1, … twice: with ``first`` as landlord, then with ``second``.
 
-    ``kept`` gets the records of both games of each deck, one after another. ValueError for fewer than one deck.
+    ``kept`` gets the records of both games of each deck, one after another. A game that an ``OutsidePlayer`` could not
+    play to its end is lost for its side, with the points that it had when it was over. ValueError for fewer than one
+    deck.
     """
     if num_decks < 1:
         raise ValueError(f"num_decks is {num_decks}: play at least one deck")
@@ -158,10 +167,19 @@ def play_decks(
     is_swapped = np.arange(2 * num_decks) >= num_decks
     is_peasant = np.arange(NUM_SEATS) != LANDLORD
     seating = (is_swapped[:, None] ^ is_peasant).astype(np.int64)
-    play_games(simulator, (first, second), seating)
+    try:
+        forfeits = play_games(simulator, (first, second), seating)
+    finally:
+        for player in (first, second):
+            if isinstance(player, OutsidePlayer):
+                player.leave()
     if kept is not None:
         _keep(kept, simulator, seating)
     points = scores_of(simulator.tables, "points")
+    for table, (seat, reason) in sorted(forfeits.items()):
+        has_lost = is_peasant == (seat != LANDLORD)
+        points[table] = np.where(has_lost, -1, 1) * np.abs(points[table])
+        note_forfeit(int(seating[table, seat]), reason)
     landlord, peasant = points[:num_decks, LANDLORD], points[num_decks:, LANDLORD_DOWN]
     return DeckResults(landlord > 0, peasant > 0, landlord, peasant)
 

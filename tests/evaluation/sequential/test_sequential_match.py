@@ -13,9 +13,8 @@ from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.game_task import FORFEITS
 from suphx.evaluation.workers.match_records import KeptResults
-from suphx.evaluation.workers.play_plan import PlayPlan, PlayTask, Summary
+from suphx.evaluation.workers.play_plan import FORFEITS, PlayPlan, PlayTask, Summary
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

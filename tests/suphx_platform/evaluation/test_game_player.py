@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, Summarise
+from suphx.evaluation.workers.game_task import GamePlan, Summarise
+from suphx.evaluation.workers.play_plan import FORFEITS
 from suphx.games.riichi import Quarantine, iter_records
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent

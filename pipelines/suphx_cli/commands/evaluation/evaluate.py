@@ -32,7 +32,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
         "of two sides, such as doudizhu, every deck is played twice, with the sides swapped. The same command "
         f"continues a match that was stopped. {AGENT_HELP} "
-        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or an address s3://… or models:/….",
+        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, an address s3://… or models:/…, or an "
+        "external program as program:COMMAND LINE (docs/doudizhu.md).",
         epilog=examples(
             "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200",
             "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
@@ -45,6 +46,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000",
             "suphx evaluate --candidate runs/NEW/learning --opponent models:/doudizhu@champion --sequential 0.02",
             "suphx evaluate --game doudizhu --candidate rule --opponent random --decks 10 --keep-games games",
+            "suphx evaluate --game doudizhu --candidate 'program:python bot.py' --opponent rule --decks 100",
         ),
     )
     parser.add_argument(

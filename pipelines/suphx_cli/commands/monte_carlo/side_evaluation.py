@@ -16,7 +16,7 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import game_modules
 from suphx_cli.arguments.parsing import check_new_folder, checked_options, resumable
 from suphx_cli.commands.monte_carlo import side_sequential
-from suphx_cli.commands.monte_carlo.side_sequential import SEQUENTIAL_DECKS, figures_table
+from suphx_cli.commands.monte_carlo.side_sequential import AGENTS, LOST, SEQUENTIAL_DECKS, figures_table
 
 if TYPE_CHECKING:
     from suphx.evaluation.side_match import SideReport
@@ -44,10 +44,11 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         _check_options(args, game_name, num_deals)
     check_new_folder(args.keep_games)
     with console.activity("importing"):
-        from suphx.evaluation.side_match import play_side_match, write_records
+        from suphx.evaluation.side_match import DECKS_PER_BLOCK, SIDE_AGENTS, play_side_match, write_records
         from suphx_pipelines.kept_match import kept_match, saved_text
         from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.agents.side_agent import common_rules, load_side_agent
+        from suphx_platform.agents.side_agent import common_rules
+        from suphx_platform.agents.side_program import PROGRAM_DECKS, is_side_program, load_match_agent
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = candidate_game(game_name)
     started = time.perf_counter()
@@ -57,7 +58,7 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         stack.enter_context(resumable(console, lambda error: saved_text(saved)))
         space = stack.enter_context(TemporaryDirectory(prefix="suphx-agents-"))
         candidate, opponent = (
-            load_side_agent(address, game, Path(space) / role, source)
+            load_match_agent(address, game, Path(space) / role, source)
             for role, address in (("candidate", args.candidate), ("opponent", args.opponent))
         )
         rules = common_rules(game, candidate, opponent)
@@ -66,11 +67,12 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         match = _match(args, game, num_deals, (candidate, opponent), rules)
         kept = stack.enter_context(kept_match(match, args.runs, args.keep_games, console.say))
         saved.append(kept)
+        has_programs = is_side_program(args.candidate) or is_side_program(args.opponent)
+        decks_per_block = PROGRAM_DECKS if has_programs else DECKS_PER_BLOCK
         if is_sequential:
             players = candidate.player, opponent.player
-            rows = side_sequential.SequentialMatch(game, rules, *players, first_seed, kept).play(
-                args, console, num_deals
-            )
+            sequential = side_sequential.SequentialMatch(game, rules, *players, first_seed, kept, decks_per_block)
+            rows = sequential.play(args, console, num_deals)
             return {**head, "seed": args.seed, **rows, "seconds": round(time.perf_counter() - started, 1)}
         with console.progress("decks", num_deals) as progress:
             report = play_side_match(
@@ -80,15 +82,18 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
                 opponent.player,
                 num_deals=num_deals,
                 first_seed=first_seed,
+                decks_per_block=decks_per_block,
                 kept=kept,
-                record_names=None if args.keep_games is None else ("candidate", "opponent"),
+                record_names=None if args.keep_games is None else SIDE_AGENTS,
                 progress=progress.advance,
                 note_kept=progress.skip,
                 tell=partial(progress.advance, 0),
             )
         if args.keep_games is not None:
-            write_records(args.keep_games / RECORDS_FILE, kept, num_deals)
+            write_records(args.keep_games / RECORDS_FILE, kept, num_deals, decks_per_block)
     console.say(_verdict(report))
+    for sentence in report.forfeits.sentences(AGENTS, LOST):
+        console.warn(sentence)
     if args.keep_games is not None:
         console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
     head |= {"decks": num_deals, "seed": args.seed, "outcome": report.outcome}

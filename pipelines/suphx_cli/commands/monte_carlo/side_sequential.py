@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from suphx_platform.console.console import Console
 
 
+AGENTS, LOST = ("the candidate", "the opponent"), "lost"
+"""For sentences about forfeits."""
+
+
 def figures_table(report: SideReport, game: CandidateGame) -> list[dict[str, str]]:
     """Return what people see: WP (share of games won) and ADP (points per game), a line for each side."""
     rows = []
@@ -72,11 +76,16 @@ class SequentialMatch:
     opponent: Player
     first_deal: int
     kept: KeptResults
+    decks_per_block: int
 
     def play(self, args: argparse.Namespace, console: Console, max_decks: int) -> dict[str, object]:
         """Return what the command prints; the options have been checked."""
         from suphx.evaluation.match_config import MAX_SIDE_DECKS
-        from suphx.evaluation.sequential.side_sequential_match import SideMatchSetup, play_sequential_side_match
+        from suphx.evaluation.sequential.side_sequential_match import (
+            DECKS_PER_BLOCK,
+            SideMatchSetup,
+            play_sequential_side_match,
+        )
         from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
         from suphx.evaluation.workers.side_runner import SideRunner
 
@@ -88,6 +97,7 @@ class SequentialMatch:
             opponent="opponent",
             first_deal=self.first_deal,
             first_fresh_deal=self.first_deal + MAX_SIDE_DECKS,
+            decks_per_block=min(self.decks_per_block, DECKS_PER_BLOCK),
         )
         config = _test_config(args)
         with console.progress("decks", max_decks) as progress:
@@ -112,6 +122,8 @@ class SequentialMatch:
                 tell=note_look,
             )
         console.say(_verdict(report))
+        for sentence in report.forfeits.sentences(AGENTS, LOST):
+            console.warn(sentence)
         return report.to_json() if console.is_json else _shown(report, self.game)
 
 

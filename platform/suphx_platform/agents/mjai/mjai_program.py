@@ -55,8 +55,8 @@ class MjaiProgram:
             raise ValueError(f"{self._name}: {error}") from error
         self._has_complaints = self._channel.complaints is not None
 
-    def send(self, events: Sequence[Event]) -> None:
-        """Tell what has happened since the last time, without waiting; ValueError if the program has ended."""
+    def send(self, events: Sequence[Event] | Event) -> None:
+        """Send a line without waiting, such as what has happened since the last one; ValueError if it has ended."""
         self._unsent += json.dumps(events, separators=(",", ":")).encode() + b"\n"
         self._write()
 

@@ -180,6 +180,21 @@ def record_of(table: np.void, rules: Rules, players: tuple[str, str, str] | None
     )
 
 
+def seen_by(table: np.void, rules: Rules) -> dict[str, Any]:
+    """Return what the seat that is to move at a TABLE record sees, with the words of records, as a JSON object."""
+    moves, actor = rules.load_moves(), int(table["actor"])
+    values: dict[str, Any] = {
+        "game": GAME,
+        "rules": rules.values(),
+        "seat": SEAT_NAMES[actor],
+        "hand": cards_text(int(table["hands"][actor])),
+        "bottom": cards_text(int(table["bottom"])),
+        "moves": [move_text(moves, number) for number in table["moves"][: table["num_moves"]].tolist()],
+    }
+    bids = bids_of(table)
+    return values | ({"bids": [list(bid) for bid in bids]} if bids else {})
+
+
 def replay(record: GameRecord) -> Records:
     """Return the table at the end of a record, TABLE records (1,); ValueError names a move that is not legal."""
     return positions(record)[-1:]

@@ -127,7 +127,12 @@ def test_each_wall_of_a_slow_agent_is_kept(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv(program_channel.SWITCH, "0")
     keys: list[str] = []
     write = KeptResults.write
-    monkeypatch.setattr(KeptResults, "write", lambda kept, key, result: (keys.append(key), write(kept, key, result)))
+
+    def write_and_note(kept: KeptResults, key: str, result: dict[str, Any]) -> None:
+        keys.append(key)
+        write(kept, key, result)
+
+    monkeypatch.setattr(KeptResults, "write", write_and_note)
     command = [
         "evaluate",
         "--candidate",

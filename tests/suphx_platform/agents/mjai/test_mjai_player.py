@@ -60,7 +60,7 @@ def test_what_an_agent_decides_does_not_depend_on_the_protocol(
 ) -> None:
     address = nets if kind == "nets" else kind
     direct = played(load_agent(address), kind, 4, tenhou())
-    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_agent.MjaiProgram", PlayerInThisProcess)
+    monkeypatch.setattr("suphx_platform.agents.mjai.program_seats.MjaiProgram", PlayerInThisProcess)
     monkeypatch.setattr("shutil.which", lambda program: program)
     assert played(MjaiAgent(kind, CommandLine(address)), kind, 4, tenhou()) == direct
 
