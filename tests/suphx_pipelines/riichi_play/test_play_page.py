@@ -68,6 +68,40 @@ def test_every_word_that_scripts_and_page_name_exists() -> None:
     assert used <= known
 
 
+def test_a_beginner_finds_the_goal_six_points_and_a_switch_for_labels_in_the_help() -> None:
+    html = (PAGE / "play.html").read_text(encoding="utf-8")
+    (dialog,) = re.findall(r'<dialog id="keys">.*?</dialog>', html, re.DOTALL)
+    for key in ("goal", *(f"lesson{number}" for number in range(1, 7)), "tile_labels"):
+        assert f'data-word="{key}"' in dialog
+    assert '<input type="checkbox" id="labels">' in dialog
+
+
+def test_every_word_that_explains_itself_has_a_meaning() -> None:
+    scripts = "".join(map(VIEW.script, VIEW.scripts))
+    terms = set(re.findall(r'term\("([^"]+)"\)', scripts)) | {"dora", "ura dora", "red fives"}
+    assert {"shanten", "deal_in"} <= terms
+    for words in play_words().values():
+        assert {f"{name}_means" for name in terms} | terms <= words["words"].keys()
+
+
+def test_the_next_deal_is_where_the_hand_was() -> None:
+    html = (PAGE / "play.html").read_text(encoding="utf-8")
+    (stage,) = re.findall(r'<section class="stage".*?</section>', html, re.DOTALL)
+    assert stage.index('id="hand"') < stage.index('id="end"')
+    assert 'fill(byId("end"), panel.hidden ? [] : endButtons())' in (PAGE / "script" / "panels.js").read_text("utf-8")
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_tiles_show_numbers_and_letters_if_the_person_wants_them(tmp_path: Path) -> None:
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        page = ClickingPlayer(browser, server.link()).page
+        assert page.value("document.querySelector('.face-label') === null")
+        assert page.click("#help")
+        assert page.click("#labels")
+        page.wait("document.querySelectorAll('#hand .face-label').length >= 13")
+
+
 def test_all_scripts_are_part_of_the_page_and_read_no_html() -> None:
     assert {path.stem for path in (PAGE / "script").iterdir()} == {"seat", *SCRIPTS}
     for path in (PAGE / "script").iterdir():

@@ -24,7 +24,7 @@ function toggleHints() {
 function onKey(event) {
   const target = event.target;
   if (event.repeat && event.key === "Enter" && target.matches("#seat button")) event.preventDefault(); // a held key makes one move
-  if (view === null || event.ctrlKey || event.altKey || event.metaKey || event.repeat || byId("keys").open || target.matches("select")) return;
+  if (view === null || event.ctrlKey || event.altKey || event.metaKey || event.repeat || byId("keys").open || target.matches("select, input")) return;
   if (event.key === "Enter" && target.matches("button, a")) return;
   if (/^[0-9]$/.test(event.key)) return pressKey(event.key);
   const act = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
@@ -38,6 +38,7 @@ function connectControls() {
   byId("theme").addEventListener("click", () => { const theme = isDark() ? "light" : "dark"; remember("theme", theme); setTheme(theme); });
   byId("pace").addEventListener("change", (event) => { pace = event.target.value; remember("pace", pace); });
   byId("hints").addEventListener("click", toggleHints);
+  byId("labels").addEventListener("change", (event) => { hasLabels = event.target.checked; remember("labels", String(hasLabels)); draw(); });
   byId("help").addEventListener("click", () => byId("keys").showModal());
   document.addEventListener("keydown", onKey);
 }

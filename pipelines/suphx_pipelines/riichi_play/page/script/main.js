@@ -30,6 +30,7 @@ function setLanguage(wanted) {
 connectControls();
 pace = remember("pace") in STEP_MILLISECONDS ? remember("pace") : "normal";
 byId("pace").value = pace;
+hasLabels = byId("labels").checked = remember("labels") === "true";
 setTheme(remember("theme"));
 setLanguage(DATA.language ?? remember("language") ?? (navigator.language || "en").slice(0, 2));
 connectSocket();

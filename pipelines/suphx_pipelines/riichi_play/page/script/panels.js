@@ -44,10 +44,12 @@ function drawResult() {
   const panel = byId("result"), isEnd = isDealOver();
   panel.hidden = !isEnd && !view.problem;
   byId("seat").hidden = !panel.hidden;
+  byId("end").hidden = panel.hidden;
   byId("stage").classList.toggle("ended", isEnd);
+  fill(byId("end"), panel.hidden ? [] : endButtons());
   if (panel.hidden) return fill(panel);
   const problem = view.problem ? el("p", { class: "down" }, word("problem", { reason: view.problem })) : null;
-  fill(panel, isEnd ? resultContent(view.deal, view.is_over) : null, problem, endButtons());
+  fill(panel, isEnd ? resultContent(view.deal, view.is_over) : null, problem);
 }
 
 function drawSaveProblem() {

@@ -27,6 +27,19 @@ function setAttributes(element, attributes) {
   }
 }
 
+// A word that explains itself when it is touched: its meaning is the word key_means.
+function term(key) {
+  const button = el("button", { type: "button", class: "term", title: word(`${key}_means`) }, word(key));
+  button.addEventListener("click", () => showMeaning(word(key), word(`${key}_means`)));
+  return button;
+}
+
+function showMeaning(name, meaning) {
+  const box = byId("meaning") ?? document.body.appendChild(el("div", { id: "meaning", popover: "auto", role: "status" }));
+  fill(box, el("b", {}, name), el("p", {}, meaning));
+  box.showPopover?.();
+}
+
 // Replace what is in an element. If the keyboard's focus was in it, what takes that place gets it.
 function fill(element, ...children) {
   const wanted = focusIn(element);

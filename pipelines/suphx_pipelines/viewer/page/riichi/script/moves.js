@@ -16,7 +16,7 @@ function lookahead(move) {
 
 // What the numbers before the bars are.
 function barsNote(decision, isAhead) {
-  return isAhead ? el("p", { class: "soft note" }, word("lookahead")) : null;
+  return isAhead ? el("p", { class: "soft note" }, word("lookahead"), " (", term("shanten"), ")") : null;
 }
 
 function shortMove(move, kind) {

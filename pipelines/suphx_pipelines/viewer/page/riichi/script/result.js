@@ -16,10 +16,11 @@ function drawWin(win, deal) {
   const limit = win.limit && !win.yakuman ? word(win.limit) : "";
   const han = win.han === null ? "" : word("han_fu", { han: win.han, fu: win.fu });
   const value = win.yakuman ? word("yakuman_count", { count: win.yakuman }) : [han, limit].filter(Boolean).join(" · ");
-  const yaku = [...win.yaku.map((name) => yakuName(name)), ...win.bonus.map(([name, count]) => `${word(name)} ${count}`)];
+  const yaku = [...win.yaku.map((name) => yakuName(name)), ...win.bonus.map(([name, count]) => [term(name), ` ${count}`])];
   return el("div", { class: "win" }, el("p", { class: "line" }, el("b", {}, title), " ", tile(win.face)),
     el("p", {}, `${value} · `, el("b", {}, word("points", { count: points(win.points) }))),
     el("ul", { class: "yaku" }, yaku.map((name) => el("li", {}, name))),
+    isTsumo ? null : el("p", { class: "soft" }, term("deal_in"), `: ${seatName(win.loser, deal)}`),
     win.liable === null ? null : el("p", { class: "soft" }, word("liable", { name: seatName(win.liable, deal) })));
 }
 

@@ -50,7 +50,14 @@ function drawMiddle(deal, state, step) {
   return el("div", { class: "middle" }, plates,
     el("div", { class: "info" }, el("strong", {}, word("deal_name", { wind: word(`wind${Math.floor(deal.kyoku / 4)}`), number: deal.kyoku % 4 + 1 })),
       deal.honba ? el("span", { class: "honba" }, word("honba", { count: deal.honba })) : null, el("span", { class: "counts" }, counts)),
-    el("div", { class: "dora", title: word("dora_indicators") }, doraTiles(state)));
+    doraBox(state));
+}
+
+// On the page of suphx play it explains itself when it is touched; in the viewer the table has gestures of its own.
+function doraBox(state) {
+  const box = el("div", { class: "dora", title: word("dora_indicators") }, doraTiles(state));
+  box.addEventListener("click", () => showMeaning(word("dora"), word("dora_means")));
+  return box;
 }
 
 function doraTiles(state) {

@@ -1,6 +1,7 @@
 // Tiles, melds and rivers as elements. Faces: 0-33 kinds, 34-36 red fives, -1 face down.
 
 const FLAG_STEP = 64;
+let hasLabels = false; // whether tiles show their number and suit, or the letters of a wind or dragon
 const TSUMOGIRI = 1, RIICHI = 2, CALLED = 4;
 
 function tileId(face) {
@@ -8,11 +9,17 @@ function tileId(face) {
   return `tile-${face >= 34 ? 0 : face % 9 + 1}${face >= 34 ? "mps"[face - 34] : "mpsz"[Math.floor(face / 9)]}`;
 }
 
+function faceLabel(face) {
+  if (face < 27) return `${face % 9 + 1}${"mps"[Math.floor(face / 9)]}`;
+  return face >= 34 ? `5${"mps"[face - 34]}` : word(face < 31 ? `wind_short${face - 27}` : `dragon_short${face - 31}`);
+}
+
 // states: what the picture shows beside the face, in words.
 function tile(face, kind = "", states = []) {
   const name = [tileName(face), ...states].join(", ");
   const use = svgElement("use", { href: `#${tileId(face)}` });
-  return svgElement("svg", { class: `tile ${kind}`, viewBox: "0 0 30 40", role: "img", "aria-label": name }, svgElement("title", {}, name), use);
+  const label = hasLabels && face >= 0 ? [svgElement("text", { class: "face-label", x: 2, y: 11, "aria-hidden": "true" }, faceLabel(face))] : [];
+  return svgElement("svg", { class: `tile ${kind}`, viewBox: "0 0 30 40", role: "img", "aria-label": name }, svgElement("title", {}, name), use, ...label);
 }
 
 function tiles(faces, kind = "") {
