@@ -23,6 +23,14 @@ def test_the_targets_are_the_images_of_the_chart() -> None:
     assert {f"suphx-{target}" for target in targets} >= {VALUES["image"]["cpu"], VALUES["image"]["cuda"]}
 
 
+def test_base_image_and_actions_of_ci_are_pinned() -> None:
+    assert re.search(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
+    workflows = [path.read_text() for path in (REPOSITORY / ".github" / "workflows").iterdir()]
+    used = [action for text in workflows for action in re.findall(r"uses: *(.+)", text)]
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", action)] == []
+
+
 def test_the_user_is_the_one_that_pods_run_as() -> None:
     security = (CHART / "templates" / "_security.tpl").read_text(encoding="utf-8")
     (user,) = set(re.findall(r"^USER (\d+):\d+$", DOCKERFILE, re.MULTILINE))
