@@ -195,7 +195,7 @@ def _reading(console: Console, limit: int | None = None) -> Iterator[tuple[Calla
 
     read, games = ReadShare(), 0
     unit, total = ("%", 100.0) if limit is None else ("games", float(limit))
-    with console.progress(unit, total) as progress:
+    with console.progress(unit, total, note="reading the first records") as progress:
 
         def count(number: int) -> None:
             nonlocal games

@@ -53,7 +53,10 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
         game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
-    with context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE) as progress, StopRequest() as stop:
+    with (
+        context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE, note="first games") as progress,
+        StopRequest() as stop,
+    ):
         watch = StageWatch(context.console, progress, stop, MONTE_CARLO_STAGE, note="first games")
 
         def report(entry: Mapping[str, Any]) -> None:

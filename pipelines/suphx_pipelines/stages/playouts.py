@@ -72,7 +72,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         seed=context.seed % _SEEDS,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
-    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress, StopRequest() as stop:
+    with context.console.progress("%", PERCENT, name=STAGE_NAME, note="first games") as progress, StopRequest() as stop:
         note = "first games"
 
         def report(point: Mapping[str, float]) -> None:

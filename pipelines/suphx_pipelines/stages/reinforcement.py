@@ -140,7 +140,7 @@ def play_and_learn(
     from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 
     play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
-    with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
+    with context.console.progress("%", PERCENT, name=context.folder.name, note="first games") as progress:
         progress.reach(0, "setting up")
         metrics = run_metrics(config, lambda: {**context.storage_figures(), **context.tracker.figures()})
         report = _Report(context, progress, config, first_update)

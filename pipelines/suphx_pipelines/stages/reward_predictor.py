@@ -114,7 +114,10 @@ def _learn(
     context: StageContext[Recipe], learning: RewardLearning
 ) -> tuple[RewardPredictor, list[dict[str, Any]]]:  # fmt: skip
     """Train; Interrupted, with the state saved, if the run is to stop."""
-    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress, StopRequest() as stop:
+    with (
+        context.console.progress("%", PERCENT, name=STAGE_NAME, note="reading the games") as progress,
+        StopRequest() as stop,
+    ):
         watch = StageWatch(context.console, progress, stop, STAGE_NAME, note="first epoch")
 
         def report(epoch: EpochReport) -> None:

@@ -94,7 +94,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     stop = StopRequest()
     # Ray Train stops its workers itself; they resume from their last checkpoint.
     kept_signals = nullcontext() if context.recipe.data_parallel.needs_ray else stop
-    with context.console.progress("%", PERCENT, name=name) as progress, kept_signals:
+    with context.console.progress("%", PERCENT, name=name, note="encoding the first samples") as progress, kept_signals:
         watch = StageWatch(context.console, progress, stop, name, note="first steps")
         curve = CurveFile(context.folder)
 

@@ -138,12 +138,13 @@ class Console:
                     self._logs.remove(log)
 
     @contextmanager
-    def progress(self, unit: str, total: float | None = None, name: str = "") -> Iterator[Progress]:
+    def progress(self, unit: str, total: float | None = None, name: str = "", note: str = "") -> Iterator[Progress]:
         """Show progress in ``unit``s while the block runs: a bar on a terminal, a plain line now and then elsewhere.
 
-        ``unit``: what is counted, or ``%`` with a total of 100; ``name``: shown in front.
+        ``unit``: what is counted, or ``%`` with a total of 100; ``name``: shown in front; ``note``: what is done until
+        the first units are counted.
         """
-        progress = Progress(ProgressState(unit=unit, total=total, name=name))
+        progress = Progress(ProgressState(unit=unit, total=total, name=name, note=note))
         with self._shown(progress):
             yield progress
         is_line = self.verbosity != "quiet" and not _is_terminal()

@@ -156,7 +156,7 @@ class KernelWarmup:
         costs = missing_costs(wanted)
         by_others: set[str] = set()
         counted_at = time.monotonic()
-        with self._console.progress("%", 100, name="compiling kernels") as progress, self._changed:
+        with self._console.progress("%", 100, name="compiling kernels", note="importing") as progress, self._changed:
             while wanted - set(self.times.groups):
                 self._check()
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)

@@ -15,6 +15,8 @@ import pytest
 
 from suphx_platform.console import progress as progress_module
 from suphx_platform.console.console import Console, logged_to, typed_line
+from suphx_platform.console.progress_line import ProgressState, plain_line
+from tests.repository import REPOSITORY
 
 LOGGER = logging.getLogger("suphx_platform.storage.upload_queue")
 
@@ -304,3 +306,12 @@ def test_what_is_no_terminal_gets_no_control_codes(
     assert "few samples" in output.err
     assert "stages:" in output.out
     assert "\x1b" not in output.out + output.err
+
+
+def test_a_share_without_units_says_what_is_done_until_the_first_ones_are_counted() -> None:
+    for folder in (REPOSITORY / "pipelines", REPOSITORY / "platform"):
+        for path in folder.rglob("*.py"):
+            for call in re.findall(r"console\.progress\(\s*\"%\"[^)]*\) as", path.read_text(encoding="utf-8")):
+                assert "note=" in call, f"{path}: {call}"
+    line = plain_line(ProgressState(unit="%", total=100, name="discard", note="encoding the first samples"), 3.0)
+    assert line == "discard: 0 %, 3 s elapsed, encoding the first samples"
