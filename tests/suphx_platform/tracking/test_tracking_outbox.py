@@ -256,7 +256,8 @@ def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arr
 def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Path) -> None:
     place.is_away.set()
     outbox = Outbox(folder, send=place.take, probe=lambda: place.take([tag(-1)]))
-    for number in range(3):
+    outbox.put(tag(0))
+    for number in (1, 2):
         outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "fine")]})
     wait_until(lambda: place.num_asked > 20)
     outbox.close()
