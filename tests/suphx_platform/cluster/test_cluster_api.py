@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import pytest
 
 from suphx_cli import cli
+from suphx_platform.cluster import cluster_api
 from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.cluster_error import ClusterError, UncountedQuotaError
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Reaction
@@ -89,6 +91,21 @@ def test_what_is_no_answer_of_kubernetes_is_an_error_that_names_the_server(
     monkeypatch.setattr("tests.suphx_platform.cluster.fake_api_server.json.dumps", lambda _: answer)
     with pytest.raises(ClusterError, match=r"http://127.* answers with something else than JSON .*no proxy answers"):
         api.get("rayjobs", "run-1")
+
+
+def test_a_line_of_a_log_that_never_ends_is_shown_in_parts() -> None:
+    class Response:
+        def stream(self, **_: object) -> Iterator[bytes]:
+            yield from [b"x" * (1 << 16)] * 40
+            yield b"\nlast"
+
+        def release_conn(self) -> None:
+            pass
+
+    *parts, last = cluster_api._lines(Response())
+    assert last == "last"
+    assert max(map(len, parts)) < 2 << 20
+    assert "".join(parts) == "x" * (40 << 16)
 
 
 @pytest.fixture

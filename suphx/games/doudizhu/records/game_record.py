@@ -17,6 +17,7 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,6 +42,8 @@ from suphx.games.doudizhu.table import (
 from suphx.json_text import parse_json
 from suphx.kernel.record import Records
 
+MAX_GAME_BYTES = 1 << 20
+"""Of a line or a text; one with bids, players and all moves has a few thousand."""
 Bids: TypeAlias = tuple[tuple[str, int], ...]
 """Seats with their bids, the first bidder first; 0 is a pass."""
 
@@ -233,15 +236,22 @@ def write_records(path: str | Path, records: Iterable[GameRecord]) -> None:
 
 def read_records(path: str | Path) -> Iterator[GameRecord]:
     """Yield the games of a file of JSON lines; ValueError names the file and the line that is no game."""
-    with Path(path).open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(iter(partial(file.readline, MAX_GAME_BYTES + 1), b""), start=1):
             try:
-                text = decoded(line.removeprefix(BOM_UTF8) if number == 1 else line)
+                text = decoded(_bounded(line.removeprefix(BOM_UTF8) if number == 1 else line))
                 record = parse_line(text) if text.strip() else None
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
             if record is not None:
                 yield record
+
+
+def _bounded(data: bytes) -> bytes:
+    """Return the bytes of a game; ValueError if they are too many."""
+    if len(data) > MAX_GAME_BYTES:
+        raise ValueError(f"this is longer than {MAX_GAME_BYTES:,} bytes, the limit for one game")
+    return data
 
 
 def decoded(data: bytes) -> str:
@@ -344,6 +354,8 @@ def _is_json(file: Path) -> bool:
 
 def _read_text(file: Path) -> GameRecord:
     try:
-        return parse_record(decoded(file.read_bytes().removeprefix(BOM_UTF8)))
+        with file.open("rb") as opened:
+            data = opened.read(MAX_GAME_BYTES + 1)
+        return parse_record(decoded(_bounded(data.removeprefix(BOM_UTF8))))
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -267,6 +268,15 @@ def test_rules_of_another_kind_are_refused(kickers: object, tmp_path: Path) -> N
     path.write_text('{"game":"doudizhu","x":' + "[" * 100_000)
     with pytest.raises(ValueError, match="line 1"):
         list(read_records(path))
+
+
+@pytest.mark.parametrize(("start", "message"), [(b"{", "line 1: this is longer"), (b"landlord", "this is longer")])
+def test_a_game_without_an_end_is_refused_after_a_megabyte(start: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "endless.jsonl"
+    path.write_bytes(start)
+    os.truncate(path, 1 << 40)  # a terabyte, of which nothing is on the disk
+    with pytest.raises(ValueError, match=message):
+        list(find_records(path))
 
 
 def test_a_move_that_is_not_legal_is_named() -> None:
