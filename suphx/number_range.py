@@ -65,9 +65,10 @@ Positive: TypeAlias = Annotated[float, Range(0, 1_000_000, "right")]
 """A scale or a norm."""
 
 
-def check_ranges(config: Any) -> None:
+def check_ranges(config: object) -> None:
     """Raise ValueError if a number of a dataclass, also one in a tuple, is outside the range that its type declares."""
-    for name, (kind, allowed) in _ranges(type(config)).items():
+    cls: Any = type(config)
+    for name, (kind, allowed) in _ranges(cls).items():
         value = getattr(config, name)
         is_list = isinstance(value, tuple)
         for number in value if is_list else (value,):
@@ -84,7 +85,7 @@ def range_of(hint: Any) -> Range | None:
 
 
 @cache
-def _ranges(cls: type[Any]) -> dict[str, tuple[type[Integral | Real], Range]]:
+def _ranges(cls: type[Any]) -> dict[str, tuple[type[Any], Range]]:
     """Return for each field that declares one what kind of numbers it takes, and their range."""
     ranged, plain = typing.get_type_hints(cls, include_extras=True), typing.get_type_hints(cls)
     found = {}

@@ -152,7 +152,7 @@ def test_no_option_takes_a_number_that_nothing_can_have(parser: argparse.Argumen
             continue
         if action.type in (int, float):
             assert action.option_strings[0] in CHECKED_BY_CONFIGS, f"{parser.prog} {action.option_strings}"
-        elif action.type and action.nargs is None and takes_numbers(action.type):
+        elif callable(action.type) and action.nargs is None and takes_numbers(action.type):
             wrong = (str(2**62), "-1", "nan", "inf", *([] if action.dest == "seed" else [str(10**12)]))
             assert not [text for text in wrong if takes(action.type, text)], f"{parser.prog} {action.option_strings}"
 

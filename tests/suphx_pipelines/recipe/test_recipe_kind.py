@@ -99,7 +99,7 @@ def number_keys(cls: type[Any], prefix: str = "") -> Iterator[tuple[str, bool]]:
     hints = get_type_hints(cls)
     for field in recipe_fields(cls):
         hint = hints[field.name]
-        if is_dataclass(hint):
+        if isinstance(hint, type) and is_dataclass(hint):
             yield from number_keys(hint, f"{prefix}{field.name}.")
         elif {int, float} & {hint, *get_args(hint)}:
             yield prefix + field.name, hint not in (int, float)
