@@ -73,7 +73,10 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
             shown = ", ".join(f"{report.figures[f'wp_{side}'].mean:.1%} as {side}" for side in game.sides)
             context.console.say(f"against {opponent}: {shown}")
             found[opponent] = report
-    opponents = {name: report.to_json() for name, report in found.items()}
+    opponents = {
+        opponent: {name: figure.to_json() for name, figure in report.figures.items()}
+        for opponent, report in found.items()
+    }
     write_json(context.folder / MATCH_FILE, {"decks": config.decks, "sides": game.sides, "opponents": opponents})
     return {
         f"{opponent}_{name}{end}": value

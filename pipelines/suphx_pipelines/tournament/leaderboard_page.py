@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx_pipelines.charts.placement_chart import placement_chart
 from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
@@ -90,6 +91,8 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     cells = [_cells(row) for row in rows]
     shown = [key for key in columns if any(row[key] != "–" for row in cells)]
     about = "Average placement: 2.50 is that of equal players, lower is better."
+    if table["walls"] < MIN_CLUSTERS and not table["earlier_hanchans"]:
+        about += f" Over so few walls the intervals mean little: play at least {MIN_CLUSTERS}."
     if "champion" in shown:
         about += " Against the champion: difference of placements in their common games, with a 95 % interval."
     if "forfeits" in shown:

@@ -82,6 +82,7 @@ def test_one_wall_shows_no_interval(walls: int) -> None:
         assert (rows[name]["interval"] is None) == (walls == 1)
         assert "stable_rank" not in rows[name]
     shown = "".join(text for _, text in leaderboard_page.sections(table))
+    assert ("Over so few walls the intervals mean little" in shown) == (walls == 1)
     assert "None" not in shown + "".join(map(bytes.decode, leaderboard_page.pictures(table).values()))
 
 

@@ -35,8 +35,8 @@ _FRESH_KEY = "fresh_match"
 FILES: Mapping[str, str] = {
     "decision.json": (
         "`candidate`, `opponent`, `test` {verdict, decks, difference, error, always_valid_interval [2] of the share of "
-        "games won, log_likelihood_ratio, bound, expected_decks} or null, `match` (on new decks: `decks`, and the "
-        "figures of `match.json` of a run) or null if there was no pass, `is_won`"
+        "games won, log_likelihood_ratio, bound, expected_decks, forfeits} or null, `match` (on new decks: "
+        "`decks`, `forfeits`, and the figures of `match.json` of a run) or null if there was no pass, `is_won`"
     ),
     "games/decks-<first>-<last>.json, games/fresh/": "blocks of decks, as for the leaderboard; those on new decks",
     "live.html": (

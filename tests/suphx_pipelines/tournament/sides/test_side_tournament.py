@@ -125,7 +125,7 @@ def test_a_place_without_nets_of_the_game_is_a_warning(
         (['pool.agents=["rule", "rul"]'], "'rul' is no agent for doudizhu: did you mean 'rule'?"),
         (["leaderboard.anchor=ukeire"], "leaderboard.anchor is 'ukeire': use random or rule"),
         (["leaderboard.decks=39"], "leaderboard.decks is 39 for 2 agents: use at least 40"),
-        (["pool.newest_from=nowhere"], "pool.newest_from: nowhere is no folder of runs"),
+        (["pool.newest_from=nowhere"], "pool.newest_from is nowhere, which is no folder"),
         (["decision.opponent=ukeire"], "decision.opponent is 'ukeire': use random or rule, or none"),
         (["decision.decks=23"], "decks is 23: use 24 to 131,072"),
     ],
