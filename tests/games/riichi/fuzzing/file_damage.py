@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -184,8 +185,29 @@ def mjai_record(random: Random, seeds: Sequence[Seed]) -> bytes:
     return damage_bytes(random, seed.mjai.encode()) if kind < 0.9 else seed.mjai.encode()
 
 
+def tenhou6_record(random: Random, seeds: Sequence[Seed]) -> bytes:
+    """Return one record of tenhou.net/6: with other values, parts of another game or damaged bytes, or sound."""
+    seed, other = random.choice(seeds), random.choice(seeds)
+    kind = random.random()
+    if kind < 0.3:
+        return damage_bytes(random, seed.tenhou6.encode())
+    game, second = json.loads(seed.tenhou6), json.loads(other.tenhou6)
+    row, second_row = random.choice(game["log"]), random.choice(second["log"])
+    for _ in range(random.randrange(3) if kind < 0.9 else 0):
+        place = random.randrange(len(row))
+        part = row[place]
+        if not isinstance(part, list) or not part or random.random() < 0.2:
+            row[place] = random.choice((*VALUES, second_row[place]))
+        else:
+            part[random.randrange(len(part))] = random.choice(
+                (*VALUES, 60, 0, 51, "r60", "c111213", *second_row[place])
+            )
+    data = json.dumps(game, indent=random.choice((None, 1))).encode()
+    return damaged_json(random, data) if kind < 0.4 else data
+
+
 def _any_record(random: Random, seeds: Sequence[Seed]) -> bytes:
-    return mjlog_record(random, seeds) if random.random() < 0.6 else mjai_record(random, seeds)
+    return random.choices((mjlog_record, mjai_record, tenhou6_record), (6, 3, 1))[0](random, seeds)
 
 
 def _damaged(random: Random, data: bytes, share: float = 0.4) -> bytes:
@@ -289,6 +311,8 @@ RECORD_FORMS = (
     RecordForm("mjlog, xz", 2, _packed("a.mjlog.xz", _xz, mjlog_record)),
     RecordForm("mjai", 16, lambda random, seeds: {"a.jsonl": mjai_record(random, seeds)}),
     RecordForm("mjai, gzip", 4, _packed("a.jsonl.gz", _gzip, mjai_record)),
+    RecordForm("tenhou6", 12, lambda random, seeds: {"a.json": tenhou6_record(random, seeds)}),
+    RecordForm("tenhou6, bzip2", 2, _packed("a.txt.bz2", bz2.compress, tenhou6_record)),
     RecordForm("table", 3, lambda r, s: {"games.tsv": _damaged(r, _table(r, s), 0.2), "seeds.tsv": _seed_table(r)}),
     RecordForm("table, xz", 2, _packed("games.tsv.xz", _xz, _table)),
     RecordForm("tar", 5, lambda random, seeds: {"a.tar": _tar(random, seeds)}),

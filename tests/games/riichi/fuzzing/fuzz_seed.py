@@ -19,6 +19,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.seeded_wall import SEED_PREFIX, tenhou_deals
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.table.rules import tenhou, tonpuu
 from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -37,6 +38,7 @@ class Seed:
     log: GameLog
     mjlog: str
     mjai: str
+    tenhou6: str
     tags: tuple[str, ...]
     events: tuple[dict[str, Any], ...]
 
@@ -73,6 +75,6 @@ def _parts(game: GameLog) -> Iterator[GameLog]:
 
 
 def _seed(log: GameLog) -> Seed:
-    mjlog, mjai = write_mjlog(log), write_mjai(log)
+    mjlog, mjai, tenhou6 = write_mjlog(log), write_mjai(log), write_tenhou6(log)
     events = tuple(json.loads(line) for line in mjai.splitlines())
-    return Seed(log, mjlog, mjai, tuple(_TAG.findall(mjlog)), events)
+    return Seed(log, mjlog, mjai, tenhou6, tuple(_TAG.findall(mjlog)), events)

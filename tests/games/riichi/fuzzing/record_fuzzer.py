@@ -33,6 +33,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.records.view.viewer_game import viewer_game
 from tests.games.riichi.fuzzing.file_damage import RECORD_FORMS, Files
 from tests.games.riichi.fuzzing.fuzz_seed import Seed, load_seeds
@@ -144,10 +145,11 @@ def _write_files(files: Files, folder: Path) -> None:
 
 
 def _write(log: GameLog) -> Iterator[str]:
-    """Write a game in both forms."""
+    """Write a game in all forms."""
     try:
         write_mjai(log)
         if all(kyoku.is_result_complete for kyoku in log.kyokus):
+            write_tenhou6(log)
             write_mjlog(log)
     except ValueError as error:
         yield f"{UNWRITABLE}: {normalised(str(error))}"

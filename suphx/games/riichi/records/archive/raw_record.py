@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -132,10 +132,11 @@ def _record_files(path: Path) -> list[Path]:
 
 def _is_text_of_game(path: Path) -> bool:
     """Tell whether a file named .txt begins as a game does; license texts and notes of people do not."""
-    if path.suffix.lower() != ".txt":
+    if _unpacked_name(path.name).suffix.lower() != ".txt":
         return False
-    with path.open("rb") as file:
-        return is_game_text(Utf8Source(file).read(_MAX_HEAD).decode("utf-8", "replace"))
+    with path.open("rb") as file, suppress(*DAMAGED_STREAM):
+        return is_game_text(Utf8Source(decompressed(file)).read(_MAX_HEAD).decode("utf-8", "replace"))
+    return False
 
 
 def _kind(name: str) -> str | None:

@@ -293,6 +293,8 @@ class Replayer:
         recorded = "the end of the deal"
         if number is not None:
             recorded = f"seat {number >> ACTION_BITS} {action_name(number & _ACTION_MASK)}"
+        if code == _OTHER_DRAW and self._cursor[DRAWS] >= log.draws.size:
+            return "the record ends the deal here, but by the rules the next seat draws"
         if code == _OTHER_DRAW:
             return f"draw {int(self._cursor[DRAWS])} differs from the wall's tile {_drawn_id(self._tables[0])}"
         if code == _TOO_LONG:

@@ -150,7 +150,8 @@ def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, int
     """Return whether open tanyao counts, the room, and the number of winds, or None if it is not told."""
     rule = value.get("rule")
     rule = rule if isinstance(rule, dict) else {}
-    disp = rule.get("disp") if isinstance(rule.get("disp"), str) else ""
+    disp = rule.get("disp")
+    disp = disp if isinstance(disp, str) else ""
     tenhou = _RULES.fullmatch(disp)
     names = value.get("name")
     has_three_names = isinstance(names, list) and len(names) == 3

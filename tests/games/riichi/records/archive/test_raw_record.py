@@ -44,10 +44,11 @@ def test_plain_and_packed_files_of_a_folder_are_read_by_name(tmp_path: Path) -> 
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "c.mjlog.xz").write_bytes(lzma.compress(b"<c/>"))
     (tmp_path / "deep" / "d.jsonl.gz").write_bytes(gzip.compress(START.encode()))
-    for name in ("LICENSE", "README.md", "notes.yaml"):
-        (tmp_path / name).write_text("not a record")
+    (tmp_path / "e.txt.gz").write_bytes(gzip.compress(b"\n<mjloggm/>"))
+    for name in ("LICENSE", "README.md", "notes.yaml", "licence.txt", "damaged.txt.gz"):
+        (tmp_path / name).write_bytes(b"\x1f\x8bnot a record")
     raws, quarantine = read(tmp_path)
-    assert summary(raws) == [("a", "<a/>"), ("b", "<b/>"), ("c", "<c/>"), ("d", START)]
+    assert summary(raws) == [("a", "<a/>"), ("b", "<b/>"), ("c", "<c/>"), ("d", START), ("e", "<mjloggm/>")]
     assert quarantine.count == 0
 
 

@@ -118,6 +118,19 @@ def test_a_wrong_yaku_is_a_difference() -> None:
     assert any("win_yaku" in difference.what for difference in Replayer().replay(read(changed(lie))))
 
 
+def test_a_draw_with_tiles_left_is_a_difference() -> None:
+    def cut(game: dict[str, Any]) -> None:
+        row = game["log"][0]
+        del game["log"][1:]
+        row[5], row[6] = [row[5][0]], [row[6][0]]
+        for place in (8, 9, 11, 12, 14, 15):
+            row[place] = []
+        row[16] = ["流局", [0, 0, 0, 0]]
+
+    (difference,) = Replayer().replay(read(changed(cut)))
+    assert difference.what == "the record ends the deal here, but by the rules the next seat draws"
+
+
 def test_each_yaku_has_its_name() -> None:
     assert len(YAKU_NAMES) == len(set(YAKU_NAMES)) == 55
 
@@ -221,7 +234,7 @@ def test_what_is_no_game_is_refused(text: str) -> None:
 
 def test_strange_values_anywhere_never_raise_anything_else() -> None:
     rng = random.Random(5)
-    strange = [None, True, -1, 10**20, 0.5, "", "r60", "c111213", "x", [], [[]], {}, "和了", 60, 51]
+    strange: list[Any] = [None, True, -1, 10**20, 0.5, "", "r60", "c111213", "x", [], [[]], {}, "和了", 60, 51]
     for _ in range(400):
         game = changed(lambda _: None)
         value: Any = game
