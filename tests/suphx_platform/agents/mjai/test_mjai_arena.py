@@ -117,9 +117,9 @@ def flood(connection: socket.socket) -> None:
 
 
 def drip(connection: socket.socket) -> None:
-    """Send bytes of a line that never ends, each long before the player's patience is over."""
+    """Send bytes of a line that does not end for five seconds, each long before the player's patience is over."""
     try:
-        while True:
+        for _ in range(500):
             connection.sendall(b" ")
             time.sleep(0.01)
     except ConnectionError:
@@ -133,6 +133,7 @@ def drip(connection: socket.socket) -> None:
         (lambda connection: connection.recv(1), r"127\.0\.0\.1:\d+ has sent no whole message for 0.2 s"),
         (drip, r"127\.0\.0\.1:\d+ has sent no whole message for 0.2 s"),
     ],
+    ids=["flood", "silence", "drip"],
 )
 def test_a_hostile_tcp_server_is_left(
     peer: Callable[[socket.socket], object], message: str, player: MjaiPlayer, monkeypatch: pytest.MonkeyPatch
