@@ -52,7 +52,7 @@ class Tracker:
     @property
     def is_continued(self) -> bool:
         """Whether MLflow had messages to get from an earlier start when this one began."""
-        return self._outbox.is_continued
+        return self._outbox.num_before > 0
 
     def start(
         self, name: str, *, key: str, tags: Mapping[str, str] | None = None, params: Mapping[str, object] | None = None
@@ -155,7 +155,7 @@ class TrackingStore(MlflowStore):
             self._calls.begin(message)
         outbox = self._outbox(key)
         self._outboxes.append(outbox)
-        if outbox.is_continued or not is_there:  # after what an earlier start has left, which may end the run
+        if outbox.num_before or not is_there:  # after what an earlier start has left, which may end the run
             outbox.put(message)
         return Tracker(self, outbox, key)
 
@@ -187,14 +187,13 @@ class TrackingStore(MlflowStore):
         if not self.has_left(key):
             return 0, 0
         self.reach()
-        outbox = self._outbox(key)
-        outbox.put_refused()
-        number = outbox.num_waiting
+        outbox = self._outbox(key, sends_refused=True)
         outbox.close()
-        return number, outbox.num_left
+        return outbox.num_before, outbox.num_left
 
-    def _outbox(self, key: str) -> Outbox:
-        return Outbox(self._queue(key), send=self._calls.send, probe=self.reach_to_write)
+    def _outbox(self, key: str, *, sends_refused: bool = False) -> Outbox:
+        send, probe = self._calls.send, self.reach_to_write
+        return Outbox(self._queue(key), send=send, probe=probe, sends_refused=sends_refused)
 
     def _queue(self, key: str) -> Path:
         return self.folder / key / _QUEUE

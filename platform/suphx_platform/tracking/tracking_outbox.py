@@ -29,6 +29,8 @@ _MAX_METRICS = 1000
 """MLflow's own limit of one request. Its client would make several of more, and what the first had sent would be sent
 again if the second failed."""
 _REFUSED, _MAX_REFUSED_SHOWN = "refused.jsonl", 10
+_OF_REFUSED = ("error", "tries", "sitting")
+"""Entries of refused messages that are left out when they are sent again."""
 
 _logger = logging.getLogger(__name__)
 
@@ -50,11 +52,12 @@ class Outbox:
         *,
         send: Callable[[Sequence[Message]], None],
         probe: Callable[[], None] | None = None,
+        sends_refused: bool = False,
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """``send`` makes the calls of messages, ``probe`` a small one: see MessageLane.
 
-        OSError if another process has the folder.
+        ``sends_refused``: send again what MLflow has refused. OSError if another process has the folder.
 
         ``max_bytes``: of messages that wait (the nearer they come to it, the fewer points of curves are kept), and of
         refused ones.
@@ -67,12 +70,14 @@ class Outbox:
             self._logs = [MessageLog(folder / "calls.jsonl", max_bytes=max_bytes), MessageLog(folder / "files.jsonl")]
         except BlockingIOError as error:
             raise OSError(f"another process sends what {folder} has for MLflow: wait until it has ended") from error
-        left = sum(map(len, self._logs))
-        self.is_continued = left > 0
-        """Whether an earlier start has left messages, which are sent first."""
-        if left:
-            _logger.warning("sending %s that MLflow has not got from an earlier start", count_text(left, "message"))
         calls, files = self._logs
+        if sends_refused:
+            self._take_refused(calls)
+        self.num_before = sum(map(len, self._logs))
+        """Messages that an earlier start has left, which are sent first."""
+        if self.num_before:
+            left = count_text(self.num_before, "message")
+            _logger.warning("sending %s that MLflow has not got from an earlier start", left)
         self._files = MessageLane(files, send=send, set_aside=self._set_aside, is_ordered=False)
         self._calls = MessageLane(
             calls, send=self._call, set_aside=self._set_aside, joined=joined_metrics, apart=apart_metrics, probe=probe
@@ -84,16 +89,6 @@ class Outbox:
         """Have a message sent. Only points of curves are left out, with a warning, when the queue is full."""
         with self._lock:
             self._admission.put(message)
-
-    def put_refused(self) -> None:
-        """Have what MLflow has refused sent again, before anything else is put. A kill meanwhile sends it twice."""
-        path = self._folder / _REFUSED
-        if path.is_file():
-            for line in path.read_bytes().splitlines():
-                message = parse_message(line)
-                # Its run has gone on since: what is known of its last steps does not count.
-                self.put({name: value for name, value in message.items() if name not in ("error", "tries", "sitting")})
-            path.unlink()
 
     @property
     def num_waiting(self) -> int:
@@ -148,6 +143,16 @@ class Outbox:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 with suppress(OSError):  # it holds a run's results
                     self._folder.parent.rmdir()
+
+    def _take_refused(self, calls: MessageLog) -> None:
+        """Append what MLflow has refused to the messages that wait. A kill meanwhile sends it twice."""
+        path = self._folder / _REFUSED
+        if path.is_file():
+            for line in path.read_bytes().splitlines():
+                message = parse_message(line)
+                # Its run has gone on since: what is known of its last steps does not count.
+                calls.append({name: value for name, value in message.items() if name not in _OF_REFUSED})
+            path.unlink()
 
     def _call(self, messages: Sequence[Message]) -> None:
         if messages[0]["do"] == "artifact":

@@ -57,6 +57,8 @@ class MessageLane:
         self._away_since: float | None = None
         self._num_attempts_failed = 0
         self._num_singly = self._num_passed = self._num_tries = 0
+        self._has_set_aside = False
+        """Whether the last message was set aside although it was not refused for good."""
         self._last_sent: Message | None = None
         self._error: TrackingError | None = None
         self._is_hurried = self._is_closing = False
@@ -147,20 +149,22 @@ class MessageLane:
             self._send(messages)
         except TrackingError as error:
             self._num_tries = 1 + (self._num_tries if self._is_ordered else messages[0].get(_TRIES, 0))
-            if self._num_tries < _MAX_TRIES or not self._takes_others():
+            max_tries = 1 if self._is_ordered and self._has_set_aside else _MAX_TRIES  # it may be the same metric again
+            if self._num_tries < max_tries or not self._takes_others():
                 if not self._is_ordered:
                     with suppress(OSError):  # a full disk: it stays where it is
                         self._messages.append({**messages[0], _TRIES: self._num_tries})
                         self._messages.drop(1)
                 raise
             self._send_apart(messages, error)
+            self._has_set_aside = True
         except Exception as error:  # noqa: BLE001 - refused, whatever the reason: the thread must go on
             if len(messages) > 1:  # one of them
                 self._num_singly = len(messages)
                 return
             self._send_apart(messages, error)
         else:
-            self._last_sent = messages[0]
+            self._last_sent, self._has_set_aside = messages[0], False
         self._messages.drop(len(messages))
         self._num_tries = 0
         self._num_singly = max(0, self._num_singly - len(messages))
