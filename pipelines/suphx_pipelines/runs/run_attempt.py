@@ -156,7 +156,7 @@ def end_killed(runs: Path) -> None:
     """
     for path in sorted(runs.glob(f"*/{ATTEMPTS}/*.started.json")):
         folder = path.parent.parent
-        attempt = from_bytes(path.read_bytes())
+        attempt = _read_attempt(path)
         is_ours = attempt is not None and attempt.ray_cluster == os.environ.get("RAY_CLUSTER_NAME", "")
         if attempt is None or not is_ours or holder(folder) is not None:
             continue
@@ -167,6 +167,14 @@ def end_killed(runs: Path) -> None:
         config = _try(RECIPE_FILE, partial(_storage_of, folder / RECIPE_FILE))
         for name, notes in _all_places(runs, config).items():
             _try(name, partial(write_end, notes, folder.name, ended))
+
+
+def _read_attempt(path: Path) -> Attempt | None:
+    """Return the attempt of a record; None if it is damaged, or its run is deleted at this very moment."""
+    try:
+        return from_bytes(path.read_bytes())
+    except FileNotFoundError:
+        return None
 
 
 def ended_attempt(attempt: Attempt, outcome: Outcome, reason: str, lines: Sequence[str]) -> Attempt:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from suphx_pipelines.engine.stage_folder import DONE
@@ -17,7 +18,13 @@ _MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
 
 def freed_bytes(folder: Path) -> int:
     """Return how much disk space removing ``folder`` frees: files with links elsewhere do not count."""
-    return sum(status.st_size for status in map(Path.lstat, _files(folder)) if status.st_nlink == 1)
+    sizes = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # it is removed at this very moment
+                status = Path(place, name).lstat()
+                sizes.append(status.st_size if status.st_nlink == 1 else 0)
+    return sum(sizes)
 
 
 def check_is_run(folder: Path) -> None:
@@ -42,7 +49,3 @@ def delete_run(folder: Path) -> None:
         shutil.rmtree(target)
     if folder.is_symlink():
         folder.unlink()
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.is_file())

@@ -24,6 +24,22 @@ def test_files_that_another_run_shares_stay_whole(tmp_path: Path) -> None:
     assert (second / "evaluation" / "net.bin").read_bytes() == b"x" * 1000
 
 
+def test_a_file_that_vanishes_while_a_run_is_measured_has_no_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run(tmp_path, "a-1")
+    before, net = freed_bytes(folder), folder / "net.bin"
+    net.write_bytes(b"x" * 1000)
+    measure = Path.lstat
+
+    def remove_first(path: Path) -> os.stat_result:
+        net.unlink(missing_ok=True)
+        return measure(path)
+
+    monkeypatch.setattr(Path, "lstat", remove_first)
+    assert freed_bytes(folder) == before
+
+
 def test_a_running_run_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "a-1")
     with running(folder) as process, pytest.raises(ValueError, match=f"is being run by process {process}"):
