@@ -135,6 +135,14 @@ def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.Monke
     assert min(counts) >= 0
 
 
+def test_the_placement_so_far_is_told_whenever_walls_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
+    told: list[str] = []
+    report = match.play_match(MatchSetup("ukeire", "random", seed=3, rules=tonpuu()), 12, tell=told.append)
+    assert [text.split(" after ")[1] for text in told] == ["4 hanchans", "8 hanchans", "12 hanchans"]
+    assert told[-1].startswith(f"average placement {report.statistics.average_placement:.2f} ")
+
+
 def test_the_first_game_can_be_looked_at() -> None:
     told: list[float] = []
     game = first_game(MatchSetup("ukeire", "random", seed=1, rules=tonpuu()), progress=told.append)
