@@ -425,6 +425,12 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
         ("tournament nightly --set pool.newest_from=nowhere", "pool.newest_from is nowhere, which is no folder"),
         ("evaluate --candidate models:/suphx@champion --opponent random", "runs"),
         ("play --agent models:/suphx@champion --no-browser", "runs"),
+        ("play --runs noise.mjlog --no-browser", "--runs is noise.mjlog, which is no"),
+        (
+            "evaluate --candidate ukeire --opponent random --runs noise.mjlog",
+            "--runs is noise.mjlog, which is no folder",
+        ),
+        ("mjai --agent ukeire --runs nowhere", "--runs is nowhere, which is no folder"),
         (f"adapt --agent {NETS} --runs noise.mjlog", "nothing can be written into the folder noise.mjlog"),
         ("play --port BUSY --no-browser", "cannot be used (Address already in use): choose another with --port"),
         ("ui --port BUSY", "cannot be used (Address already in use): choose another with --port"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, TypeAlias, get_args
 
+from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx.file_tree import has_files_below
 from suphx.models.nets.net_config import Size
 from suphx.printable_text import shortened
@@ -58,6 +59,12 @@ def check_output_file(path: Path, option: str = "--out") -> None:
 def check_runs(folder: Path) -> None:
     """Raise ValueError if no run can be written into the folder of runs; it may be missing."""
     check_output_folder(folder, "--runs")
+
+
+def check_source_of_runs(folder: Path) -> None:
+    """Raise ValueError if a folder of runs, in which agents are looked up, is named and is not there."""
+    if not folder.is_dir() and (folder.exists() or folder != DEFAULT_RUNS):
+        raise ValueError(f"--runs is {folder}, which is no folder: name your folder of runs")
 
 
 def check_newest_from(place: str) -> None:

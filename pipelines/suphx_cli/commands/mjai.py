@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from suphx_cli.arguments.parsing import UsageError, add_runs, examples
+from suphx_cli.arguments.parsing import UsageError, add_runs, check_source_of_runs, examples
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     if is_program(args.agent):
         raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
     check_agent(args.agent)
+    check_source_of_runs(args.runs)
     if args.pack is not None and args.pack.suffix != ".zip":
         raise UsageError(f"--pack is {args.pack}: name a file that ends in .zip")
     if args.pack is not None and args.seat is not None:

@@ -18,6 +18,7 @@ from suphx_cli.arguments.parsing import (
     any_port,
     check_output_folder,
     check_port,
+    check_source_of_runs,
     examples,
     open_page,
     seed,
@@ -148,6 +149,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         raise UsageError("--bidding has no meaning for riichi: leave it out, or use --game doudizhu")
     args.agent = _AGENT if args.agent is None else args.agent
     check_agent(args.agent)
+    check_source_of_runs(args.runs)
     check_output_folder(args.out)
     check_port(args.port)
     with console.activity("importing"):

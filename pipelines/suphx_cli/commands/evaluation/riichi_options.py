@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, check_hanchans
-from suphx_cli.arguments.parsing import UsageError, check_new_folder, checked_options
+from suphx_cli.arguments.parsing import UsageError, check_new_folder, check_source_of_runs, checked_options
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ def check_options(args: argparse.Namespace) -> None:
         _check_sequential(args)
         _check_deals(args)
     check_new_folder(args.keep_games)
+    if args.runs.exists():  # the parts of a match that is stopped are kept there
+        check_source_of_runs(args.runs)
     for agent in (args.candidate, args.opponent):
         check_agent(agent)
         if args.deals is not None and follows_whole_games(agent):

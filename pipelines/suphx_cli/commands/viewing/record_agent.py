@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import UsageError, positive
+from suphx_cli.arguments.parsing import UsageError, check_source_of_runs, positive
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ def check_record(record: Path) -> None:
         raise ValueError(f"{record} does not exist: give a record file or a folder of records")
 
 
-def check_record_agent(record: Path, address: str | None) -> None:
-    """Raise ValueError for a missing record, or an agent that cannot be asked about one."""
+def check_record_agent(record: Path, address: str | None, runs: Path) -> None:
+    """Raise ValueError for a missing record or folder of runs, or an agent that cannot be asked about one."""
     check_record(record)
+    check_source_of_runs(runs)
     if address is None:
         return
     check_agent(address)

@@ -162,16 +162,17 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
     Also for a folder that cannot be written, before the agent is loaded and asked.
     """
-    check_record_agent(args.record, args.agent)
+    check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     check_output_folder(args.out)
+    from suphx_cli.arguments.riichi_quarantine import check_games, quarantine_json, quarantine_sentence
+
+    check_games([args.record])
     with console.activity("importing"):
         from suphx.evaluation.review import agreement_table, cost_summary, review_game
         from suphx.games.riichi import Quarantine, iter_records
-        from suphx_cli.arguments.riichi_quarantine import check_games, quarantine_json, quarantine_sentence
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
-    check_games([args.record])
     run, learned = training_games(args)
     agent: Agent = loaded_agent(args.agent, args.runs, console)
     compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")

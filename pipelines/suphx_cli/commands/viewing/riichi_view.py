@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def riichi_page(args: argparse.Namespace, console: Console) -> tuple[str, dict[str, Any], int]:
     """Return the title of the page, its game and the seat at the bottom; ValueError for what cannot be shown."""
-    check_record_agent(args.record, args.agent)
+    check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     with console.activity("importing"):
         from suphx.games.riichi import find_record, viewer_game
