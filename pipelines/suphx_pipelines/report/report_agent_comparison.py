@@ -50,8 +50,8 @@ def section(result: Mapping[str, Any]) -> str:
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
     columns = ("agent", "average placement", "compared with", "difference", "95 % interval")
-    rows = [_row(entry) for entry in agents]
-    body += report_page.table(columns, rows, about=_NOTE + widened_about(rows))
+    lines = [_row(entry) for entry in agents]
+    body += report_page.table(columns, lines, about=_NOTE + widened_about(lines))
     return body + _play_table([entry for entry in agents if "win_rate" in entry])  # not in runs of earlier versions
 
 

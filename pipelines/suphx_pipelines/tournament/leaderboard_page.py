@@ -101,7 +101,7 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     return body + report_page.table(
         ("agent", *(columns[key] for key in shown)),
         [(name, *(row[key] for key in shown)) for name, row in zip(titled(rows, names), cells, strict=True)],
-        about=about + widened_about(row.values() for row in cells),
+        about=about + widened_about([*row.values()] for row in cells),
     )
 
 
