@@ -51,8 +51,9 @@ def texts_of(model_input: pd.DataFrame, column: str) -> pd.Series[str]:
 
     cells = model_input[column]
     only = cells.iloc[0] if len(cells) == 1 else None
-    is_list_of_texts = isinstance(only, list | np.ndarray) and all(isinstance(each, str) for each in only)
-    return pd.Series(list(only), dtype=object) if is_list_of_texts else cells
+    if isinstance(only, list | np.ndarray) and all(isinstance(each, str) for each in only):
+        return pd.Series(list(only), dtype=object)
+    return cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,9 +191,12 @@ def test_a_damaged_frame_is_named(frame: str, message: str, player: MjaiPlayer) 
 
 
 def test_a_silent_websocket_is_left(player: MjaiPlayer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(connection: ServerConnection) -> None:
+        connection.recv()
+
     monkeypatch.setattr(mjai_arena, "SILENT_SECONDS", 0.2)
     with pytest.raises(ValueError, match=r"ws://127.0.0.1:\d+/ws has sent no whole message for 0.2 s"):
-        on_websocket(lambda connection: connection.recv(), player, "")
+        on_websocket(ask, player, "")
 
 
 def test_a_websocket_that_breaks_off_is_an_error_without_secrets(player: MjaiPlayer) -> None:
