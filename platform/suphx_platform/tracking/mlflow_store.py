@@ -167,6 +167,14 @@ class MlflowStore:
             found = self.client.search_runs([experiment.experiment_id], filter_string=mine, max_results=1)
             return found[0] if found else None
 
+    def is_deleted(self, key: str) -> bool:
+        """Tell whether somebody has deleted a run with this ``key`` in MLflow."""
+        from mlflow.entities import ViewType
+
+        mine, deleted = f"tags.`{KEY_TAG}` = '{key}'", ViewType.DELETED_ONLY
+        with self.call(FIRST):
+            return bool(self.client.search_runs([self.experiment_id()], mine, run_view_type=deleted, max_results=1))
+
     def running(self) -> dict[str, str]:
         """Return name -> MLflow's id of the runs that MLflow shows as running, without their stages."""
         return self._runs("attributes.status = 'RUNNING'")

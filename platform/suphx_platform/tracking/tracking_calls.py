@@ -83,13 +83,22 @@ class TrackingCalls:
     def _run_id(self, key: str) -> str:
         if key not in self.run_ids:
             found = self._store.find(key)
-            if found is None:
-                raise ValueError(
-                    f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "
-                    "it begins it again"
-                )
-            self.run_ids[key] = found.info.run_id
+            self.run_ids[key] = found.info.run_id if found is not None else self._nested_again(key)
         return self.run_ids[key]
+
+    def _nested_again(self, key: str) -> str:
+        """Create the run of a stage that an earlier process has begun in a database that MLflow has lost since.
+
+        ValueError if it was deleted in MLflow, or if it is no stage. Its parameters come when the stage is begun again.
+        """
+        parent, _, rest = key.partition("/")
+        if not rest or self._store.is_deleted(key):
+            raise ValueError(
+                f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "
+                "it begins it again"
+            )
+        tags = {"mlflow.parentRunId": self._run_id(parent)}
+        return self._store.begin(rest.rpartition("/")[0] or rest, key=key, tags=tags, params={})
 
     def _last_steps(self, key: str, sitting: int) -> Mapping[str, int]:
         """Return the last step of each metric that MLflow had when the first points of this sitting were sent."""

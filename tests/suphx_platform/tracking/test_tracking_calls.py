@@ -16,9 +16,11 @@ from mlflow.entities import Metric
 from mlflow.exceptions import MlflowException
 from mlflow.protos.databricks_pb2 import INTERNAL_ERROR
 
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages import message_lane
 from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_calls import TrackingCalls
+from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.suphx_platform.tracking.empty_database import forget_everything
 
 RUN_WITHOUT_MLFLOW = """
@@ -144,6 +146,25 @@ def test_a_run_that_mlflow_has_lost_is_begun_again_with_its_stages(runs: Path) -
     assert (nested.data.tags["colour"], nested.data.tags["mlflow.parentRunId"]) == ("blue", run.info.run_id)
     assert (nested.data.metrics, nested.info.status) == ({"loss": 1.0}, "FINISHED")
     assert len(store.client.list_artifacts(nested.info.run_id)) == 1
+    assert not (runs / "one").exists(), "nothing was refused"
+
+
+def test_what_a_killed_process_has_left_arrives_in_an_empty_database(runs: Path) -> None:
+    with closing(TrackingStore(runs)) as store, store.start("a", key="one", params={"rate": 0.1}) as tracker:
+        tracker.start("stage", key="one/stage/1", params={"depth": 2})
+
+    def away(messages: object) -> None:
+        raise TrackingError("MLflow is away")
+
+    with closing(Outbox(runs / "one" / ".mlflow-queue", send=away)) as outbox:
+        outbox.put({"do": "metrics", "key": "one/stage/1", "metrics": [["loss", 2.0, 7, 1]]})
+    forget_everything(runs)
+    with closing(TrackingStore(runs)) as store, store.start("a", key="one", params={"rate": 0.1}) as tracker:
+        tracker.start("stage", key="one/stage/1", params={"depth": 2})
+    nested = store.find("one/stage/1")
+    assert nested is not None
+    assert (nested.info.run_name, nested.data.metrics, nested.data.params) == ("stage", {"loss": 2.0}, {"depth": "2"})
+    assert nested.data.tags["mlflow.parentRunId"] == tracker.run_id
     assert not (runs / "one").exists(), "nothing was refused"
 
 
