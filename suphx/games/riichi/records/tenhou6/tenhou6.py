@@ -167,7 +167,8 @@ def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, int
     winds = {"南": 2, "south": 2, "東": 1, "east": 1}
     num_winds = next((number for name, number in winds.items() if name in disp.lower()), None)
     rooms = {letter: room for room, letter in ROOM_LETTERS.items()}
-    return not tenhou or bool(tenhou[4]), rooms[tenhou[2]] if tenhou else "", num_winds
+    is_ranked = tenhou is not None and value.get("lobby") == 0
+    return not tenhou or bool(tenhou[4]), rooms[tenhou[2]] if tenhou and is_ranked else "", num_winds
 
 
 def _dans(names: object) -> tuple[int, ...]:

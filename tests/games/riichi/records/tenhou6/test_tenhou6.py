@@ -177,6 +177,12 @@ def test_rules_in_the_words_of_others_are_understood(rule: dict[str, Any], num_w
     assert read(GAME | {"rule": rule}).rules == Rules(num_winds=num_winds)
 
 
+@pytest.mark.parametrize(("lobby", "room"), [({"lobby": 0}, "phoenix"), ({"lobby": 7}, ""), ({}, "")])
+def test_only_a_game_of_the_ranked_lobby_has_a_room(lobby: dict[str, int], room: str) -> None:
+    game = changed(lambda game: game.pop("lobby")) | {"rule": {"disp": "鳳南喰赤"}}
+    assert read(game | lobby).room == room
+
+
 def test_grades_of_other_places_are_unknown() -> None:
     log = read(GAME | {"dan": ["雀聖 2", "雀豪 1", "", ""], "rate": [1200, 0, 0, 0]})
     assert (log.dans, log.ratings) == ((), (1200.0, 0.0, 0.0, 0.0))
