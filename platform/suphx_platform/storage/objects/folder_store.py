@@ -117,15 +117,16 @@ class FolderStore:
 
     def _check_root(self) -> None:
         """OSError if the folder is gone, or another one, as when its disk is not mounted: it would be created again."""
-        identity = None
+        known = self._identity  # before the look: another thread may create the folder
+        identity: tuple[int, int] | None = None
         with suppress(FileNotFoundError):
             found = self._root.stat()
             identity = (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
-        if self._identity not in (None, identity):
+        if known not in (None, identity):
             raise OSError(
                 f"{self._root} is no longer the folder that it was: look whether its disk is mounted, or move it back"
             )
-        self._identity = identity
+        self._identity = identity or self._identity
 
     def _files(self, prefix: str) -> list[Path]:
         below = self._root / prefix.rpartition("/")[0]
