@@ -425,6 +425,9 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
         ("tournament nightly --set pool.newest_from=nowhere", "pool.newest_from is nowhere, which is no folder"),
         ("evaluate --candidate models:/suphx@champion --opponent random", "runs"),
         ("play --agent models:/suphx@champion --no-browser", "runs"),
+        ("play --agent nets --no-browser", "nets/chow.safetensors is damaged"),
+        ("evaluate --candidate nets --opponent random", "nets/chow.safetensors is damaged"),
+        ("adapt --agent nets", "nets/chow.safetensors is damaged"),
         ("play --runs noise.mjlog --no-browser", "--runs is noise.mjlog, which is no"),
         (
             "evaluate --candidate ukeire --opponent random --runs noise.mjlog",
@@ -446,11 +449,12 @@ def test_wrong_input_is_found_before_a_kernel_is_compiled(
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))  # it is empty
     monkeypatch.setattr(KernelWarmup, "__enter__", begin)
     noise = random.Random(1).randbytes(5000)
-    for path in (Path("noise.mjlog"), Path("records/noise.mjlog")):
+    nets = [f"nets/{path.name}" for path in NETS.glob("*.safetensors")]
+    for path in map(Path, ("noise.mjlog", "records/noise.mjlog", *nets)):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(noise)
     with socket.create_server(("127.0.0.1", 0)) as server:
         words = arguments.replace("BUSY", str(server.getsockname()[1])).split()
         assert cli.main(words) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
-    assert {path.name for path in Path().iterdir()} <= {"noise.mjlog", "records", "cache"}
+    assert {path.name for path in Path().iterdir()} <= {"noise.mjlog", "records", "nets", "cache"}

@@ -147,12 +147,27 @@ def check_agent(address: str) -> None:
     check_nets(nets)
 
 
+def _check_header(path: Path) -> None:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="numpy"):
+            pass
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged ({error}): copy the nets again, or name others") from error
+
+
 def check_nets(address: str) -> None:
-    """Raise ValueError unless ``address`` is a folder with a checkpoint for each head, perhaps with ``:weak``."""
+    """Raise ValueError unless ``address`` is a folder with a checkpoint for each head, perhaps with ``:weak``.
+
+    Of the files only the headers are read, so that a damaged one is found before torch is imported.
+    """
     folder = Path(split_address(address)[0])
     if not folder.is_dir():
         raise ValueError(_missing(address, folder))
     if has_nets(folder) or has_nets(folder, is_weak=True):  # one of them missing: load_agent names it
+        for path in sorted(folder.glob("*.safetensors")):
+            _check_header(path)
         return
     inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each))
     if inside:

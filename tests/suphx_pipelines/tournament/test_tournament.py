@@ -71,7 +71,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
         ("decision.hanchans", "92", r"multiple of 4 \(the seats\), 96 \(for a decision\) to"),
         ("decision.fresh_hanchans", "20", "at least 24"),
         ("decision.test.difference", "0", "use more than 0"),
-        ("decision.test.error", "0.6", "below 0.5"),
+        ("decision.test.error", "0.6", "less than 0.5"),
         ("decision.test.points", "[1, 2, 3, 4]", "none above the one before"),
         ("decision.test.seating", "4v0", "not one of '1v3', '2v2', '3v1', 'all'"),
         ("registry.alias", "the best", "use letters"),

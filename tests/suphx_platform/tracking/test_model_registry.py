@@ -257,5 +257,5 @@ def test_a_claim_that_was_overtaken_is_told_as_not_promoted(runs: Path, tmp_path
 
 
 def test_fewer_than_no_versions_cannot_be_kept() -> None:
-    with pytest.raises(ValueError, match="max_lost_versions is -1: use 1 or more, or 0 for no limit"):
+    with pytest.raises(ValueError, match="max_lost_versions is -1: use 0 to 1,000,000"):
         RegistryConfig(max_lost_versions=-1)
