@@ -87,7 +87,7 @@ def warn_without_sandbox() -> None:
     if os.environ.get(SWITCH) != "0" and not sandbox():
         why = "is not installed" if shutil.which("bwrap") is None else "may not create namespaces here"
         _logger.warning(
-            "bubblewrap %s: programs (mjai:) run without a sandbox and can read the files of your user and use the "
+            "bubblewrap %s: external programs run without a sandbox and can read the files of your user and use the "
             "network. Install bubblewrap for programs that you do not trust, or set %s=0 for those that you trust",
             why,
             SWITCH,

@@ -211,6 +211,12 @@ def _chosen(opinion: CandidateOpinion) -> str:
     return GAME.recorded_move(Rules(), int(opinion.candidates[opinion.chosen]))
 
 
+def test_a_list_of_texts_in_one_cell_is_as_many_rows(tmp_path: Path) -> None:
+    """As MLflow makes it of a dict."""
+    agent, texts = PyfuncSideAgent(save_nets(tmp_path / "nets", seed=1)), [GAME.new_record(Rules(), seed=0)] * 2
+    assert agent.predict(pd.DataFrame([{"record": texts}])).equals(agent.predict(pd.DataFrame({"record": texts})))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

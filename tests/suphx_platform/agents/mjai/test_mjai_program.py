@@ -210,7 +210,7 @@ def test_a_missing_sandbox_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog:
     for address in ("mjai-tcp:localhost:7001", "mjai:python bot.py", "mjai:python other.py"):
         check_agent(address)
     (message,) = caplog.messages
-    assert message.startswith("bubblewrap is not installed: programs (mjai:) run without a sandbox")
+    assert message.startswith("bubblewrap is not installed: external programs run without a sandbox")
     warn.cache_clear()
 
 
