@@ -24,9 +24,9 @@ ILLEGAL_RECORD = "against the rules"
 NOT_WRITABLE = "cannot be converted"
 
 RECORD_REMEDIES = {
-    DAMAGED: "download the record again",
-    INCOMPLETE: "convert the game again with a program that writes what is missing, or download it as mjlog XML",
-    NO_END: "download the record again: its end is missing",
+    DAMAGED: "download or convert the game again",
+    INCOMPLETE: "convert the game again with a program that writes what is missing",
+    NO_END: "download or convert the game again: its end is missing",
     NO_KYOKU: "remove the file: it has nothing to replay",
     UNREADABLE: "unpack or download the file again",
     TOO_LARGE: "split the file into one file per game",

@@ -15,6 +15,7 @@ from typing import Any
 from suphx.games.riichi.hand.yaku_number import FIRST_YAKUMAN
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.record_error import (
+    NO_END,
     NO_RED_FIVES,
     OTHER_FORMAT,
     THREE_PLAYERS,
@@ -123,6 +124,8 @@ def parse_tenhou6(text: str, game_id: str, *, is_fragment_allowed: bool = False)
     if not isinstance(value, dict) or not isinstance(value.get("log"), list):
         raise RecordError("the JSON has no log: a list of kyoku", "the head", OTHER_FORMAT)
     rows = value["log"]
+    if "sc" not in value and not is_fragment_allowed:
+        raise RecordError("the record has no final scores: sc is missing", "the head", NO_END)
     try:
         _check_rows(rows)
         is_open_tanyao, room, num_winds = _rules(value, rows)

@@ -145,7 +145,7 @@ def test_a_game_without_yaku_or_of_untold_rules_is_not_written() -> None:
 def test_a_game_without_final_scores_is_a_fragment() -> None:
     game = changed(lambda game: game.pop("sc"))
     assert read(game).final_scores is None
-    with pytest.raises(RecordError) as caught:
+    with pytest.raises(RecordError, match="sc is missing") as caught:
         read(game, is_fragment_allowed=False)
     assert caught.value.kind == NO_END
 
