@@ -244,7 +244,7 @@ def test_who_waits_for_a_match_is_told_so(
     assert "waiting for the match after step 2: it is played, or no node has room for it" in caplog.messages
 
 
-@pytest.mark.parametrize("save_seconds", [0.0, 1e9], ids=["saved", "unsaved"])
+@pytest.mark.parametrize("save_seconds", [0.0, 1e6], ids=["saved", "unsaved"])
 def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
     tmp_path: Path, save_seconds: float, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -107,9 +107,9 @@ def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
         net=NetConfig(size=case.size, normalization=case.normalization),
         config=SupervisedConfig(
             batch_size=size,
-            max_epochs=1e9,
-            validate_every=2**60,
-            save_seconds=1e9,
+            max_epochs=1e6,
+            validate_every=10**9,
+            save_seconds=1e6,
             report_every=_STEPS_A_LAP,
             threads=case.threads,
             precision=case.precision,
