@@ -44,7 +44,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     from suphx_platform.kernels.kernel_warmup import compile_kernels
     from suphx_platform.reference.rllib_ppo import Iteration, ReferenceConfig, train_reference
 
-    compile_kernels(console, "engine", "encoder", "scripted games", "self-play")
     config = ReferenceConfig(
         iterations=args.iterations,
         decisions=args.decisions,
@@ -54,6 +53,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         env_runners=args.env_runners,
         seed=args.seed,
     )
+    compile_kernels(console, "engine", "encoder", "scripted games", "self-play")
 
     def report(state: Iteration) -> None:
         mean_return = "none yet" if state.mean_return is None else f"{state.mean_return:+.3f}"

@@ -111,9 +111,8 @@ def listening_hosts(process: int) -> set[str]:
 @pytest.mark.slow
 def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Path) -> None:
     run = TrackingStore(runs).start("laptop-1", key="laptop-1").run_id
-    port = str(free_port())
     suphx = [sys.executable, "-m", "suphx_cli.cli"]
-    command = [*suphx, "ui", "laptop-1", "--runs", str(runs), "--port", port, "--json"]
+    command = [*suphx, "ui", "laptop-1", "--runs", str(runs), "--json"]  # at a free port
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
