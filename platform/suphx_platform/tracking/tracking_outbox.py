@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx_platform.console.table_text import count_text
-from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_admission import MessageAdmission
-from suphx_platform.tracking.messages.message_lane import MessageLane
+from suphx_platform.tracking.messages.message_lane import MessageLane, QueueFullError
 from suphx_platform.tracking.messages.message_log import MAX_BYTES, Message, MessageLog, parse_message
 
 CLOSE_SECONDS, STOP_SECONDS = 300.0, 60.0
@@ -159,7 +158,7 @@ class Outbox:
             try:
                 self._files.put(messages[0])
             except OSError as error:  # a full disk: the message stays where it is
-                raise TrackingError(f"{self._folder} takes no messages for MLflow ({error})") from error
+                raise QueueFullError(f"{self._folder} takes no messages for MLflow ({error})") from error
         else:
             self._send(messages)
 

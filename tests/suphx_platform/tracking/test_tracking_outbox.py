@@ -379,7 +379,8 @@ def test_a_file_waits_while_the_disk_has_no_room_for_its_queue(place: Place, fol
     outbox.put(file(2))
     with files_limited_to(0):
         place.is_open.set()
-        wait_until(lambda: "takes no messages" in str(outbox._calls.error))
+        wait_until(lambda: outbox._calls._num_attempts_failed > 10)
+        assert "takes no messages" in str(outbox._calls.error)
         assert place.heard == [1]
     outbox.close()
     assert place.heard == [1, 2]

@@ -24,6 +24,10 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
 _logger = logging.getLogger(__name__)
 
 
+class QueueFullError(TrackingError):
+    """The disk does not take a message that is to wait elsewhere: that is no fault of MLflow or the message."""
+
+
 class MessageLane:
     """Consumes: a log. Produces: calls of ``send``. Waits for: MLflow, in a thread of its own.
 
@@ -132,7 +136,7 @@ class MessageLane:
                 self._note_away(error)
                 self._num_passed += is_last_attempt
                 if is_last_attempt and self._is_ordered:
-                    if not self._takes_others():
+                    if not self._fails_alone(error):
                         return
                     time.sleep(_FIRST_PAUSE_SECONDS)
                 elif is_last_attempt and self._num_passed >= len(self._messages):
@@ -150,7 +154,7 @@ class MessageLane:
         except TrackingError as error:
             self._num_tries = 1 + (self._num_tries if self._is_ordered else messages[0].get(_TRIES, 0))
             max_tries = 1 if self._is_ordered and self._has_set_aside else _MAX_TRIES  # it may be the same metric again
-            if self._num_tries < max_tries or not self._takes_others():
+            if self._num_tries < max_tries or not self._fails_alone(error):
                 if not self._is_ordered:
                     with suppress(OSError):  # a full disk: it stays where it is
                         self._messages.append({**messages[0], _TRIES: self._num_tries})
@@ -182,14 +186,16 @@ class MessageLane:
                 try:
                     self._send([part])
                 except Exception as reason:
-                    if isinstance(reason, TrackingError) and not self._takes_others():
+                    if isinstance(reason, TrackingError) and not self._fails_alone(reason):
                         raise
                     refused.append((part, reason))
         for part, part_error in refused:
             self._set_aside(part, part_error)
 
-    def _takes_others(self) -> bool:
-        """Tell whether MLflow takes something now."""
+    def _fails_alone(self, error: TrackingError) -> bool:
+        """Tell whether it is MLflow that does not take a message, although it takes something else now."""
+        if isinstance(error, QueueFullError):
+            return False
         try:
             if self._probe is not None:
                 self._probe()
