@@ -39,6 +39,12 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the number of test processes for ``-n auto``: one more than there are cores, because tests wait for
+    programs and servers that they start for about a third of their time."""
+    return 1 + len(os.sched_getaffinity(0))
+
+
 @pytest.hookimpl(trylast=True)  # after -m has taken its choice
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the tests for a GPU where none can be seen."""
