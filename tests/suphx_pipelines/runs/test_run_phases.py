@@ -23,9 +23,9 @@ class WatchedConsole(Console):
         self.bars: dict[str, Progress] = {}
 
     @contextmanager
-    def progress(self, unit: str, total: float | None = None, name: str = "") -> Iterator[Progress]:
+    def progress(self, unit: str, total: float | None = None, name: str = "", note: str = "") -> Iterator[Progress]:
         self.phases.append(name)
-        with super().progress(unit, total, name) as progress:
+        with super().progress(unit, total, name, note) as progress:
             self.bars[name] = progress
             yield progress
 

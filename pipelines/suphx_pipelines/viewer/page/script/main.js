@@ -44,11 +44,11 @@ function drawLists() {
   markPlace();
 }
 
-function readAddress() {
-  const [deal, step, seat] = location.hash.slice(1).split(".").map(Number);
+function readAddress(hash) {
+  const [deal, step, seat] = hash.slice(1).split(".").map(Number);
   if (deal >= 1 && deal < GAME.deals.length + 1) {
-    if (place.deal !== Math.floor(deal) - 1) place.step = 0;
     place.deal = Math.floor(deal) - 1;
+    place.step = 0;
   }
   if (step >= 0 && step <= lastStep()) place.step = Math.floor(step);
   if (seat >= 1 && seat < SEATS.length + 1) place.seat = Math.floor(seat) - 1;
@@ -68,11 +68,12 @@ for (const [isThere, kind] of [[GAME.agent, ".agent-only"], [HAS_WALL, ".wall-on
   if (!isThere) for (const element of document.querySelectorAll(kind)) element.remove();
 }
 if (GAME.deals.length) {
-  readAddress();
+  readAddress(location.hash);
   connect();
   byId("language").addEventListener("change", (event) => { remember("language", event.target.value); setLanguage(event.target.value); });
   byId("theme").addEventListener("click", () => { const theme = isDark() ? "light" : "dark"; remember("theme", theme); setTheme(theme); });
-  addEventListener("hashchange", () => { readAddress(); draw(); });
+  // Not location.hash: Chromium may have put the address of the last replaceState back by then.
+  addEventListener("hashchange", (event) => { readAddress(new URL(event.newURL).hash); draw(); });
   setTheme(remember("theme"));
   setLanguage(remember("language") ?? (navigator.language || "en").slice(0, 2));
 }
