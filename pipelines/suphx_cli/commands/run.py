@@ -75,7 +75,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     try:
         return _execute(args, console)
     except Exception as error:
-        from suphx_pipelines.runs.run_attempt import keep_early
+        from suphx_pipelines.runs.attempt_writer import keep_early
 
         keep_early(error, args.run_id, args.runs, args.overrides)
         raise

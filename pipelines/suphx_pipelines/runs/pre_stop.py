@@ -1,6 +1,6 @@
 """What a head pod does before it ends, whoever ends it: its driver saves, and the pod's status tells how that went.
 
-The log of a driver that was killed before is gone with the pod: its last lines are kept (run_attempt.py).
+The log of a driver that was killed before is gone with the pod: its last lines are kept (attempt_writer.py).
 
 ``python -m suphx_pipelines.runs.pre_stop RUNS SECONDS`` is the ``preStop`` hook of the chart's heads. Nothing passes
 the signal that ends a pod on to its driver: without the hook, all training since the last save would be lost.
@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from suphx_pipelines.runs.run_attempt import end_killed
+from suphx_pipelines.runs.attempt_writer import end_killed
 from suphx_pipelines.runs.run_stop import held_runs, stop_run
 from suphx_platform.cluster.stop_report import MESSAGE_FILE, StopOutcome, write_report
 

@@ -38,8 +38,8 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.engine.stage_work import FILES, NEWEST
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.recipe.recipe_heading import check_name
+from suphx_pipelines.runs.attempt_writer import RunAttempt
 from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
-from suphx_pipelines.runs.run_attempt import RunAttempt
 from suphx_pipelines.runs.run_id import derived_run_id
 from suphx_pipelines.runs.run_lock import check_free, locked
 from suphx_pipelines.runs.run_origin import (

@@ -15,27 +15,28 @@ from datetime import UTC, datetime
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
-from suphx_platform.cluster.runs.run_deletion import Deletion, kept_of
 from suphx_platform.cluster.runs.run_log import RunLog
 from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
     PRESET_LABEL,
     RELEASE_LABEL,
-    RUN_LABEL,
     TEMPLATE_LABEL,
     RunObjects,
     has_job,
     job_of,
     job_text,
     recipe_name,
+    resized_group,
+    resized_job,
     setting,
     with_job,
 )
+from suphx_platform.cluster.runs.run_objects import AllRuns, OneRun, RunSource, RunWait, is_kept
 from suphx_platform.cluster.runs.run_problems import RunObservation
-from suphx_platform.cluster.runs.run_resize import resized_group, resized_job
-from suphx_platform.cluster.runs.run_snapshot import AllRuns, OneRun, RunSource
+from suphx_platform.cluster.runs.run_results import Deletion, kept_of
 from suphx_platform.cluster.runs.run_status import (
     REJECTED,
+    RUN_LABEL,
     RunStatus,
     State,
     attempts_of,
@@ -48,8 +49,6 @@ from suphx_platform.cluster.runs.run_status import (
     role_of,
     state_of,
 )
-from suphx_platform.cluster.runs.run_store import is_kept
-from suphx_platform.cluster.runs.run_wait import RunWait
 from suphx_platform.cluster.stop_report import StopOutcome
 
 _logger = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """Attempts of a run on a cluster, as they are kept outside of its pods: when each began, how it ended and why.
 
 The driver of an attempt writes two small JSON files below the run, in the storage and in MLflow:
-``RUN/attempts/N.started.json`` and, when it ends, ``RUN/attempts/N.json`` (suphx_pipelines/runs/run_attempt.py).
+``RUN/attempts/N.started.json`` and, when it ends, ``RUN/attempts/N.json`` (suphx_pipelines/runs/attempt_writer.py).
 ``suphx status`` and ``suphx logs --attempt N`` read them: the pods of an attempt that has failed are deleted at once.
 """
 

@@ -11,8 +11,14 @@ from collections.abc import Iterator
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import AbsentError, ClusterError
-from suphx_platform.cluster.runs.run_manifest import RUN_LABEL
-from suphx_platform.cluster.runs.run_status import ROLE_LABEL, attempts_of, is_ended, is_stop_requested, state_of
+from suphx_platform.cluster.runs.run_status import (
+    ROLE_LABEL,
+    RUN_LABEL,
+    attempts_of,
+    is_ended,
+    is_stop_requested,
+    state_of,
+)
 
 SUBMITTER = "submitter"
 """The role whose log is that of the driver."""

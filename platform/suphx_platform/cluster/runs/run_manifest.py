@@ -1,7 +1,6 @@
 """The objects of one run: a RayJob made from the chart's template, and the ConfigMap with its recipe.
 
-The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is.
-"""
+The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is."""
 
 from __future__ import annotations
 
@@ -18,12 +17,11 @@ import yaml
 
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job, check_name
-from suphx_platform.cluster.runs.run_status import STOP_NOTE
+from suphx_platform.cluster.runs.run_status import RUN_LABEL, STOP_NOTE
 
 Object = dict[str, Any]
 
 TEMPLATE_LABEL = "suphx/run-template=true"
-RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
 RELEASE_LABEL = "app.kubernetes.io/instance"
 DIGEST_NOTE = "suphx/recipe-digest"
@@ -280,3 +278,40 @@ def _recipe_map(job: Object, recipe: str, digest: str) -> Object:
         },
         "data": {RECIPE_KEY: recipe, JOB_KEY: yaml.safe_dump(job, sort_keys=False)},
     }
+
+
+GROUP = "simulator"
+_NUMBER = re.compile(r"(cluster\.num_simulators=)\d+")  # of any kind of recipe
+
+
+def resized_job(job: Object, pods: int) -> Object:
+    """Return the patch of a RayJob: the group's pods, and as many simulators as fit into them."""
+    spec = job["spec"]
+    cluster = spec["rayClusterSpec"]
+    slots = int(float((_group(cluster).get("resources") or {}).get(GROUP, 1)))
+    entrypoint, found = _NUMBER.subn(rf"\g<1>{pods * slots}", spec["entrypoint"])
+    if not found:
+        raise ClusterError(
+            "this run has no simulators whose number can change: a tournament has as many pods as nightly.workers of "
+            "the chart says"
+        )
+    return {"spec": {"entrypoint": entrypoint, "rayClusterSpec": {**cluster, **resized_group(cluster, pods)}}}
+
+
+def resized_group(cluster: Object, pods: int) -> Object:
+    """Return the patch of a RayCluster's spec: this number of pods, or with the autoscaler at most this number."""
+    group = _group(cluster)
+    least = group.get("minReplicas") or 0
+    numbers = {"replicas": pods, "minReplicas": min(least, pods), "maxReplicas": max(pods, 1)}
+    groups = [{**one, **numbers} if one is group else one for one in cluster["workerGroupSpecs"]]
+    return {"workerGroupSpecs": groups}
+
+
+def _group(cluster: Object) -> Object:
+    for group in cluster.get("workerGroupSpecs") or ():
+        if group.get("groupName") == GROUP:
+            found: Object = group
+            return found
+    raise ClusterError(
+        f"this run has no worker group {GROUP}: its recipe has no self-play, or it was not created by the chart"
+    )

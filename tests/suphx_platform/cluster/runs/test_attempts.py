@@ -137,7 +137,7 @@ def test_reasons_that_cannot_be_read_from_here_are_looked_for_where_they_are(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str, storage: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     end_attempt(cluster, operator, run_id, storage, "fails")
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_progress._storage_config", lambda _: None)
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_results._storage_config", lambda _: None)
     _, status, _ = suphx("status", run_id)
     assert (status["attempts"]["failed"], status["failed_attempts"]) == (1, [])
     assert any(f"{run_id}/attempts" in one and "MLFLOW_TRACKING_URI" in one for one in status["problems"])

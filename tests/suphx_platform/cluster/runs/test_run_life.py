@@ -16,7 +16,7 @@ import yaml
 from helm_python import Chart
 
 from suphx_platform.cluster.runs.run_manifest import run_objects
-from suphx_platform.cluster.runs.run_store import RunStore
+from suphx_platform.cluster.runs.run_objects import RunStore
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Reaction
@@ -338,7 +338,7 @@ def test_only_what_was_found_is_called_kept(
             raise newest
         return newest
 
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_progress.last_checkpoint", last_checkpoint)
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_results.last_checkpoint", last_checkpoint)
     if mlflow:  # of the run; this machine has no address
         head = cluster.objects["rayjobs", run_id]["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
         head["containers"][0].setdefault("env", []).append({"name": "MLFLOW_TRACKING_URI", "value": mlflow})

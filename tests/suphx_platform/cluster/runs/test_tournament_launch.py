@@ -174,7 +174,7 @@ def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
     assert suphx("resume", run)[0] == 0
     assert results_id(cluster.objects["rayjobs", run]) == side_tournament
     newest = "leaderboard, version 1"
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_progress.last_checkpoint", lambda job: newest)
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_results.last_checkpoint", lambda job: newest)
     code, result, err = suphx("delete", run, "--yes")
     (kept,), (unchecked,) = result["kept"], result["unchecked"]
     assert (code, f"s3://bucket/runs/{side_tournament}" in kept, newest in kept) == (0, True, True), err

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from suphx_platform.cluster.runs.run_manifest import RESULTS_NOTE
-from suphx_platform.cluster.runs.run_progress import with_progress
+from suphx_platform.cluster.runs.run_results import with_progress
 from suphx_platform.cluster.runs.run_status import RunStatus
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
