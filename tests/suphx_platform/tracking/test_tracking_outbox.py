@@ -270,6 +270,16 @@ def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Pa
     assert place.heard == [0, 1, 2]
 
 
+def test_a_place_that_comes_back_just_after_a_message_has_refused_nothing(place: Place, folder: Path) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take, probe=place.is_away.clear)
+    for number in (0, 1):
+        outbox.put(tag(number))
+    wait_until(lambda: not place.is_away.is_set())
+    outbox.close()
+    assert (place.heard, refused(folder)) == ([0, 1], [])
+
+
 def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
     place.refused = {1, 2}
     outbox = Outbox(folder, send=place.take)

@@ -180,7 +180,7 @@ class MessageLane:
         """
         parts = self._apart(messages)
         refused = [(part, error) for part in parts]
-        if len(parts) > 1:
+        if len(parts) > 1 or isinstance(error, TrackingError):  # MLflow may have come back since: then it takes it
             refused.clear()
             for part in parts:
                 try:
