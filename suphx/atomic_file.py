@@ -31,6 +31,12 @@ def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     sync(path.parent)  # so that the new name itself survives a power cut
 
 
+def remove_partial(folder: Path) -> None:
+    """Remove what killed processes have left of files in ``folder`` and below; no process may be writing there."""
+    for path in folder.rglob(".*.partial"):
+        path.unlink()
+
+
 @contextmanager
 def many_files(folder: Path) -> Iterator[list[Path]]:
     """Say in an OSError of the block how many files were written before it; the block adds each to what it is given."""

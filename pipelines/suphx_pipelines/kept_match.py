@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from suphx.atomic_file import remove_partial
 from suphx.evaluation.match_config import KEPT_FOLDER
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults, has_tables
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.provenance import digest_file, digest_json
 from suphx_pipelines.runs.run_lock import is_locked, locked
@@ -57,10 +58,15 @@ def kept_match(
     runs_place = runs / MATCHES_FOLDER / digest_json(match)[:_DIGITS]
     place = runs_place if records is None else records / KEPT_FOLDER
     file, kept = place / _MATCH_FILE, KeptResults(place / GAMES_FOLDER)
-    if file.is_file() and len(kept) and (found := read_json(file)) != match:
+
+    def has_games() -> bool:
+        """Return whether there are any, perhaps of a part that was not kept because the match was stopped then."""
+        return len(kept) > 0 or (records is not None and has_tables(records))
+
+    if file.is_file() and has_games() and (found := read_json(file)) != match:
         differs = ", ".join(key for key in {**match, **found} if match.get(key) != found.get(key))
         raise ValueError(
-            f"{records} has games of another match ({differs} differ): repeat its command to finish it, or name "
+            f"{records} has games of another match (it differs in {differs}): repeat its command to finish it, or name "
             "another folder"
         )
     made = [each for each in (place, *place.parents) if not each.exists()]
@@ -84,7 +90,9 @@ def kept_match(
             yield kept
             shutil.rmtree(place)
     finally:
-        if not len(kept):
+        if records is not None:
+            remove_partial(records)
+        if not has_games():
             shutil.rmtree(place, ignore_errors=True)
         for each in (*made, runs / MATCHES_FOLDER):
             with suppress(OSError):  # there is something in it

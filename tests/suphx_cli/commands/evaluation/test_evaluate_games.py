@@ -12,8 +12,9 @@ import pytest
 
 from suphx.evaluation import deal_match, match
 from suphx.evaluation.player_statistics import player_statistics
+from suphx.evaluation.workers import game_task
 from suphx.evaluation.workers.match_records import KeptResults
-from suphx.games.riichi import Quarantine, iter_records
+from suphx.games.riichi import Quarantine, iter_records, write_records
 from suphx_cli import cli
 from suphx_cli.commands.evaluation import riichi_match
 from suphx_platform.agents.mjai import program_channel
@@ -110,7 +111,7 @@ def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
             assert len(list((kept / "games").iterdir())) == 2
             if has_records:
                 assert cli.main([*command, "--seed", "1"]) == 1
-                assert "has games of another match (seed differ)" in capsys.readouterr().err
+                assert "has games of another match (it differs in seed)" in capsys.readouterr().err
         assert cli.main(command) == 0
         printed = capsys.readouterr()
         assert ("match: continuing after 2 finished parts of it" in printed.err) == stops
@@ -120,6 +121,29 @@ def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
     assert results[0] == results[1]
     assert records[0] == records[1]
     assert (len(records[0]) > 0) == has_records
+
+
+@pytest.mark.usefixtures("short_games")
+def test_a_match_that_is_stopped_before_its_first_part_is_kept_goes_on_in_the_same_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    command = ["evaluate", "--candidate", "ukeire", "--opponent", "tsumogiri", "--hanchans", "8", "--workers", "1"]
+    command += ["--runs", str(tmp_path / "runs"), "--keep-games"]
+    assert cli.main([*command, str(whole)]) == 0
+
+    def write_and_stop(games: Any, path: Path, to: Any) -> None:
+        write_records(games, path, to)
+        path.with_name(f".{path.name}.1.2.partial").touch()  # of another process, which is killed
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(game_task, "write_records", write_and_stop)
+        assert cli.main([*command, str(stopped)]) == 130
+    assert cli.main([*command, str(stopped), "--seed", "1"]) == 1
+    assert "has games of another match (it differs in seed)" in capsys.readouterr().err
+    assert cli.main([*command, str(stopped)]) == 0
+    assert files_in(stopped) == files_in(whole)
 
 
 @pytest.mark.usefixtures("short_games")
