@@ -34,7 +34,8 @@ _MAX_LISTINGS = 5
 """How often versions are listed that another process removes while they are fetched."""
 
 _NOT_KEPT = (
-    "the storage said that it has stored this, and returns something else: check its disks, and proxies before it; "
+    "the storage said that it has stored this, and returns something else or nothing: check its disks, and proxies "
+    "before it; "
     "older versions are as they were"
 )
 
@@ -203,6 +204,8 @@ class Storage(StoredVersions):
                 self._store.check(key, parts)
             except DamagedObjectError as error:
                 raise OSError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
+            except FileNotFoundError as error:  # another writer may have removed it
+                raise FileNotFoundError(f"{self.config.address}/{key}: {_NOT_KEPT}") from error
             return parts
 
         try:

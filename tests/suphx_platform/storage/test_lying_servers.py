@@ -16,6 +16,7 @@ from tests.suphx_platform.storage.memory_s3 import Answer, MemoryS3, memory_s3
 
 NAME = "run-1/reinforcement"
 MARK, PAGE = "/.writers/", b"<html>sign in to this network</html>"
+MISSING: Answer = 404, b"<Error><Code>NoSuchKey</Code></Error>"
 
 
 @pytest.fixture
@@ -63,21 +64,31 @@ def test_a_version_that_the_server_does_not_keep_whole_replaces_none(
     assert loaded(storage, tmp_path) == "state 6"
 
 
-def once(server: MemoryS3, part: str, body: bytes) -> None:
+def test_a_file_that_the_server_does_not_keep_is_named_with_what_to_do(
+    server: MemoryS3, storage: Storage, tmp_path: Path
+) -> None:
+    save(storage, tmp_path, 1)
+    server.lie = lambda method, key, answer: MISSING if method != "PUT" and key.endswith("/state") else answer
+    with pytest.raises(OSError, match=r"/state: the storage said that .* or nothing: check its disks") as raised:
+        save(storage, tmp_path, 2)
+    assert not isinstance(raised.value, FileExistsError), "an upload queue would not try again"
+
+
+def once(server: MemoryS3, part: str, damaged: Answer) -> None:
     """Have one answer to a GET of a key with this part be another one."""
 
     def lie(method: str, key: str, answer: Answer) -> Answer:
         if method == "GET" and part in key and not key.endswith(part):
             server.lie = lambda _, __, answer: answer
-            return 200, body
+            return damaged
         return answer
 
     server.lie = lie
 
 
-@pytest.mark.parametrize("damaged", [b'{"host": "a", "pro', PAGE])
+@pytest.mark.parametrize("damaged", [(200, b'{"host": "a", "pro'), (200, PAGE), MISSING])
 def test_one_damaged_answer_for_the_mark_is_no_other_writer(
-    damaged: bytes, server: MemoryS3, storage: Storage, tmp_path: Path
+    damaged: Answer, server: MemoryS3, storage: Storage, tmp_path: Path
 ) -> None:
     save(storage, tmp_path, 1)
     once(server, MARK, damaged)
@@ -134,10 +145,10 @@ def test_a_server_that_says_of_every_mark_that_it_exists_is_an_error_soon(
         save(storage, tmp_path, 1)
 
 
-@pytest.mark.parametrize("damaged", [b"{", PAGE])
+@pytest.mark.parametrize("damaged", [(200, b"{"), (200, PAGE), MISSING])
 @pytest.mark.parametrize("what", [MANIFEST, "state"])
 def test_one_damaged_answer_hides_no_version_and_no_file(
-    what: str, damaged: bytes, server: MemoryS3, storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    what: str, damaged: Answer, server: MemoryS3, storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     save(storage, tmp_path, 1)
     (version,) = storage.versions(NAME)

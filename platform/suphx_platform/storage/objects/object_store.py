@@ -22,7 +22,7 @@ Part = tuple[int, str]
 """Size and SHA-256 of up to ``PART_BYTES`` bytes of an object; an empty object has no parts."""
 
 READS = 3
-"""How often a small object is read before what it says is taken for damaged: an answer may be damaged on its way."""
+"""How often a small object is read before it is taken for damaged or missing: an answer may be damaged on its way."""
 
 T = TypeVar("T")
 
@@ -84,12 +84,12 @@ class ObjectStore(Protocol):
 
 
 def read_parsed(store: ObjectStore, key: str, parse: Callable[[bytes], T]) -> T:
-    """Return what ``parse`` makes of a small object, which is read up to ``READS`` times until it raises nothing.
+    """Return what ``parse`` makes of a small object that should be there; it is read up to ``READS`` times.
 
     Raises what ``get`` does, and what ``parse`` raises: ValueError or DamagedObjectError.
     """
     for _ in range(READS - 1):
-        with suppress(ValueError, DamagedObjectError):
+        with suppress(ValueError, DamagedObjectError, FileNotFoundError):
             return parse(store.get(key))
     return parse(store.get(key))
 
