@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from suphx.credentials import without_credentials
 from suphx.json_text import parse_json
 
 if TYPE_CHECKING:
@@ -225,7 +226,8 @@ def _command_of(process: int, own_pool: int | None) -> str:
             return "another command"
         if _POOL_MODULE not in words:
             program = [Path(word).name for word in words[:2] if not re.fullmatch(r"python[\d.]*", Path(word).name)]
-            return f"{shlex.join([*program, *words[2:]])[:_MOST_LETTERS]} (process {process})"
+            command = without_credentials(shlex.join([*program, *words[2:]]))
+            return f"{command[:_MOST_LETTERS]} (process {process})"
         process = parent
     return ""
 

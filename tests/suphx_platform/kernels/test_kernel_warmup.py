@@ -214,12 +214,14 @@ def test_who_compiles_is_named_by_the_command_that_a_person_has_started(tmp_path
     pipe = subprocess.PIPE
     with (
         KernelWarmup(Console(), ["engine"]) as kernels,
-        subprocess.Popen([sys.executable, program, "run", "laptop"], stdin=pipe, stdout=pipe, text=True) as command,
+        subprocess.Popen(
+            [sys.executable, program, "mjai", "wss://me:secret@arena/1"], stdin=pipe, stdout=pipe, text=True
+        ) as command,
     ):
         assert command.stdin is not None
         assert command.stdout is not None
         worker = int(command.stdout.readline())
-        assert kernels.command_of(worker) == f"suphx run laptop (process {command.pid})"
+        assert kernels.command_of(worker) == f"suphx mjai wss://arena/1 (process {command.pid})"
         command.stdin.close()
         assert command.wait() == 0
         assert kernels.command_of(worker) == kernels.command_of(0) == "another command"
