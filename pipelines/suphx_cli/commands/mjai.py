@@ -73,11 +73,11 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def tcp_address(text: str) -> tuple[str, int, str]:
     """Return host, port and room of ``[mjsonp://]HOST[:PORT][/ROOM]``; ArgumentTypeError for anything else."""
-    parts = urlsplit(text if "://" in text else f"mjsonp://{text}")
     try:
+        parts = urlsplit(text if "://" in text else f"mjsonp://{text}")
         port = parts.port or _DEFAULT_PORT
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} has a wrong port: {error}") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is no address: {error}") from error
     if not parts.hostname or parts.scheme != "mjsonp":
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST, HOST:PORT or HOST:PORT/ROOM")
     return parts.hostname, port, parts.path.strip("/") or _DEFAULT_ROOM
@@ -85,8 +85,12 @@ def tcp_address(text: str) -> tuple[str, int, str]:
 
 def websocket_address(text: str) -> str:
     """Return an address of a WebSocket; ArgumentTypeError for anything else."""
-    parts = urlsplit(text)
-    if parts.scheme not in ("ws", "wss") or not parts.hostname:
+    try:
+        parts = urlsplit(text)
+        is_address = parts.scheme in ("ws", "wss") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or an IPv6 address that cannot be
+        is_address = False
+    if not is_address:
         raise argparse.ArgumentTypeError(f"{text!r} is no address of a WebSocket: use wss://HOST/PATH")
     return text
 

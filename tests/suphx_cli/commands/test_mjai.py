@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -56,11 +57,12 @@ def test_servers_are_named_as_mjai_does(text: str, address: tuple[str, int, str]
 
 
 def test_what_is_no_address_is_refused() -> None:
-    for text in ("http://host", ":80", "host:99999"):
-        with pytest.raises(argparse.ArgumentTypeError, match=text):
+    for text in ("http://host", ":80", "host:99999", "[host"):
+        with pytest.raises(argparse.ArgumentTypeError, match=re.escape(text)):
             tcp_address(text)
-    with pytest.raises(argparse.ArgumentTypeError, match="use wss://HOST/PATH"):
-        websocket_address("https://host/ws")
+    for text in ("https://host/ws", "ws://host:99999/ws", "ws://[host/ws"):
+        with pytest.raises(argparse.ArgumentTypeError, match="use wss://HOST/PATH"):
+            websocket_address(text)
     assert websocket_address("wss://host/ws") == "wss://host/ws"
 
 
