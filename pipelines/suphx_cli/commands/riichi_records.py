@@ -108,8 +108,9 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     from suphx.evaluation.match_config import MIN_CLUSTERS
     from suphx.evaluation.player_statistics import player_statistics
     from suphx.games.riichi import Quarantine, parse_all
-    from suphx_cli.arguments.riichi_quarantine import quarantine_json
+    from suphx_cli.arguments.riichi_quarantine import check_games, quarantine_json
 
+    check_games([args.path])
     quarantine = Quarantine()
     luck = DrawLuck() if args.luck else None
     with _reading(console) as (count, read):

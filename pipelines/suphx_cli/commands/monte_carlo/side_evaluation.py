@@ -136,13 +136,13 @@ def _check_options(args: argparse.Namespace, game_name: str, num_deals: int) -> 
 def _verdict(report: SideReport) -> str:
     share = report.figures["share"]
     words = {
-        "better": "The candidate is stronger",
-        "worse": "The candidate is weaker",
-        "undecided": "Neither agent is clearly stronger",
+        "better": "The candidate is stronger: it wins",
+        "worse": "The candidate is weaker: it wins",
+        "undecided": "Neither agent is clearly stronger: the candidate wins",
     }
     low, high = share.interval.low, share.interval.high
     return (
-        f"{words[report.outcome]}: it wins {share.mean:.1%} of the games on both sides together "
+        f"{words[report.outcome]} {share.mean:.1%} of the games on both sides together "
         f"(95 % interval {low:.1%} to {high:.1%}{few_decks_note(report.deals)}"
         f"{widened_note(share.interval.is_widened, 'decks')})."
     )

@@ -264,7 +264,11 @@ def decoded(data: bytes) -> str:
 
 def parse_line(line: str) -> GameRecord:
     """Return the game of a line of JSON; ValueError says what is wrong with it."""
-    return GameRecord.from_json(parse_json(line))
+    try:
+        values = parse_json(line)
+    except ValueError as error:
+        raise ValueError(f"this is not JSON ({error}): it is damaged or cut off") from error
+    return GameRecord.from_json(values)
 
 
 def _players(values: Mapping[str, Any]) -> tuple[str, str, str]:

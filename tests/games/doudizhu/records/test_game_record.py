@@ -258,6 +258,9 @@ def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="line 2") as caught:
             list(read_records(path))
         assert message in str(caught.value)
+    path.write_text(json.dumps(good) + "\n" + json.dumps(good)[:500])
+    with pytest.raises(ValueError, match=r"line 2: this is not JSON \(.*\): it is damaged or cut off"):
+        list(read_records(path))
 
 
 @pytest.mark.parametrize("kickers", ["false", [], 1, None])
