@@ -416,6 +416,8 @@ NETS = REPOSITORY / "examples" / "agents" / "supervised"
         ("view noise.mjlog --no-browser", "noise.mjlog"),
         (f"review noise.mjlog --agent {NETS}", "none of 1 records can be used; the first: noise.mjlog"),
         ("run laptop --records noise.mjlog", "none of 1 records can be used; the first: noise.mjlog"),
+        ("run laptop --records noise.mjlog --dry-run", "none of 1 records can be used; the first: noise.mjlog"),
+        ("records statistics noise.mjlog --player Anna", "none of 1 records can be used; the first: noise.mjlog"),
         (
             "run laptop --runs noise.mjlog",
             "into the folder noise.mjlog (a file is in its place)",
