@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -242,5 +243,17 @@ def test_a_storage_whose_disk_is_gone_is_an_outage_and_is_not_made_again(is_empt
         place.rmdir()
     assert not place.exists()
     away.rename(place)
+    storage.save(NAME, folder, number=2)
+    assert [version.number for version in storage.versions(NAME)] == [1, 2]
+
+
+def test_a_storage_that_is_copied_to_another_disk_goes_on(tmp_path: Path) -> None:
+    place = tmp_path / "storage"
+    storage = Storage(StorageConfig(address=str(place)))
+    folder = folder_of(tmp_path / "a", num_files=1, num_bytes=10)
+    storage.save(NAME, folder, number=1)
+    shutil.copytree(place, tmp_path / "copy")
+    place.rename(tmp_path / "away")
+    (tmp_path / "copy").rename(place)
     storage.save(NAME, folder, number=2)
     assert [version.number for version in storage.versions(NAME)] == [1, 2]

@@ -116,13 +116,17 @@ class FolderStore:
                 self._remove(path)
 
     def _check_root(self) -> None:
-        """OSError if the folder is gone, or another one, as when its disk is not mounted: it would be created again."""
+        """OSError if the folder is gone, or another one that is empty, as when its disk is not mounted.
+
+        It would be created again. Another one with files is a copy on a new disk, or that of a file system whose inodes
+        change; marks of writers show whether it is the same storage.
+        """
         known = self._identity  # before the look: another thread may create the folder
         identity: tuple[int, int] | None = None
         with suppress(FileNotFoundError):
             found = self._root.stat()
             identity = (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
-        if known not in (None, identity):
+        if known not in (None, identity) and (identity is None or not any(self._root.iterdir())):
             raise OSError(
                 f"{self._root} is no longer the folder that it was: look whether its disk is mounted, or move it back"
             )
