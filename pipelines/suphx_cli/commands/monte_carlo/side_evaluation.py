@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DECKS = 1000
 RECORDS_FILE = "games.jsonl"
 """With --keep-games."""
-_CODE = ("suphx/evaluation/sequential/side_sequential_match.py", "suphx_platform/agents/side_agent.py")
+_CODE = ("suphx/evaluation/sequential/side_sequential_match.py", "suphx_platform/agents/side_program.py")
 """Plays matches and makes agents, with what it imports."""
 _FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
 """No training and no curve uses these deals."""

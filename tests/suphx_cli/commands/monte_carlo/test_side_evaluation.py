@@ -16,7 +16,8 @@ from suphx.games.doudizhu import Rules, read_records
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 from suphx_cli import cli
-from suphx_cli.commands.monte_carlo import side_sequential
+from suphx_cli.commands.monte_carlo import side_evaluation, side_sequential
+from suphx_pipelines.tournament.pool.game_code import game_sources
 
 GAME = candidate_game("doudizhu")
 
@@ -131,6 +132,10 @@ def test_a_stopped_match_goes_on_with_its_finished_decks_and_ends_the_same(
         assert not list((tmp_path / name).glob("*")), "nothing is left of a finished match"
     assert results[0] == results[1]
     assert records[0] == records[1]
+
+
+def test_the_code_that_reads_answers_of_programs_decides_a_match() -> None:
+    assert "suphx_platform/agents/side_program.py" in game_sources(side_evaluation._CODE)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,8 @@ def is_game_text(start: str) -> bool:
 
 def is_mjai_text(text: str) -> bool:
     """Tell whether a text begins with an mjai event that is a whole line."""
-    return _EVENT_LINE.match(text.lstrip("\ufeff \t\r\n")) is not None
+    start = text.lstrip("\ufeff \t\r\n")
+    return _EVENT_LINE.match(start) is not None and not is_one_game(start.partition("\n")[0])
 
 
 def is_one_game(line: str) -> bool:

@@ -201,7 +201,7 @@ class _GameReader:
             raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
         if not self._are_red_fives_known and not any(map(_shows_red_five, self._log.kyokus)):
             raise MissingFact(
-                "the record does not show if the game has red fives: none is seen, and aka_flag is missing"
+                "the record does not show if the game has red fives: none is seen, and no aka or aka_flag tells it"
             )
         if not self._are_winds_known and self._is_of_one_wind():
             self._log.rules = replace(self._log.rules, num_winds=1)

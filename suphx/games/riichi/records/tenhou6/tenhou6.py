@@ -128,8 +128,8 @@ def parse_tenhou6(text: str, game_id: str, *, is_fragment_allowed: bool = False)
         raise RecordError("the record has no final scores: sc is missing", "the head", NO_END)
     try:
         _check_rows(rows)
-        is_open_tanyao, room, num_winds = _rules(value, rows)
-        log = read_events(_events(value, rows, num_winds), game_id, is_fragment_allowed=is_fragment_allowed)
+        is_open_tanyao, room, start = _rules(value, rows)
+        log = read_events(_events(value, rows, start), game_id, is_fragment_allowed=is_fragment_allowed)
         log.room = room
         log.rules = replace(log.rules, open_tanyao=is_open_tanyao)
         log.dans, log.ratings = _dans(value.get("dan")), _ratings(value.get("rate"))
@@ -149,8 +149,8 @@ def _check_rows(rows: Sequence[Any]) -> None:
 # ---- the rules
 
 
-def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, int | None]:
-    """Return whether open tanyao counts, the room, and the number of winds, or None if it is not told."""
+def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, JsonObject]:
+    """Return whether open tanyao counts, the room, and keys of start_game: red fives and winds, as far as told."""
     rule = value.get("rule")
     rule = rule if isinstance(rule, dict) else {}
     disp = rule.get("disp")
@@ -162,16 +162,17 @@ def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, int
         raise ForeignRecord("a game of three players", "rule", THREE_PLAYERS)
     reds = {name: rule[name] for name in ("aka", "aka51", "aka52", "aka53") if name in rule}
     is_red = any(reds.values()) if reds else "赤" in disp
-    if not is_red:
+    if not is_red and (reds or tenhou):
         raise ForeignRecord("a game without red fives", "rule", NO_RED_FIVES)
     if "aka" not in reds and any(number != 1 for number in reds.values()):
         numbers = ", ".join(f"{name} {number!r:.9}" for name, number in reds.items())
         raise ForeignRecord(f"a game with another number of red fives: {numbers}", "rule", NO_RED_FIVES)
-    winds = {"南": 2, "south": 2, "東": 1, "east": 1}
-    num_winds = next((number for name, number in winds.items() if name in disp.lower()), None)
+    start: JsonObject = {"aka_flag": True} if is_red else {}
+    winds = {"南": TWO_WINDS, "south": TWO_WINDS, "東": EAST_ONLY, "east": EAST_ONLY}
+    start |= next(({"kyoku_first": number} for name, number in winds.items() if name in disp.lower()), {})
     rooms = {letter: room for room, letter in ROOM_LETTERS.items()}
     is_ranked = tenhou is not None and value.get("lobby") == 0
-    return not tenhou or bool(tenhou[4]), rooms[tenhou[2]] if tenhou and is_ranked else "", num_winds
+    return not tenhou or bool(tenhou[4]), rooms[tenhou[2]] if tenhou and is_ranked else "", start
 
 
 def _dans(names: object) -> tuple[int, ...]:
@@ -190,14 +191,17 @@ def _ratings(values: object) -> tuple[float, ...]:
 # ---- the moves
 
 
-def _events(value: JsonObject, rows: Sequence[list[Any]], num_winds: int | None) -> Iterator[JsonObject]:
-    """Yield the game as mjai events."""
-    start: JsonObject = {"type": "start_game", "names": value.get("name", [""] * 4), "aka_flag": True}
-    if num_winds is not None:
-        start["kyoku_first"] = EAST_ONLY if num_winds == 1 else TWO_WINDS
-    yield start
-    for row in rows:
-        yield from _kyoku_events(row)
+def _events(value: JsonObject, rows: Sequence[list[Any]], start: JsonObject) -> Iterator[JsonObject]:
+    """Yield the game as mjai events; ``start``: keys of the first."""
+    yield {"type": "start_game", "names": value.get("name", [""] * 4), **start}
+    for number, row in enumerate(rows, start=1):
+        events = _kyoku_events(row)
+        try:
+            first = next(events)
+        except ValueError as error:  # the reader is still in the kyoku before
+            raise RecordError(str(error), f"kyoku {number} of log") from error
+        yield first
+        yield from events
     if "sc" in value:
         scores = value["sc"]
         if not isinstance(scores, list) or len(scores) != 8:
@@ -207,15 +211,15 @@ def _events(value: JsonObject, rows: Sequence[list[Any]], num_winds: int | None)
 
 def _kyoku_events(row: Sequence[list[Any]]) -> Iterator[JsonObject]:
     numbers, scores, indicators, ura = row[:4]
-    if len(numbers) != 3 or not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError("a kyoku does not begin with its number, honba and riichi sticks")
+    if len(numbers) != 3 or not all(type(number) is int for number in numbers) or numbers[0] not in range(12):
+        raise ValueError("a kyoku does not begin with its number (0 to 11), honba and riichi sticks")
     kyoku, honba, kyotaku = numbers
     if not indicators:
-        raise ValueError(f"kyoku {kyoku} honba {honba} has no dora indicator")
+        raise ValueError("there is no dora indicator")
     doras = [_face(number) for number in indicators]
     yield {
         "type": "start_kyoku",
-        "bakaze": "ESWN"[kyoku // 4] if kyoku < 16 else "?",
+        "bakaze": "ESW"[kyoku // 4],
         "kyoku": kyoku % 4 + 1,
         "honba": honba,
         "kyotaku": kyotaku,

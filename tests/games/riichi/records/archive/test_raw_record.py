@@ -188,7 +188,13 @@ def test_json_without_a_game_is_named(tmp_path: Path, content: str) -> None:
     assert "start_game" in quarantine.entries[0].reason or "JSON" in quarantine.entries[0].reason
 
 
-TENHOU6 = {"title": ["", ""], "name": ["type", "b", "c", "d"], "log": [[[0, 0, 0]]], "ref": "2019050417gm-0029-0000-1"}
+TENHOU6 = {
+    "title": ["", ""],
+    "name": ["type", "b", "c", "d"],
+    "rule": {"type": "a key of mjai"},
+    "log": [[[0, 0, 0]]],
+    "ref": "2019050417gm-0029-0000-1",
+}
 
 
 @pytest.mark.parametrize(

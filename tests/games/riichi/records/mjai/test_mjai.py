@@ -466,7 +466,7 @@ def test_red_fives_are_in_play_only_where_the_record_shows_them() -> None:
     start = events[1] | {"tehais": [*hands, list("EEEESSSSWWWWN")], "dora_marker": "9s"}
     end = {"type": "ryukyoku", "reason": "kyushukyuhai", "deltas": [0, 0, 0, 0]}
     draw = {"type": "tsumo", "actor": 0, "pai": "9p"}
-    refused_as_incomplete([events[0], start, draw, end, events[-1]], "none is seen, and aka_flag is missing")
+    refused_as_incomplete([events[0], start, draw, end, events[-1]], "none is seen, and no aka or aka_flag")
 
 
 def test_a_name_that_is_no_text_costs_the_name() -> None:

@@ -171,6 +171,7 @@ def test_games_of_other_rules_are_foreign(rule: dict[str, Any], reason: str) -> 
         ({"disp": "玉の間南喰赤", "aka51": 1, "aka52": 1, "aka53": 1}, 2),
         ({"disp": "Jade Room South Red Fives", "aka": 1}, 2),
         ({"disp": "", "aka": 1}, 2),
+        ({}, 2),  # red fives are seen
     ],
 )
 def test_rules_in_the_words_of_others_are_understood(rule: dict[str, Any], num_winds: int) -> None:
@@ -200,6 +201,21 @@ def test_a_missing_dora_indicator_is_not_made_up() -> None:
     assert caught.value.kind == INCOMPLETE
 
 
+def test_red_fives_that_neither_a_rule_nor_a_tile_shows_are_not_made_up() -> None:
+    hands = [
+        [11, 19, 21, 29, 31, 39, 41, 42, 43, 12, 13, 14, 16],
+        [*[22] * 4, *[23] * 4, *[24] * 4, 26],
+        [*[32] * 4, *[33] * 4, *[34] * 4, 36],
+        [*[27] * 4, *[28] * 4, *[37] * 4, 38],
+    ]
+    parts = [part for hand in hands for part in (hand, [17] if hand is hands[0] else [], [])]
+    game = {"log": [[[0, 0, 0], [25_000] * 4, [18], [], *parts, ["九種九牌"]]]}
+    assert len(read(game | {"rule": {"aka": 1}}).kyokus) == 1
+    with pytest.raises(RecordError, match="if the game has red fives") as caught:
+        read(game)
+    assert caught.value.kind == INCOMPLETE
+
+
 def test_missing_ura_dora_indicators_are_unknown() -> None:
     game = changed(lambda game: first_row(game, lambda row: bool(row[3]))[3].clear())
     log = read(game)
@@ -220,6 +236,7 @@ CHANGES: dict[str, tuple[int, Any, str]] = {
     "a win without winner": (16, ["和了", [0, 0, 0, 0]], "score changes and a list"),
     "scores of three": (1, [1, 2, 3], "four numbers"),
     "no numbers": (0, [0], "does not begin with"),
+    "North": (0, [12, 0, 0], "0 to 11"),
     "no order": (5, [], "do not fit together|plays"),
 }
 
@@ -229,7 +246,8 @@ def test_damage_is_refused_with_reason_and_place(name: str) -> None:
     place, value, reason = CHANGES[name]
     with pytest.raises(RecordError, match=reason) as caught:
         read(changed(lambda game: game["log"][1].__setitem__(place, value)))
-    assert caught.value.position in ("kyoku 0 honba 0", "kyoku 0 honba 1", "kyoku 1 honba 0", "kyoku 1 honba 1")
+    kyoku, honba, _ = GAME["log"][1][0]
+    assert caught.value.position in ("kyoku 2 of log", f"kyoku {kyoku} honba {honba}")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"log":7}', '{"log":[]}', '{"log":[[]]}', '{"log":[{}]}'])
