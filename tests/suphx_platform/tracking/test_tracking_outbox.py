@@ -227,6 +227,23 @@ def test_a_file_that_is_never_taken_is_set_aside_when_others_are_taken(place: Pl
     assert [(each["path"], each["error"]) for each in refused(folder)] == [("file 0", "nobody answers")]
 
 
+def test_a_file_that_was_sent_is_not_sent_again_at_each_attempt_of_another(place: Place, folder: Path) -> None:
+    asked: list[object] = []
+
+    def send(messages: Sequence[Message]) -> None:
+        asked.append(messages[0]["number"])
+        place.take(messages)
+
+    outbox = Outbox(folder, send=send)
+    outbox.put(file(0))
+    outbox.flush()
+    place.is_away.set()
+    outbox.put(file(1))
+    wait_until(lambda: asked.count(1) > 20)
+    outbox.close()
+    assert 5 * (asked.count(0) - 1) <= asked.count(1)
+
+
 def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arrive(
     place: Place, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -154,7 +154,7 @@ class MessageLane:
         except TrackingError as error:
             self._num_tries = 1 + (self._num_tries if self._is_ordered else messages[0].get(_TRIES, 0))
             max_tries = 1 if self._is_ordered and self._has_set_aside else _MAX_TRIES  # it may be the same metric again
-            if self._num_tries < max_tries or not self._fails_alone(error):
+            if self._num_tries % max_tries or not self._fails_alone(error):  # not each time: it may be a large file
                 if not self._is_ordered:
                     with suppress(OSError):  # a full disk: it stays where it is
                         self._messages.append({**messages[0], _TRIES: self._num_tries})
