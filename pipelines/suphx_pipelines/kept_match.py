@@ -32,7 +32,9 @@ _DIGITS = 16
 def saved_text(saved: Sequence[KeptResults]) -> str:
     """Return the sentence about what is saved of a match that was stopped; ``saved``: its parts, once it had any."""
     count = sum(map(len, saved))
-    return f"{count_text(count, 'finished part')} of the match saved." if count else "No part of it has ended: it will begin again."
+    return (
+        f"{count_text(count, 'finished part')} of the match saved." if count else "No part has ended: it begins again."
+    )
 
 
 def match_of(options: Mapping[str, Any], files: Sequence[Sequence[Path]], modules: Sequence[str]) -> dict[str, Any]:
