@@ -124,24 +124,26 @@ def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) ->
 def read_events(events: Iterable[str | JsonObject], game_id: str, *, is_fragment_allowed: bool = False) -> GameLog:
     """Return the game of mjai events, each a line of text, which may be blank, or a JSON object; errors as above.
 
-    A ValueError of ``events`` is one of the record, too.
+    A ValueError of ``events`` is one of the record, too. Lines are counted as events: they need not be those of a file.
     """
     reader = _GameReader(game_id)
-    line = ""
+    place = ""
+    number = 0
     try:
-        for number, event in enumerate(events, start=1):
-            line = f", line {number}" if isinstance(event, str) else ""
+        for event in events:
             if not isinstance(event, str):
                 reader.read(event)
             elif event and not event.isspace():
+                number += 1
+                place = f", event {number}"
                 reader.read(_json_object(event))
         return reader.finish(is_fragment_allowed)
     except RecordError:
         raise
     except RecursionError as error:
-        raise RecordError("JSON is nested too deeply", reader.position + line) from error
+        raise RecordError("JSON is nested too deeply", reader.position + place) from error
     except ValueError as error:
-        raise RecordError(str(error), reader.position + line, kind_of(error)) from error
+        raise RecordError(str(error), reader.position + place, kind_of(error)) from error
 
 
 def _json_object(line: str) -> JsonObject:

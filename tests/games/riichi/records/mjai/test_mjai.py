@@ -256,13 +256,22 @@ CHANGES: dict[str, tuple[str, Event, str]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_damaged_record_is_refused_with_reason_and_line(name: str) -> None:
+def test_a_damaged_record_is_refused_with_reason_and_place(name: str) -> None:
     kind, change, reason = CHANGES[name]
     events = events_of(SHORT)
     first(events, kind).update(change)
     with pytest.raises(RecordError, match=reason) as caught:
         parse_mjai(text_of(events), "x")
-    assert ", line " in caught.value.position or caught.value.position == kind
+    assert ", event " in caught.value.position or caught.value.position == kind
+
+
+def test_the_place_of_an_error_counts_events_whatever_the_lines_are() -> None:
+    events = events_of(SHORT)
+    event = first(events, "dahai")
+    event["pai"] = "9x"
+    with pytest.raises(RecordError) as caught:
+        parse_mjai(text_of(events).replace("\n", "\n\n"), "x")
+    assert caught.value.position.endswith(f", event {events.index(event) + 1}")
 
 
 def refused_as_incomplete(events: list[Event], reason: str) -> None:
