@@ -37,7 +37,7 @@ from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
-from tests.suphx_platform.agents.mjai.bot_program import BOT
+from tests.suphx_platform.agents.mjai.bot_program import BOT, reaper
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTLY = RECIPES / "nightly.toml"
@@ -373,7 +373,7 @@ def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> 
 
 
 def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An outside program kills the process that plays with it, once, after another process saved its games."""
+    """The process that plays with an outside program is killed, once, after another process saved its games."""
     monkeypatch.setenv("SUPHX_BUBBLEWRAP", "0")
     save_random(runs / "a-1" / "reinforcement")
     wish = tmp_path / "wish"
@@ -381,7 +381,7 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, m
     killer = f"mjai-120:{sys.executable} -S {BOT} kill-once:{wish}"
     agents = ("ukeire", "tsumogiri", "random", killer)
     recipe = replace(SMALL, workers=2, pool=PoolConfig(newest=1, agents=agents))
-    with pytest.raises(ChildProcessError) as caught:
+    with pytest.raises(ChildProcessError) as caught, reaper(wish):
         play(runs, recipe)
     assert re.match(r"worker process \d+ was ended by SIGKILL", str(caught.value))
     assert killer in str(caught.value)

@@ -191,7 +191,8 @@ def test_only_the_last_blocks_change_and_the_others_are_shared(trained_blocks: i
 
 
 def test_a_net_that_is_no_longer_finite_is_an_error() -> None:
-    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean", learning_rate=1e30, num_epochs=3)
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean", num_epochs=3)
+    object.__setattr__(config, "learning_rate", 1e30)  # beyond its range
     rewards = np.arange(8, dtype=np.float32) * 1000
     with pytest.raises(DivergedError, match="lower learning_rate"):
         adapt_net(new_net(), decisions_of(new_net(), 8, 2), rewards, config)

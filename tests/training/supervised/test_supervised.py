@@ -239,20 +239,31 @@ def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
     assert [entry["step"] for entry in by_time["history"]] == [1]
 
 
-def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_weights(tmp_path: Path) -> None:
+@pytest.fixture
+def infinite(monkeypatch: pytest.MonkeyPatch) -> SupervisedConfig:
+    """A weight beyond its range, which is infinite in float32."""
+    monkeypatch.setattr("suphx.training.supervised.supervised_config.check_ranges", lambda config: None)
+    return replace(SHORT, yes_weight=1e39)
+
+
+def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_weights(
+    tmp_path: Path, infinite: SupervisedConfig
+) -> None:
     data = replace(head_data(RIICHI_HEAD), encode=RareYes(), split=replace(head_data().split, train=np.arange(170)))
-    config = replace(SHORT, yes_weight=1e39, seed=3, validate_every=5, max_steps=500)  # infinite in float32
+    config = replace(infinite, seed=3, validate_every=5, max_steps=500)
     with pytest.raises(DivergedError, match=r"diverged at step \d+ \(loss nan.*weights of step \d+.*lower learning_ra"):
         train(tmp_path, config, data=data)
     assert load_header(tmp_path / "riichi.safetensors").step >= 5
 
 
-def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(tmp_path: Path) -> None:
-    diverging = job(replace(SHORT, yes_weight=1e39), data=head_data(RIICHI_HEAD))
+def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(
+    tmp_path: Path, infinite: SupervisedConfig
+) -> None:
+    work = job(infinite, data=head_data(RIICHI_HEAD))
     with pytest.raises(DivergedError, match=r"step 1 .*; no weights were validated yet"):
-        train_head(diverging, tmp_path)
+        train_head(work, tmp_path)
     with pytest.raises(DivergedError, match="weights that were stored are in the checkpoints in s3://nets/workers"):
-        train_head(diverging, tmp_path, kept_in="s3://nets/workers")
+        train_head(work, tmp_path, kept_in="s3://nets/workers")
 
 
 def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path) -> None:

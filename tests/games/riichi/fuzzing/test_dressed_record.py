@@ -100,7 +100,7 @@ def test_mjai_is_read_in_every_form(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("file", "data", "kind", "reason"),
     [
-        ("editor.json", b'{"ver":2.3,"ref":"2019050417gm-0029-0000-4f2a8622","log":[[[0,0,0]]]}', DAMAGED, "17 lists"),
+        ("editor.json", b'{"log":[[[0,0,0]]],"sc":[25000,0,25000,0,25000,0,25000,0]}', DAMAGED, "17 lists"),
         ("array.json", b'[{"type":"hello"}]', NOT_A_RECORD, "has no game"),
         ("notes.json", b'{"hello": 1}', NOT_A_RECORD, "start_game"),
         ("page.xml", b"<!DOCTYPE html><html><body>Not found</body></html>", NOT_A_RECORD, "web page"),

@@ -192,9 +192,12 @@ def test_a_restored_group_plays_on_as_the_unbroken_one() -> None:
             np.testing.assert_array_equal(column, getattr(yours, name))
 
 
-@pytest.mark.parametrize("shares", [(0.0, 0.0, 0.0), (-1.0, 1.0, 1.0)])
-def test_a_mixture_of_nobody_is_refused(shares: tuple[float, float, float]) -> None:
-    with pytest.raises(ValueError, match="use shares from 0 on"):
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [((0.0, 0.0, 0.0), "use a share above 0 for one"), ((-1.0, 1.0, 1.0), "latest is -1.0: use 0 to")],
+)
+def test_a_mixture_of_nobody_is_refused(shares: tuple[float, float, float], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
         OpponentConfig(latest=shares[0], older=shares[1], weak=shares[2])
 
 
