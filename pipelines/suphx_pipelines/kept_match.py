@@ -84,18 +84,18 @@ def kept_match(
         with TemporaryDirectory(prefix="suphx-match-") as space:
             yield KeptResults(Path(space))
         return
-    try:
-        with locked(place):
+    with locked(place):  # also while it is tidied: another process may wait for the same match
+        try:
             write_json(file, match)
             if num_kept := len(kept):
                 say(f"match: continuing after {count_text(num_kept, 'finished part')} of it")
             yield kept
             shutil.rmtree(place)
-    finally:
-        if records is not None:
-            remove_partial(records)
-        if not has_games():
-            shutil.rmtree(place, ignore_errors=True)
-        for each in (*made, runs / MATCHES_FOLDER):
-            with suppress(OSError):  # there is something in it
-                each.rmdir()
+        finally:
+            if records is not None:
+                remove_partial(records)
+            if not has_games():
+                shutil.rmtree(place, ignore_errors=True)
+            for each in (*made, runs / MATCHES_FOLDER):
+                with suppress(OSError):  # there is something in it
+                    each.rmdir()

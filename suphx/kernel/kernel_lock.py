@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 watchers: list[Callable[[str, int], None]] = []
 """Called with the name of a kernel and the id of the process that compiles it (0: unknown) when this process begins to
@@ -32,7 +32,7 @@ def sole_compiler(index: Path, name: str) -> Iterator[None]:
         yield
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+") as file:
+    with path.open("ab+", buffering=0) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -42,8 +42,7 @@ def sole_compiler(index: Path, name: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX)
         with suppress(OSError):  # a full disk is an error of whoever writes the code
             file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+            file.write(str(os.getpid()).encode())
         _held.add(path)
         try:
             yield
@@ -51,7 +50,7 @@ def sole_compiler(index: Path, name: str) -> Iterator[None]:
             _held.discard(path)
 
 
-def _holder(file: IO[str]) -> int:
+def _holder(file: BinaryIO) -> int:
     file.seek(0)
     text = file.read()
-    return int(text) if text.isdecimal() else 0
+    return int(text) if text.isdigit() else 0
