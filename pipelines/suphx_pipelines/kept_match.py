@@ -88,7 +88,8 @@ def kept_match(
         try:
             write_json(file, match)
             if num_kept := len(kept):
-                say(f"match: continuing after {count_text(num_kept, 'finished part')} of it")
+                parts = count_text(num_kept, "finished part")
+                say(f"match: continuing after {parts} of it; remove {records or place} to begin again")
             yield kept
             shutil.rmtree(place)
         finally:

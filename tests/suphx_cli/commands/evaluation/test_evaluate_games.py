@@ -114,7 +114,7 @@ def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
                 assert "has games of another match (it differs in seed)" in capsys.readouterr().err
         assert cli.main(command) == 0
         printed = capsys.readouterr()
-        assert ("match: continuing after 2 finished parts of it" in printed.err) == stops
+        assert (f"match: continuing after 2 finished parts of it; remove {tmp_path}" in printed.err) == stops
         results.append(json.loads(printed.out.splitlines()[-1]) | {"seconds": 0})
         records.append(files_in(games))
         assert not list(runs.glob("*")), "nothing is left of a finished match"

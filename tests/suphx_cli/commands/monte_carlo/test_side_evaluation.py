@@ -126,7 +126,7 @@ def test_a_stopped_match_goes_on_with_its_finished_decks_and_ends_the_same(
             assert not list(games.glob("*.jsonl")), "records of half a match look like those of a whole one"
         assert cli.main(command) == 0
         printed = capsys.readouterr()
-        assert ("match: continuing after 1 finished part of it" in printed.err) == stops
+        assert (f"match: continuing after 1 finished part of it; remove {tmp_path}" in printed.err) == stops
         results.append(json.loads(printed.out.splitlines()[-1]) | {"seconds": 0})
         records.append({path.name: path.read_bytes() for path in games.glob("*")})
         assert not list((tmp_path / name).glob("*")), "nothing is left of a finished match"
