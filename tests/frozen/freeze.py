@@ -63,7 +63,7 @@ _SELF_PLAY: Settings = {
     "reinforcement.max_updates": "4",
     "reinforcement.evaluate_every": "2",
     "reinforcement.evaluation_hanchans": "8",
-    "reinforcement.evaluation_deals": "8",
+    "reinforcement.evaluation_deals": "20",
     "reinforcement.evaluation_workers": "1",
     "reinforcement.final_hanchans": "8",
     "reinforcement.report_every": "2",
@@ -165,7 +165,7 @@ RUNS: Mapping[str, Run] = {
         equals="doudizhu",
     ),
 }  # fmt: skip
-_NIGHT = ("leaderboard.{unit}=8", "decision.{unit}=8", "decision.fresh_{unit}=8", "workers=1", "night=frozen")
+_NIGHT = ("leaderboard.{unit}=40", "decision.{unit}=96", "decision.fresh_{unit}=24", "workers=1", "night=frozen")
 COMMANDS: Mapping[str, str] = {
     "recipes": "recipes",
     "agents": "agents --runs RUNS",
@@ -173,20 +173,22 @@ COMMANDS: Mapping[str, str] = {
         "evaluate --candidate EXAMPLES/self_play --opponent ukeire --hanchans 8 --workers 1 --keep-games OUT/games"
     ),
     "evaluate, sequential": (
-        "evaluate --candidate EXAMPLES/self_play --opponent random --sequential 0.5 --hanchans 64 --workers 1"
+        "evaluate --candidate EXAMPLES/self_play --opponent random --sequential 0.5 --hanchans 96 --workers 1"
     ),
-    "evaluate, deals": "evaluate --candidate EXAMPLES/self_play --opponent ukeire --deals 16 --workers 1",
+    "evaluate, deals": "evaluate --candidate EXAMPLES/self_play --opponent ukeire --deals 20 --workers 1",
     "evaluate, doudizhu": (
-        "evaluate --game doudizhu --candidate rule --opponent random --decks 8 --workers 1 --keep-games OUT/decks"
+        "evaluate --game doudizhu --candidate rule --opponent random --decks 8 --keep-games OUT/decks"
     ),
     "records verify": "records verify OUT/games",
-    "records statistics": "records statistics OUT/games --player ukeire",
-    "records convert": "records convert OUT/games --to mjai --out OUT/mjai",
+    "records statistics": "records statistics OUT/games --player candidate",
+    "records convert": "records convert OUT/games OUT/mjai --to mjai",
     "review": "review OUT/games --agent EXAMPLES/supervised --games 1 --out OUT/review",
     "view": "view OUT/games --no-browser --out OUT/game.html",
     "adapt": "adapt --agent EXAMPLES/self_play --hands 2 --tests 8 --rollouts 16 --workers 1",
-    "tournament": "tournament nightly --runs RUNS "
-    + " ".join(f"--set {one.format(unit='hanchans')}" for one in _NIGHT),
+    "tournament": (
+        'tournament nightly --runs RUNS --set pool.agents=["ukeire","tsumogiri","random","EXAMPLES/supervised"] '
+        + " ".join(f"--set {one.format(unit='hanchans')}" for one in _NIGHT)
+    ),
     "tournament, doudizhu": (
         "tournament doudizhu_tournament --runs RUNS " + " ".join(f"--set {one.format(unit='decks')}" for one in _NIGHT)
     ),
@@ -196,7 +198,7 @@ COMMANDS: Mapping[str, str] = {
 
 _VOLATILE = re.compile(
     r"seconds|minutes|(^|_)(time|started|ended|date|created|host|process|pid|version|commit|memory|rss|cpu|uri|report|age|"
-    r"threads|cores|python|run_url|tracking)($|_)|per_second|per_hour|waiting|bytes_(sent|peak)|_share_of_time|duration"
+    r"threads|cores|python|run_url|tracking)($|_)|per_second|per_hour|waiting|learning_share|bytes_(sent|peak)|_share_of_time|duration"
 )
 """Keys whose values are not the same twice."""
 _SECONDS = 1800
@@ -273,7 +275,7 @@ def _answers(space: Path) -> Iterator[tuple[str, Any]]:
     space.mkdir(parents=True)
     places = {"RUNS": space / "runs", "OUT": space, "EXAMPLES": REPOSITORY / "examples" / "agents"}
     for name, text in COMMANDS.items():
-        words = [re.sub(r"^(RUNS|OUT|EXAMPLES)", lambda found: str(places[found[0]]), word) for word in text.split()]
+        words = [re.sub(r"\b(RUNS|OUT|EXAMPLES)\b", lambda found: str(places[found[0]]), word) for word in text.split()]
         result = _suphx(words)
         yield f"command {name}", json.loads(_of_nowhere(json.dumps(_steady(result)), space))
 
