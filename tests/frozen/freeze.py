@@ -149,7 +149,7 @@ RUNS: Mapping[str, Run] = {
     "self_play, killed": Run(
         "self_play",
         {**_SUPERVISED, **_SELF_PLAY, "playouts.num_decisions": "400", "playouts.final_hanchans": "8"},
-        kills=("playouts/started.json", "reinforcement/started.json", "reinforcement/training_state.safetensors"),
+        kills=("playouts/started.json", "reinforcement/started.json", "sample_game/started.json"),
         equals="self_play",
     ),
     "oracle, killed": Run(
@@ -263,7 +263,7 @@ def _outcome_of(run: Run, space: Path) -> dict[str, Any]:
         "metrics": {str(path.parent.relative_to(folder)): _steady(json.loads(path.read_text()))
                     for path in sorted(folder.rglob("metrics.json"))},
         "weights": {str(path.relative_to(folder)): _digest(path)
-                    for path in sorted(folder.rglob("*.safetensors")) if path.stem != "training_state"},
+                    for path in sorted(folder.rglob("*.safetensors")) if not path.stem.endswith("state")},
         "files": _names(folder),
         "storage": sorted({re.sub(r"[0-9]+", "N", name) for name in _names(storage)}),
         "mlflow": _mlflow_keys(space / "runs" / "mlflow.db"),
