@@ -65,10 +65,11 @@ def kept_match(
         """Return whether there are any, perhaps of a part that was not kept because the match was stopped then."""
         return len(kept) > 0 or (records is not None and has_tables(records))
 
-    if file.is_file() and has_games() and (found := read_json(file)) != match:
+    if has_games() and (found := read_json(file) if file.is_file() else {}) != match:
         differs = ", ".join(key for key in {**match, **found} if match.get(key) != found.get(key))
+        reason = f"it differs in {differs}" if found else f"{file} is missing"
         raise ValueError(
-            f"{records} has games of another match (it differs in {differs}): repeat its command to finish it, or name "
+            f"{records or place} has games of another match ({reason}): repeat its command to finish it, or name "
             "another folder"
         )
     made = [each for each in (place, *place.parents) if not each.exists()]

@@ -112,6 +112,10 @@ def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
             if has_records:
                 assert cli.main([*command, "--seed", "1"]) == 1
                 assert "has games of another match (it differs in seed)" in capsys.readouterr().err
+                (kept / "match.json").rename(games.with_suffix(".away"))
+                assert cli.main(command) == 1
+                assert "match.json is missing)" in capsys.readouterr().err
+                games.with_suffix(".away").rename(kept / "match.json")
         assert cli.main(command) == 0
         printed = capsys.readouterr()
         assert (f"match: continuing after 2 finished parts of it; remove {tmp_path}" in printed.err) == stops
