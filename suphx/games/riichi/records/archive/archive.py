@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from suphx.games.riichi.records.archive.json_text import is_mjai_text
+from suphx.games.riichi.records.archive.json_games import is_mjai_text
 from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts, record_files
 from suphx.games.riichi.records.archive.record_stream import ReadShare

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from suphx.file_tree import files_below
 from suphx.games.riichi.records.archive.archive_stream import iter_members, iter_zip_members
-from suphx.games.riichi.records.archive.json_text import is_game_text, is_json_document, is_one_game, iter_games
+from suphx.games.riichi.records.archive.json_games import is_game_text, is_json_document, is_one_game, iter_games
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from suphx.games.riichi.records.archive import raw_record
-from suphx.games.riichi.records.archive.json_text import is_mjai_text
+from suphx.games.riichi.records.archive.json_games import is_mjai_text
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.records.archive.record_stream import MAX_RECORD_BYTES

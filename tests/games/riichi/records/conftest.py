@@ -1,0 +1,31 @@
+"""Fixtures of the tests of records."""
+
+from __future__ import annotations
+
+import lzma
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.record_error import RecordError
+from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
+
+
+@pytest.fixture
+def real_games(records: Path) -> list[GameLog]:
+    """Real games: those with rare situations, and some of two archives."""
+    texts = [(path.stem, path.read_text()) for path in sorted((records / "rare-situations").rglob("*.mjlog"))]
+    for folder in ("suphx-tokujo-hanchan", "careers-hanchan"):
+        with lzma.open(records / folder / "games.tsv.xz", "rt") as lines:
+            for line in islice(lines, 0, 300, 10):
+                game_id, _, text = line.rstrip("\n").split("\t")
+                texts.append((game_id, text))
+    games = []
+    for game_id, text in texts:
+        with suppress(RecordError):
+            games.append(parse_mjlog(text, game_id, is_fragment_allowed=True))
+    assert len(games) > 100
+    return games
