@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import UsageError, add_recipe, parallel, positive, seconds
+from suphx_cli.arguments.parsing import UsageError, add_recipe, positive, seconds, whole
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.kubeconfig import check_configured
 
@@ -89,7 +89,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_wait(stop)
     _add_wait(_add(commands, parents, "resume", execute_resume))
     scale = _add(commands, parents, "scale", execute_scale)
-    scale.add_argument("--simulators", type=parallel, required=True, metavar="N", help="number of simulator pods")
+    scale.add_argument(
+        "--simulators", type=whole(1, 10_000), required=True, metavar="N", help="number of simulator pods"
+    )
     _add_delete(commands, parents)
 
 
