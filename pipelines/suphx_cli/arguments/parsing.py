@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # As features/encoder.py defines them, which takes seconds to import; a test compares the two.
 ENCODERS = ("mini", "suphx", "suphx-plain")
 SIZES = get_args(Size)
+_HOST = "127.0.0.1"
+_MAX_DIGITS = 20
 
 
 def check_output_folder(folder: Path, option: str = "--out") -> None:
@@ -93,9 +95,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((_HOST, 0))
         return int(probe.getsockname()[1])
-
-
-_HOST = "127.0.0.1"
 
 
 def check_no_source(path: Path, sources: Iterable[Path], option: str = "--out") -> None:
@@ -230,7 +229,6 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return number
 
 
-_MAX_DIGITS = 20
 positive = whole(1, 10_000_000)
 """A number of games, hands, deals or repetitions."""
 parallel = whole(1, 1024)
