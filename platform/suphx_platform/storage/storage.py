@@ -35,8 +35,7 @@ _MAX_LISTINGS = 5
 
 _NOT_KEPT = (
     "the storage said that it has stored this, and returns something else or nothing: check its disks, and proxies "
-    "before it; "
-    "older versions are as they were"
+    "before it; older versions are as they were"
 )
 
 _logger = logging.getLogger(__name__)
@@ -245,9 +244,7 @@ class Storage(StoredVersions):
             self._manifests[version.path] = version
             return
         manifest = f"{version.path}/{MANIFEST}"
-        with suppress(
-            OSError
-        ):  # a manifest that cannot be read is passed over, and the next save makes another version
+        with suppress(OSError):  # a manifest that stays and cannot be read is passed over: the next save is another one
             self._store.delete([manifest, *map(version.key, version.files)])
         raise OSError(f"{self.config.address}/{manifest}: {_NOT_KEPT}")
 
