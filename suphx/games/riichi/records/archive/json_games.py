@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from suphx.json_text import parse_json
+
 _ADDRESS = re.compile(r"https?://tenhou\.net/[0-9]+/[^#\s]*#json=(.*)", re.S)
 _NON_SPACE = re.compile(r"\S")
 _EVENT_LINE = re.compile(r'\{[^\n]*"type"\s*:')
@@ -44,8 +46,8 @@ def is_one_game(line: str) -> bool:
     if _ADDRESS.match(line):
         return True
     try:
-        return line.startswith("{") and "log" in json.loads(line)  # noqa: TID251 (RecursionError is caught)
-    except (ValueError, RecursionError):
+        return line.startswith("{") and "log" in parse_json(line)
+    except ValueError:
         return False
 
 
