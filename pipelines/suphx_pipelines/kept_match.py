@@ -17,8 +17,8 @@ from typing import Any
 from suphx.atomic_file import remove_partial
 from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults, has_tables
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.provenance import digest_file, digest_json
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.runs.provenance import digest_file, digest_json
 from suphx_pipelines.runs.run_lock import is_locked, locked
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_platform.console.table_text import count_text

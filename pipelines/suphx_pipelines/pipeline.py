@@ -8,13 +8,15 @@ from functools import partial
 from pathlib import Path
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx_pipelines.engine.stage import Stage, StageContext
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.recipe.agent_stages import last_agent
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.report import report
 from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.verdict import find_verdict
 from suphx_pipelines.stages import reward_predictor
 from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
@@ -28,11 +30,9 @@ from suphx_pipelines.stages.reinforcement import reinforcement_stage
 from suphx_pipelines.stages.riichi_records import records_stage
 from suphx_pipelines.stages.riichi_sample_game import sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
-from suphx_pipelines.summary.verdict import find_verdict
-from suphx_pipelines.viewer.riichi_match_games import PAGES
+from suphx_pipelines.viewer.riichi_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage
 
 FILES: Mapping[str, str] = {

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.review import ReviewedDecision, agreement_table
-from suphx.training.data.head_data import open_store
-from suphx.training.data.split import split_by_game
-from suphx_pipelines.engine.json_file import read_json
+from suphx.training.head_data import open_store, split_by_game
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import number
-from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.stages.riichi_records import COPIES_FILE, STORE_FOLDER
 
 _RECORDS = "records"

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi import KyokuStore, write_store
-from suphx.training.data.head_data import head_data
-from suphx.training.data.split import SplitConfig, game_hash
-from suphx_pipelines.engine.json_file import write_json
+from suphx.training.head_data import SplitConfig, game_hash, head_data
+from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import TrainingGames, games_of_run, run_of_nets
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from tests.games.riichi.builders.games import random_game
 
 SPLIT = SplitConfig(validation_fraction=0.2, test_fraction=0.3)

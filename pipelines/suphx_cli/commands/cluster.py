@@ -281,7 +281,7 @@ def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObject
     from suphx_pipelines.recipe.recipe_kind import is_of_another_game
     from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
     from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
-    from suphx_pipelines.runs.run_id import derived_run_id
+    from suphx_pipelines.runs.run_origin import derived_run_id
     from suphx_platform.cluster.runs.run_manifest import run_id_of, tournament_objects
 
     is_of_sides = is_of_another_game(read_table(args.recipe))

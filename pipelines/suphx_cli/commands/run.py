@@ -144,7 +144,7 @@ def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: Ru
 
 def _saved(error: KeyboardInterrupt, kernels: RunKernels) -> str:
     """Return what is saved of a run that was stopped."""
-    from suphx_pipelines.engine.stage import Interrupted
+    from suphx_pipelines.runs.stage import Interrupted
 
     if isinstance(error, Interrupted):
         return f"Saved at {error}."
@@ -175,7 +175,7 @@ def show(result: PipelineResult | MonteCarloResult, runs: Path, console: Console
 
 def report_lines(result: PipelineResult | MonteCarloResult) -> list[str]:
     """Return where the report is, and in a cluster all else that is outside of its pods."""
-    from suphx_pipelines.summary.run_places import place_lines, rayjob
+    from suphx_pipelines.runs.run_summary import place_lines, rayjob
 
     run = result.run
     return place_lines(run.run_id, storage=run.storage, page=run.page) if rayjob() else [f"Report: {result.report}"]
@@ -192,8 +192,7 @@ def _show_warnings(result: PipelineResult | MonteCarloResult, console: Console) 
 
 def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
-    from suphx_pipelines.summary.run_places import nets_address, rayjob
-    from suphx_pipelines.summary.run_summary import program_name
+    from suphx_pipelines.runs.run_summary import nets_address, program_name, rayjob
 
     suphx, run = program_name(), result.run
     place = [] if runs == Path("runs") or rayjob() else ["--runs", str(runs)]

@@ -274,8 +274,7 @@ def _in_several(
 
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Stop a run; ValueError if its process did not save: it failed, was killed, or takes longer than ``--wait``."""
-    from suphx_pipelines.runs.run_list import find_run
-    from suphx_pipelines.runs.run_stop import stop_run
+    from suphx_pipelines.runs.run_list import find_run, stop_run
 
     entry = find_run(args.runs, args.run)
     with console.activity(f"{entry.run_id} saves its state"):
@@ -324,8 +323,7 @@ def execute_send(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Delete runs after a question; ValueError for one that does not exist or is running, before any is deleted."""
-    from suphx_pipelines.runs.run_deletion import check_is_run, delete_run, freed_bytes
-    from suphx_pipelines.runs.run_list import find_run_folder, run_entry
+    from suphx_pipelines.runs.run_list import check_is_run, delete_run, find_run_folder, freed_bytes, run_entry
     from suphx_pipelines.runs.run_lock import is_locked
     from suphx_platform.console.table_text import bytes_text, count_text
 
@@ -456,8 +454,8 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     if entry.state in ("interrupted", "failed"):
         has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)
         return [shlex.join([*entry.command, *([] if has_folder else place)])] if entry.command else []
-    from suphx_pipelines.summary.agent_commands import agent_commands
-    from suphx_pipelines.summary.run_summary import program_name
+    from suphx_pipelines.runs.run_page import agent_commands
+    from suphx_pipelines.runs.run_summary import program_name
 
     commands = [[program_name(), "ui", entry.run_id, *place]]
     if entry.state == "finished":

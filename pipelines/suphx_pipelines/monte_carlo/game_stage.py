@@ -6,16 +6,18 @@ Leaves ``game.html``, the viewer's page with the values that the nets give the b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.games.candidate_game import CandidateGame, KeptGames, Player
 from suphx.games.registry import game_modules
-from suphx.training.monte_carlo.value_nets import load_value_nets
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.monte_carlo.match_stage import first_deal
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_pipelines.viewer.side_games import deck_page
-from suphx_pipelines.viewer.viewer_page import PAGE_FILE
+from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 STAGE_NAME = "sample_game"
 FILES: Mapping[str, str] = {
@@ -49,3 +51,15 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context.recipe), title=title).encode()
     write_atomically(context.folder / PAGE_FILE, [page])
     return {"bytes": len(page)}
+
+
+def deck_page(
+    game: CandidateGame, rules: Any, agents: tuple[tuple[str, Player], tuple[str, Player]], *, seed: int, title: str
+) -> str:
+    """Return the viewer's page of both games on the deck ``seed``; ``agents``: name and player of each."""
+    (name, first), (other, second) = agents
+    lines: list[str] = []
+    game.play_match(1, rules, first, second, first_seed=seed, kept=KeptGames((name, other), lines.append))
+    records = [game.read_record(line) for line in lines]
+    opinions = [player_opinions(game.recorded_decisions(record), first) for record in records]
+    return viewer_page({**game.viewer_game(records, opinions), "agent": name}, title=title)

@@ -1,6 +1,6 @@
 """The learning stage: nets play against themselves and learn the returns of their moves.
 
-Leaves what ``suphx.training.monte_carlo.monte_carlo_learning`` writes (``metrics.json`` and the state from which a
+Leaves what ``suphx.training.monte_carlo_learning`` writes (``metrics.json`` and the state from which a
 killed stage continues), and the best nets as one file for each seat.
 """
 
@@ -13,14 +13,13 @@ from typing import Any
 
 from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.registry import game_modules
-from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
-from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
-from suphx.training.monte_carlo.round_backend import NewBackend
-from suphx.training.monte_carlo.value_nets import save_value_nets
-from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx.training.config import MAX_SEED, MonteCarloConfig
+from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, learn_values
+from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx.training.value_nets import save_value_nets
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_platform.console.stop_request import StopRequest
 
 FILES: Mapping[str, str] = {

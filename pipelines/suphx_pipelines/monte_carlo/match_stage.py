@@ -12,11 +12,11 @@ from functools import partial
 from suphx.evaluation.side_match import SideReport, play_side_match
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
 from suphx.games.registry import game_modules
-from suphx.training.monte_carlo.value_nets import load_value_nets
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx.training.value_nets import load_value_nets
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 
 STAGE_NAME = "match"
 MATCH_FILE = "match.json"

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suphx.games.candidate_game import candidate_game
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import Stage
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.monte_carlo import game_stage, match_stage, report_stage
 from suphx_pipelines.monte_carlo.learning_stage import learning_stage
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.runs.stage import Stage
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 

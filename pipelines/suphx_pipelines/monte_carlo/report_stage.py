@@ -10,13 +10,10 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import MIN_CLUSTERS, widened_note
 from suphx.evaluation.statistics import proportion_interval
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
+from suphx.training.config import MonteCarloConfig
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.line_chart import Curve, line_chart
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import environment
-from suphx_pipelines.engine.stage import Stage, StageContext
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.monte_carlo import game_stage, match_stage
 from suphx_pipelines.monte_carlo.learning_stage import curve_point
 from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE
@@ -25,8 +22,11 @@ from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_page import decimal, duration, interval, number, percent
-from suphx_pipelines.summary.agent_commands import agent_commands
-from suphx_pipelines.summary.verdict import Outcome, Verdict, digits_that_tell
+from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.runs.run_page import agent_commands
+from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.verdict import Outcome, Verdict, digits_that_tell
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 STAGE_NAME = "report"

@@ -16,13 +16,10 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.models.nets.net_config import head_index
-from suphx.training.loop.training_watch import METRICS_FILE
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
 from suphx_pipelines.charts.plot import files
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import environment
-from suphx_pipelines.engine.stage import StageContext
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
@@ -38,13 +35,16 @@ from suphx_pipelines.report import (
     report_summary,
 )
 from suphx_pipelines.report.report_page import escape, number
+from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.runs.run_page import agent_commands
+from suphx_pipelines.runs.run_summary import RunSummary
+from suphx_pipelines.runs.stage import StageContext
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.verdict import Verdict, find_verdict, stage_metrics
 from suphx_pipelines.stages import initial_agent, riichi_sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
-from suphx_pipelines.summary.agent_commands import agent_commands
-from suphx_pipelines.summary.run_summary import RunSummary
-from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 _MAX_SHOWN = 10

@@ -16,7 +16,7 @@ from markupsafe import escape as escape_text
 from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx_pipelines.charts.drawings.drawing_style import drawing_style
 from suphx_pipelines.charts.svg import chart_style
-from suphx_pipelines.summary.verdict import digits_that_tell
+from suphx_pipelines.runs.verdict import digits_that_tell
 
 LONGEST = 36
 _NAME_GAP = "…"

@@ -13,8 +13,8 @@ from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page, report_self_play
 from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent
-from suphx_pipelines.summary.run_summary import RunSummary
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.run_summary import RunSummary
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.table_text import count_text
 
 _COLOURS = {"better": 2, "worse": 4, "not_better": 6, "undecided": 6, "none": 6}

@@ -1,5 +1,4 @@
-"""Runs the stages of a run and keeps what is finished; the folder of all runs.
+"""A run: its stages, how they are run, continued and kept, what it leaves, and the folder of all runs.
 
-Imports summary/, engine/ and recipe/.
-Start in runner.py.
+Start in stage.py, then runner.py.
 """

@@ -22,11 +22,11 @@ from typing import TypeVar
 
 from suphx.credentials import without_secrets
 from suphx.json_text import parse_json
-from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.recipe.recipe_file import read_toml
-from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_lock import holder
-from suphx_pipelines.summary.run_journal import LOG_FILE
+from suphx_pipelines.runs.run_origin import RECIPE_FILE
+from suphx_pipelines.runs.run_summary import LOG_FILE
 from suphx_platform.cluster.runs.run_attempts import (
     ATTEMPTS,
     Attempt,

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from suphx_pipelines.runs.attempt_writer import end_killed
-from suphx_pipelines.runs.run_stop import held_runs, stop_run
+from suphx_pipelines.runs.run_list import held_runs, stop_run
 from suphx_platform.cluster.stop_report import MESSAGE_FILE, StopOutcome, write_report
 
 

@@ -1,4 +1,4 @@
-"""The runs in a folder of runs, read from what they leave there: ``run.json``, ``recipe.toml`` and the stages.
+"""The runs in a folder of runs: listed from what they leave there, stopped by a signal to their process, and deleted.
 
 >>> for entry in list_runs(Path("runs")):
 ...     print(entry.run_id, entry.state, entry.verdict)
@@ -7,6 +7,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,12 +18,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from suphx.suggestion import did_you_mean
-from suphx_pipelines.engine.stage_folder import DONE, REPORT_NAME, Done, read_done
 from suphx_pipelines.recipe.recipe_file import flatten, read_toml
-from suphx_pipelines.runs.named_run import RECIPE_FILE
-from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
-from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE
-from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
+from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
+from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE, RECIPE_FILE
+from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
+from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME, Done, read_done
+from suphx_platform.cluster.stop_report import StopOutcome
 
 EntryState = RunState | Literal["damaged"]
 REPORT_FOLDER = "report"
@@ -235,3 +238,95 @@ def _is_run(folder: Path) -> bool:
         return (folder / RUN_FILE).is_file() or (has_recipe and any((folder / mark).is_file() for mark in marks))
     except PermissionError:
         return False
+
+
+_POLL_SECONDS = 0.1
+_OUTCOMES: Mapping[RunState, StopOutcome] = {
+    "interrupted": "saved",
+    "finished": "finished",
+    "failed": "failed",
+}
+
+
+def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
+    """Ask the process that works on the run in ``folder`` to save and end, and wait for that; None if there is none.
+
+    ``seconds``: how long it may take. If it has not saved then, ``unsaved`` is returned and the process goes on; one
+    that has saved may still be sending messages to MLflow. ValueError if the process is another user's.
+    """
+    process = holder(folder)
+    if process is None:
+        return None
+    ends_at = time.monotonic() + seconds
+    try:
+        os.kill(process, signal.SIGTERM)
+    except ProcessLookupError:  # it has ended by itself
+        pass
+    except PermissionError as error:
+        raise ValueError(
+            f"{folder.name} is run by process {process} of another user: stop it as that user, or as root"
+        ) from error
+    while holder(folder) == process:
+        if time.monotonic() >= ends_at:
+            return _outcome(folder, "unsaved", before_work="unsaved")
+        time.sleep(_POLL_SECONDS)
+    return _outcome(folder, "killed", before_work="saved")
+
+
+def held_runs(runs: Path) -> list[Path]:
+    """Return the folders of the runs in ``runs`` on which processes of this machine, or of this pod, work."""
+    folders = sorted(path.parent for path in runs.glob(f"*/{LOCK_FILE}"))
+    return [folder for folder in folders if holder(folder) is not None]
+
+
+def _outcome(folder: Path, still_running: StopOutcome, *, before_work: StopOutcome) -> StopOutcome:
+    """Return what the run's state says.
+
+    ``still_running``: what it means that nobody has written how the run ended; ``before_work``: that the state is that
+    of an earlier command, as the process still waits for MLflow and has done nothing.
+    """
+    summary = RunSummary.read(folder)
+    if summary is None:
+        return before_work
+    if (folder / RUN_FILE).stat().st_mtime_ns < (folder / LOCK_FILE).stat().st_mtime_ns:  # written when it is taken
+        return before_work
+    return _OUTCOMES.get(summary.state, still_running)
+
+
+_MARKS = (RUN_FILE, f"{ORIGIN_FOLDER}/{PROVENANCE_FILE}")
+"""Files that only the program writes: a run has at least one of them, and its lock."""
+
+
+def freed_bytes(folder: Path) -> int:
+    """Return how much disk space removing ``folder`` frees: files with links elsewhere do not count."""
+    sizes = []
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # it is removed at this very moment
+                status = Path(place, name).lstat()
+                sizes.append(status.st_size if status.st_nlink == 1 else 0)
+    return sum(sizes)
+
+
+def check_is_run(folder: Path) -> None:
+    """Raise ValueError unless ``folder`` has what the program writes into the folder of a run."""
+    if not (folder / LOCK_FILE).is_file() or not any((folder / mark).is_file() for mark in _MARKS):
+        raise ValueError(
+            f"{folder} is not a run: it has no {LOCK_FILE} with {' or '.join(_MARKS)}, which `suphx run` writes; "
+            "remove the folder yourself if you do not need it; nothing was deleted"
+        )
+
+
+def delete_run(folder: Path) -> None:
+    """Remove the run in ``folder``, also if that is a link; ValueError if it is no run, or a process works on it.
+
+    The marks of finished stages go first, so that no other run takes the result of a stage that is half removed.
+    """
+    check_is_run(folder)
+    target = folder.resolve()
+    with locked(target):
+        for done in list(target.rglob(DONE)):
+            done.unlink()
+        shutil.rmtree(target)
+    if folder.is_symlink():
+        folder.unlink()

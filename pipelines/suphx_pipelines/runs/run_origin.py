@@ -1,6 +1,7 @@
-"""What a run was made of, kept with it: its recipe, the installed packages and the records, with their digests.
+"""Which run it is, and what it was made of: its id, recipe, packages and records, with their digests.
 
-Leaves the folder ``origin`` of the run: ``recipe.toml`` and ``provenance.json``.
+A run has the id that its recipe and its records give, or one that is named by hand (``--run-id``). Its folder
+``origin`` has ``recipe.toml`` and ``provenance.json``.
 """
 
 from __future__ import annotations
@@ -15,11 +16,60 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.printable_text import encodable
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import digest_json, environment
-from suphx_pipelines.engine.stage import R, Stage
-from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.recipe.recipe_file import flatten, load_config, to_table, without
+from suphx_pipelines.runs.provenance import digest_json, environment
+from suphx_pipelines.runs.run_lock import LOCK_FILE
+from suphx_pipelines.runs.stage import R, RunRecipe, Stage
+from suphx_pipelines.runs.stage_folder import DONE
+from suphx_platform.cluster.runs.run_attempts import ATTEMPTS
 from suphx_platform.storage.stored_versions import ORIGIN
+from suphx_platform.tracking.same_settings import check_same_settings
+
+_DIGEST_LENGTH = 10
+
+
+def derived_run_id(recipe: RunRecipe, records_digest: str | None = None) -> str:
+    """Return the recipe's name and a digest of what influences the results: its settings and the records.
+
+    >>> derived_run_id(load_tournament_recipe(Path("nightly.toml"), [("night", "2026-11-27")]))
+    """
+    identity = without(to_table(recipe), recipe.free_keys)
+    return f"{recipe.name}-{digest_json([identity, records_digest])[:_DIGEST_LENGTH]}"
+
+
+RECIPE_FILE = "recipe.toml"
+NO_RECORDS = "none given"
+"""In the place of the digest of records."""
+
+
+def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records: str) -> None:
+    """Raise ValueError if ``folder`` holds something else than this run; ``records``: their digest, or NO_RECORDS."""
+    path = folder / RECIPE_FILE
+    if not path.is_file():
+        others = (
+            [entry.name for entry in folder.iterdir() if entry.name not in (LOCK_FILE, ATTEMPTS)]
+            if folder.is_dir()
+            else []
+        )
+        if others:
+            raise ValueError(
+                f"{folder} is not a run: it contains {min(others)} but no {RECIPE_FILE}; choose another --run-id"
+            )
+        return
+    try:
+        there = load_config(type(recipe), path)
+    except ValueError as error:
+        raise ValueError(f"{error}: fix {path}, or choose another --run-id; nothing was changed") from error
+    before, now = (flatten(without(to_table(each), recipe.free_keys)) for each in (there, recipe))
+    unset = dict.fromkeys((*before, *now), "not set")  # TOML has no null: optional keys may be missing
+    check_same_settings(str(folder), unset | before, unset | now)
+    for stage in stages:
+        done = folder / stage.name / DONE
+        if stage.reads_records and done.is_file():
+            used = (read_json(done).get("inputs") or {}).get("records", records)
+            check_same_settings(str(folder), {"--records": used}, {"--records": records})
+
 
 ORIGIN_FOLDER, PROVENANCE_FILE = ORIGIN, "provenance.json"
 _LOCK = Path(__file__).parents[3] / "requirements.lock"

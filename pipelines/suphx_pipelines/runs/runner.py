@@ -16,12 +16,31 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar
 
 from suphx.atomic_file import write_atomically
-from suphx_pipelines.engine.provenance import digest_file, digest_files, digest_json, git_commit
-from suphx_pipelines.engine.stage import R, Stage, StageContext, clear_warnings, read_warnings, stage_seed
-from suphx_pipelines.engine.stage_folder import (
+from suphx.growing_pause import GrowingPause
+from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
+from suphx_pipelines.recipe.recipe_heading import check_name
+from suphx_pipelines.runs.attempt_writer import RunAttempt
+from suphx_pipelines.runs.provenance import digest_file, digest_files, digest_json, git_commit
+from suphx_pipelines.runs.run_lock import check_free, locked
+from suphx_pipelines.runs.run_origin import (
+    NO_RECORDS,
+    ORIGIN_FOLDER,
+    PROVENANCE_FILE,
+    RECIPE_FILE,
+    check_named_run,
+    derived_run_id,
+    find_equal_run,
+    origin_tags,
+    provenance,
+    write_origin,
+)
+from suphx_pipelines.runs.run_page import RunPage
+from suphx_pipelines.runs.run_summary import FindVerdict, RunJournal, stage_note
+from suphx_pipelines.runs.stage import R, Stage, StageContext, clear_warnings, read_warnings, stage_seed
+from suphx_pipelines.runs.stage_folder import (
     DONE,
     Done,
     Started,
@@ -33,29 +52,12 @@ from suphx_pipelines.engine.stage_folder import (
     read_started,
     write_done,
 )
-from suphx_pipelines.engine.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
-from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.engine.stage_work import FILES, NEWEST
-from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
-from suphx_pipelines.recipe.recipe_heading import check_name
-from suphx_pipelines.runs.attempt_writer import RunAttempt
-from suphx_pipelines.runs.named_run import NO_RECORDS, RECIPE_FILE, check_named_run
-from suphx_pipelines.runs.run_id import derived_run_id
-from suphx_pipelines.runs.run_lock import check_free, locked
-from suphx_pipelines.runs.run_origin import (
-    ORIGIN_FOLDER,
-    PROVENANCE_FILE,
-    find_equal_run,
-    origin_tags,
-    provenance,
-    write_origin,
-)
-from suphx_pipelines.runs.start_wait import wait_for_services
-from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal, stage_note
-from suphx_pipelines.summary.run_page import RunPage
+from suphx_pipelines.runs.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
+from suphx_pipelines.runs.stage_storage import FILES, NEWEST, StageStorage
 from suphx_platform.cluster.runs.run_attempts import ATTEMPTS
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
+from suphx_platform.storage.objects.object_store import ExpiredKeysError
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.stored_versions import FINISHED
 from suphx_platform.tracking.client.mlflow_call import TrackingError
@@ -64,7 +66,38 @@ from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from suphx_platform.tracking.tracking_ui import known_address
 
 if TYPE_CHECKING:
-    from suphx_pipelines.summary.verdict import Verdict
+    from suphx_pipelines.runs.verdict import Verdict
+
+T = TypeVar("T")
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+"""Seconds between two attempts."""
+
+
+def wait_for_services(reach: Callable[[], T], max_hours: float, console: Console) -> T:
+    """Call ``reach`` until it raises no OSError, and return what it returns; raise the last one after ``max_hours``.
+
+    A PermissionError (wrong keys or password) and an ExpiredKeysError are raised at once: waiting does not help.
+    """
+    began, pause, has_failed = time.monotonic(), GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE), False
+    while True:
+        try:
+            found = reach()
+        except (PermissionError, ExpiredKeysError):
+            raise
+        except OSError as error:
+            waited = time.monotonic() - began
+            if waited >= 3600 * max_hours:
+                raise
+            if not has_failed:
+                console.say(f"{error}; trying again for up to {max_hours:g} h (--wait-hours)")
+        else:
+            if has_failed:
+                console.say(f"all services answer, after {(time.monotonic() - began) / 60:.0f} min")
+            return found
+        has_failed = True
+        time.sleep(min(pause.next(), 3600 * max_hours - waited))
+
 
 P = ParamSpec("P")
 

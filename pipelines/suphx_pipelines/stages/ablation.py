@@ -21,13 +21,13 @@ from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint
 from suphx.models.computation import Precision
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.nets.net_config import HEAD_NAMES, checkpoint_name, head_index
-from suphx.training.data.dataset import num_samples
-from suphx.training.data.head_data import HeadData, head_data, open_store
-from suphx.training.loop.prediction import predict
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx.training.dataset import num_samples
+from suphx.training.head_data import HeadData, head_data, open_store
+from suphx.training.optimizer import predict
+from suphx.training.trainer import METRICS_FILE
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import train

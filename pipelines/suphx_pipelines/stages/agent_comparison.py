@@ -27,12 +27,12 @@ from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.reward.reward_config import RewardName
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx.training.config import RewardName
+from suphx.training.trainer import METRICS_FILE
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import CONTROL_AGENT, AgentComparisonConfig, AgentName, Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.stages import oracle, reinforcement
 
 STAGE_PREFIX = "agent_comparison/"

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 
 CURVE_NAME = "curve.json"
 MAX_POINTS = 1000

@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import partial
 
 from suphx.games.registry import DEFAULT_GAME, game_modules
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.reinforcement.learner_config import EntropyConfig
-from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx.training.learner_config import EntropyConfig
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.stages import reinforcement
 
 STAGE_PREFIX = "entropy_study/"

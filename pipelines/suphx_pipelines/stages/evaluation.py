@@ -19,11 +19,11 @@ from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER,
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.summary.verdict import difference_text
+from suphx_pipelines.runs.stage import Stage, StageContext
+from suphx_pipelines.runs.verdict import difference_text
 from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_remote
 from suphx_platform.evaluation.match_workers import match_workers
 

@@ -20,11 +20,11 @@ from suphx.selfplay.agents.checkpoint_folder import (
     split_address,
 )
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.provenance import digest_file
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.provenance import digest_file
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import PREFIX, VERSION_ADDRESS
 

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx.training.trainer import METRICS_FILE
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.supervised import RECIPE_KEYS, train
 

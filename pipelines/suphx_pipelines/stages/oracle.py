@@ -16,13 +16,12 @@ from dataclasses import replace
 from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.reinforcement.learner_config import DistillationConfig, LearnerConfig
-from suphx.training.reinforcement.oracle_guiding import OracleConfig
-from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx.training.learner_config import DistillationConfig, LearnerConfig, OracleConfig
+from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.stages import reinforcement
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
 DECAY_PART = "decay"

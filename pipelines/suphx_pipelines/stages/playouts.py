@@ -1,6 +1,6 @@
 """The playouts stage: the nets learn from what each of several actions leads to (docs/playouts.md).
 
-Leaves what ``suphx.training.playouts.playout_training`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and
+Leaves what ``suphx.training.playouts`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and
 the state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the
 recipe leaves that to self-play, which begins with these nets.
 """
@@ -19,13 +19,13 @@ from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.playouts.playout_training import PlayoutJob, PlayoutRun
-from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext
+from suphx.training.playouts import PlayoutJob, PlayoutRun
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
+from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_pipelines.summary.verdict import difference_text
 from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "playouts"

@@ -18,22 +18,22 @@ from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_rewa
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.reward.global_reward import Prediction
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext
+from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reward import Prediction
+from suphx.training.trainer import METRICS_FILE
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
+from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_pipelines.summary.verdict import difference_text
-from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.table_text import count_text
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.selfplay.self_play_match import match_figures
 
 if TYPE_CHECKING:
-    from suphx_platform.backend.backend import SelfPlay
+    from suphx.training.reinforcement.local_backend import SelfPlay
     from suphx_platform.selfplay.controller import Controller
 
 STAGE_NAME = "reinforcement"
@@ -136,8 +136,7 @@ def play_and_learn(
     matches are against if it is not ``start``. Nets that see hidden tiles are not stored among the best.
     """
     # RLlib takes seconds: only when it is needed
-    from suphx_platform.selfplay.controller import Controller
-    from suphx_platform.selfplay.run_backend import run_backend, run_metrics
+    from suphx_platform.selfplay.controller import Controller, run_backend, run_metrics
 
     play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
     with context.console.progress("%", PERCENT, name=context.folder.name, note="first games") as progress:
@@ -205,8 +204,8 @@ def _run_controller(controller: Controller, name: str) -> dict[str, Any]:
 def _self_play(
     context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
 ) -> SelfPlay:
-    from suphx_platform.backend.backend import SelfPlay
-    from suphx_platform.backend.reinforcement_state import load_learner_state
+    from suphx.training.reinforcement.local_backend import SelfPlay
+    from suphx.training.reinforcement.reinforcement_state import load_learner_state
     from suphx_platform.selfplay.run_folder import STATE_FILE
 
     recipe = context.recipe

@@ -19,10 +19,8 @@ from suphx.evaluation.statistics import paired_difference
 from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE
 from suphx.models.nets.policy import num_weights
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.training.data.head_data import open_store
-from suphx.training.data.split import KyokuSplit, split_by_game
-from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
-from suphx.training.reward.reward_learning import (
+from suphx.training.head_data import KyokuSplit, open_store, split_by_game
+from suphx.training.reward_learning import (
     EpochReport,
     GameHistories,
     RewardLearning,
@@ -35,9 +33,10 @@ from suphx.training.reward.reward_learning import (
     paid,
     sum_gap,
 )
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import RULES_VERSION
 from suphx_platform.console.stop_request import StopRequest

@@ -31,9 +31,9 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.usable_cores import usable_cores
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext
 
 STORE_FOLDER = "store"
 COPIES_FILE = "copies.json"

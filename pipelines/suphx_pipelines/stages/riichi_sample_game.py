@@ -2,7 +2,7 @@
 
 Leaves ``game.json``, which the report draws, ``game.html``, the viewer's page of the same game with what the nets think
 of each decision, and such pages of their best and worst games in their last match, which ``match_games.json`` lists:
-``{"opponent", "hanchans", "games": what riichi_match_games.py returns}``.
+``{"opponent", "hanchans", "games": what riichi_games.py returns}``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
 from suphx.games.riichi import sample_game, viewer_game
 from suphx.selfplay.agents.agent import Agent, load_agent
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx.training.trainer import METRICS_FILE
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import (
     SUPERVISED_FOLDER,
     SUPERVISED_STAGES,
@@ -30,11 +29,11 @@ from suphx_pipelines.recipe.agent_stages import (
     last_agent,
 )
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME, check_opponent, opponent_nets
 from suphx_pipelines.stages.evaluation import STAGE_NAME as EVALUATION
-from suphx_pipelines.viewer.riichi_match_games import choose_games, write_pages
-from suphx_pipelines.viewer.riichi_opinions import shown_opinions
+from suphx_pipelines.viewer.riichi_games import choose_games, shown_opinions, write_pages
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
 STAGE_NAME = "sample_game"

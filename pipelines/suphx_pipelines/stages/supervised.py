@@ -1,7 +1,7 @@
 """The supervised stages: one net each, learned from the games that the records stage has stored.
 
 Reads the game store in the folder ``store`` of the stage ``records``. Leaves what
-``suphx.training.supervised.supervised`` writes: ``<head>.safetensors``,
+``suphx.training.supervised`` writes: ``<head>.safetensors``,
 ``metrics.json`` and the training state, from which a killed stage continues.
 """
 
@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from suphx.models.nets.net_config import checkpoint_name, head_index
-from suphx.training.data.head_data import head_data, open_store
-from suphx.training.loop.training_watch import METRICS_FILE, StoppedError
-from suphx.training.supervised.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
-from suphx.training.supervised.supervised_config import SupervisedConfig
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
+from suphx.training.config import SupervisedConfig
+from suphx.training.head_data import head_data, open_store
+from suphx.training.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
+from suphx.training.trainer import METRICS_FILE, StoppedError
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.stages.curve_file import CurveFile
+from suphx_pipelines.stages.learning_check import training_end, training_seconds, training_warnings
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_pipelines.summary.learning_check import training_end, training_seconds, training_warnings
 from suphx_platform.console.stop_request import StopRequest
+from suphx_platform.on_ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import UNDER_WAY
-from suphx_platform.supervised.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import StageContext
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.summary.verdict import Outcome
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.runs.stage import StageContext
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.verdict import Outcome
 from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.needed_versions import NightVersions

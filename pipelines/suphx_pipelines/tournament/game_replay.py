@@ -9,7 +9,7 @@ from pathlib import Path
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_walls
 from suphx.evaluation.workers.game_runner import GameRunner
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games

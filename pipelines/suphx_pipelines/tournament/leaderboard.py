@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from suphx.evaluation.rating.tournament import SEATS, Player, TournamentSetup, play_tournament
-from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.live_page import LiveLeaderboard
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code

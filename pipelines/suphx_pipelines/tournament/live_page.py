@@ -17,9 +17,9 @@ from typing import Any, Generic, Protocol, TypeVar
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.tournament import PlayedWall
 from suphx.evaluation.sequential.sequential_test import Decision
-from suphx_pipelines.engine.stage import TRACKED_FOLDER, StageContext
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, number
+from suphx_pipelines.runs.stage import TRACKED_FOLDER, StageContext
 from suphx_pipelines.tournament import leaderboard_page
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.pool.tournament_pool import Context

@@ -14,11 +14,11 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_game
 from suphx.games.riichi import viewer_game
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games
 from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
-from suphx_pipelines.viewer.riichi_opinions import shown_opinions
+from suphx_pipelines.viewer.riichi_games import shown_opinions
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 from suphx_platform.agents.agent_forms import is_program
 from suphx_platform.agents.agent_loading import load_any_agent

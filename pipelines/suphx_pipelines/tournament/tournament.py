@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import Stage
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.stage import Stage
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_pipelines.tournament import (
     candidate_promotion,
     leaderboard,
@@ -29,7 +29,7 @@ from suphx_pipelines.tournament import (
 from suphx_pipelines.tournament.pool import tournament_pool
 from suphx_pipelines.tournament.pool.tournament_games import say_if_repeated
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
-from suphx_pipelines.viewer.riichi_match_games import PAGES
+from suphx_pipelines.viewer.riichi_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage

@@ -13,7 +13,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_match import FRESH_FOLDER, SequentialReport, play_sequential_match
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records, remove_after
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.live_decision import LiveDecision
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code

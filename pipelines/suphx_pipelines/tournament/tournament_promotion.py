@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.summary.verdict import Outcome
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.runs.verdict import Outcome
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code

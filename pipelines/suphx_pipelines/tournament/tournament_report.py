@@ -15,14 +15,14 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import chosen_seatings, widened_note
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import environment
-from suphx_pipelines.engine.stage import TRACKED_FOLDER, StageContext
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_riichi_game, report_summary
 from suphx_pipelines.report.report_page import decimal, difference, found_interval, interval, number, widened_about
-from suphx_pipelines.summary.verdict import Outcome, Verdict
+from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.runs.stage import TRACKED_FOLDER, StageContext
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, riichi_night_game
 from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME, outcome_of, promotion_reason
 from suphx_pipelines.tournament.decision_games import write_decision_games

@@ -12,11 +12,11 @@ import pytest
 from suphx_cli import cli
 from suphx_cli.commands.run import next_commands, show
 from suphx_pipelines import pipeline
-from suphx_pipelines.engine.stage import Interrupted
 from suphx_pipelines.pipeline import PipelineResult
+from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import RunResult
-from suphx_pipelines.summary.run_summary import RunSummary
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.stage import Interrupted
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 

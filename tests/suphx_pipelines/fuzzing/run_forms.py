@@ -12,10 +12,10 @@ from random import Random
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.workers.match_records import KeptResults
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.run_list import find_run, list_runs
-from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, StageSummary
+from suphx_pipelines.runs.run_origin import RECIPE_FILE
+from suphx_pipelines.runs.run_summary import RUN_FILE, RunSummary, StageSummary
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import (
     GAMES_NAME,

@@ -14,13 +14,13 @@ import torch
 
 from suphx.games.candidate_game import candidate_game
 from suphx_cli import cli
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import StageWatch
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.monte_carlo import report_stage
 from suphx_pipelines.monte_carlo.match_stage import first_deal
 from suphx_pipelines.monte_carlo.report_stage import verdict
 from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
 from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
+from suphx_pipelines.runs.stage import StageWatch
 from suphx_pipelines.viewer.viewer_page import page_json
 from suphx_platform.tracking.tracking import TrackingStore
 

@@ -15,8 +15,8 @@ from suphx_pipelines.report.report_page import (
     percent,
     short_names,
 )
-from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
-from suphx_pipelines.summary.verdict import bounds_text, digits_that_tell
+from suphx_pipelines.runs.run_summary import RunSummary, StageSummary
+from suphx_pipelines.runs.verdict import bounds_text, digits_that_tell
 
 LONG = f"mjai:/{'a very long folder/' * 30}bin/python3.11 -S /{'another long folder/' * 30}bot.py"
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

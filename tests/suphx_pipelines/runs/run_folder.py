@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from suphx_pipelines.summary.run_summary import RunState, RunSummary, StageSummary
+from suphx_pipelines.runs.run_summary import RunState, RunSummary, StageSummary
 
 
 def write_run(

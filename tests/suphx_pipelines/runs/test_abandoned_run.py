@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.runs.abandoned_run import end_abandoned
-from suphx_pipelines.summary.run_summary import RunState, RunSummary
+from suphx_pipelines.runs.run_page import end_abandoned
+from suphx_pipelines.runs.run_summary import RunState, RunSummary
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs import small_run
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.engine.stage import Interrupted, Stage
 from suphx_pipelines.runs.attempt_writer import end_killed, keep_early
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.stage import Interrupted, Stage
 from suphx_platform.cluster.runs.run_attempts import ATTEMPTS, Attempt, places, read_attempts
 from suphx_platform.cluster.runs.run_results import has_failed
 from suphx_platform.cluster.runs.run_status import STOP_NOTE

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,17 @@ import pytest
 
 from suphx.kernel.source_closure import forget
 from suphx_cli.cli import build_parser
-from suphx_pipelines.engine import stage_code as stage_code_module
-from suphx_pipelines.engine.stage import Stage
-from suphx_pipelines.engine.stage_code import stage_code
-from suphx_pipelines.engine.stage_plan import CodeChange
-from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import find_recipe
+from suphx_pipelines.runs import provenance
+from suphx_pipelines.runs.provenance import stage_code
+from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import Runner, RunResult
-from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.runs.stage import Stage
+from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
@@ -262,7 +263,7 @@ def test_other_versions_of_libraries_count_but_not_their_builds(
 ) -> None:
     project.run()
     versions = {"numpy": "1.99.1+cpu", "torch": "9.9"}
-    monkeypatch.setattr(stage_code_module, "version", versions.__getitem__)
+    monkeypatch.setattr(provenance, "version", lambda name: versions.get(name) or version(name))
     with pytest.raises(ValueError, match="these stages were run: training"):
         project.run()
     assert " -> 1.99.1)" in capsys.readouterr().err

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import digest_file
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.runs.provenance import digest_file
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore

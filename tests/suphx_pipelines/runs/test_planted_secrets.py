@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.stage import Stage
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.stage_folder import DONE
-from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
+from suphx_pipelines.runs.run_list import delete_run, freed_bytes
+from suphx_pipelines.runs.stage_folder import DONE
 from tests.disk_faults import Call, trace_disk
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.stage_folder import Done, read_done
 from suphx_pipelines.runs import run_list
 from suphx_pipelines.runs.run_list import find_run, headlines, list_runs, read_run
 from suphx_pipelines.runs.run_lock import is_locked
-from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.runs.run_summary import RunSummary
+from suphx_pipelines.runs.stage_folder import Done, read_done
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 

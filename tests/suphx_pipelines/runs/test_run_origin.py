@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.runs import run_origin
 from suphx_pipelines.runs.run_origin import installed_packages, provenance
 from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.stage import Stage
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

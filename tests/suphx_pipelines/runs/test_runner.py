@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
-from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.run_list import list_runs
+from suphx_pipelines.runs.run_summary import LOG_FILE, RunSummary
 from suphx_pipelines.runs.runner import Runner
-from suphx_pipelines.summary.run_journal import LOG_FILE
-from suphx_pipelines.summary.run_summary import RunSummary
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.stage import Interrupted, Stage, stage_seed
+from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import Storage

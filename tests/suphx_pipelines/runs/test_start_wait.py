@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from suphx_pipelines.runs import start_wait
-from suphx_pipelines.runs.start_wait import wait_for_services
+from suphx_pipelines.runs import runner
+from suphx_pipelines.runs.runner import wait_for_services
 from suphx_platform.console.console import Console
 from suphx_platform.storage.objects.object_store import ExpiredKeysError
 
@@ -28,7 +28,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(start_wait, "time", clock)
+    monkeypatch.setattr(runner, "time", clock)
     return clock
 
 

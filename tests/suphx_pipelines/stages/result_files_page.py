@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines import pipeline
-from suphx_pipelines.engine.stage import WARNINGS_FILE, Stage
 from suphx_pipelines.monte_carlo import game_stage, learning_stage, match_stage, report_stage
+from suphx_pipelines.runs.stage import WARNINGS_FILE, Stage
 from suphx_pipelines.stages import (
     ablation,
     agent_comparison,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suphx import play_match
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig, load_recipe, relation
 from suphx_pipelines.report import report_agent_comparison

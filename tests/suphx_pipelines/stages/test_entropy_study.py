@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.training.reinforcement.learner_config import EntropyConfig, EntropyControl
-from suphx_pipelines.engine.json_file import read_json
+from suphx.training.learner_config import EntropyConfig, EntropyControl
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.stages.entropy_study import fixed_alpha

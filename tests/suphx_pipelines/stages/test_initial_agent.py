@@ -10,14 +10,14 @@ import pytest
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import digest_file
+from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import PipelineResult, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import games_of_run
+from suphx_pipelines.runs.provenance import digest_file
 from suphx_platform.console.console import Console
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.runs.runner import Runner
 from suphx_pipelines.stages.curve_file import MAX_POINTS, CurveFile, read_curve

@@ -6,7 +6,7 @@ import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, tensors_digest
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.console.console import Console

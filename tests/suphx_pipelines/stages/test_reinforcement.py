@@ -18,7 +18,7 @@ import torch
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from suphx_pipelines.stages.reinforcement import FILES, first_policy_sets, progress_note

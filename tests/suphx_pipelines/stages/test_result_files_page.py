@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_pipelines.tournament.tournament import tournament_stages
 from tests.repository import RECIPES

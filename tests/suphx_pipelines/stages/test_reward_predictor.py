@@ -9,10 +9,10 @@ import pytest
 from suphx.models.checkpoints.checkpoint import RewardHeader, load_reward_predictor, save_reward_predictor
 from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import Interrupted, StageWatch
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.runs.stage import Interrupted, StageWatch
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import small_recipe

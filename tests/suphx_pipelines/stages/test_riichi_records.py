@@ -12,8 +12,8 @@ import pytest
 from suphx.api.game_list import simulate
 from suphx.games.riichi import Quarantine, Replayer, parse_all
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages import riichi_sample_game
 from suphx_pipelines.stages.riichi_records import sound_games
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suphx import play_match
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.report.report_self_play import largest_distance

@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from suphx.training.loop.training_watch import METRICS_FILE
-from suphx.training.supervised.supervised import HeadProgress
-from suphx_pipelines.engine.stage import StageContext, StageWatch
-from suphx_pipelines.engine.stage_folder import read_started
-from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx.training.supervised import HeadProgress
+from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.runs.stage import StageContext, StageWatch
+from suphx_pipelines.runs.stage_folder import read_started
+from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import TRAINING_ORDER, train
 from suphx_platform.console.console import Console
+from suphx_platform.on_ray.data_parallel import checkpoint_location
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.stored_versions import UNDER_WAY
-from suphx_platform.supervised.data_parallel import checkpoint_location
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.training.played_games import played_store

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
 from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament import live_page
 from suphx_pipelines.tournament.live_page import LivePage, Sections
 from suphx_pipelines.tournament.pool.tournament_pool import Context

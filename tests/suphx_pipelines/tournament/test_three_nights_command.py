@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_platform.tracking.model_registry import CLAIM_TAG, ModelRegistry, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.tournament_recipe import (
     PoolConfig,

@@ -8,14 +8,9 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.workers.match_records import GAMES_FOLDER
-from suphx_pipelines.engine.json_file import read_json
-from suphx_platform.backend.self_play_match import (
-    MatchOrder,
-    MatchOutcome,
-    SelfPlayMatches,
-    match_figures,
-)
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx_pipelines.json_file import read_json
+from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome, SelfPlayMatches, match_figures
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_platform.parts.small_policy_set import save_random
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import Runner, RunResult
-from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.runs.stage import Stage
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model

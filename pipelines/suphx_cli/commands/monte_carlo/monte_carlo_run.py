@@ -34,7 +34,7 @@ def check_records(records: Path | None, recipe: MonteCarloRecipe) -> None:
 
 def _saved(error: KeyboardInterrupt) -> str:
     """Return what is saved of a run that was stopped."""
-    from suphx_pipelines.engine.stage import Interrupted
+    from suphx_pipelines.runs.stage import Interrupted
 
     return f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages are saved."
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import suphx_platform
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
-from suphx_pipelines.engine.provenance import digest_json
-from suphx_pipelines.engine.stage_code import library_version
+from suphx_pipelines.runs.provenance import digest_json, library_version
 
 _GAME_LIBRARIES = ("numba", "numpy", "torch")
 """Those whose versions may change an answer of a net."""

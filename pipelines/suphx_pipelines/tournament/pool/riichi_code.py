@@ -7,7 +7,7 @@ from functools import cache
 
 from suphx.evaluation.match_config import SEATS
 from suphx.games.riichi import tenhou
-from suphx_pipelines.engine.provenance import digest_json
+from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.tournament.pool.game_code import GameCode
 
 MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")

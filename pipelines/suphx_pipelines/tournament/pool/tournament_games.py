@@ -11,8 +11,8 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, WALLS_PER_SEED, Workers, wall_seeds
-from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.runs.runner import RunResult
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

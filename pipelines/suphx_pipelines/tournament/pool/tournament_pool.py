@@ -18,10 +18,10 @@ from suphx.evaluation.rating.tournament import SEATS
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import StageContext, write_note
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.runs.stage import StageContext, write_note
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions, mark_named
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code

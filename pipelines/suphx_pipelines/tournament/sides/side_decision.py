@@ -17,7 +17,7 @@ from suphx.evaluation.sequential.side_sequential_match import (
     play_sequential_side_match,
 )
 from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.tournament.live_page import LiveMatch, Sections
 from suphx_pipelines.tournament.pool.tournament_games import wall_seed
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME

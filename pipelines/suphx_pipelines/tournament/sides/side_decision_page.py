@@ -21,7 +21,7 @@ from suphx_pipelines.report.report_page import (
     widened_about,
     widened_mark,
 )
-from suphx_pipelines.summary.verdict import Outcome, Verdict
+from suphx_pipelines.runs.verdict import Outcome, Verdict
 from suphx_pipelines.tournament.candidate_promotion import outcome_of, promotion_reason
 from suphx_pipelines.tournament.live_page import Look, words_of_test
 

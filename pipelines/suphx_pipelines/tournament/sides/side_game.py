@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 from suphx.atomic_file import write_atomically
 from suphx.games.candidate_game import candidate_game
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.monte_carlo.game_stage import deck_page
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_pipelines.tournament.sides.side_pool import SideContext
-from suphx_pipelines.viewer.side_games import deck_page
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.agents.side_agent import load_side_player
 

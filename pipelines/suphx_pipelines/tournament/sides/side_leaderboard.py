@@ -23,7 +23,7 @@ from suphx.evaluation.rating.side_tournament import (
 from suphx.evaluation.rating.tournament import Player
 from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx.games.candidate_game import candidate_game
-from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import number
 from suphx_pipelines.tournament.leaderboard import metric_names

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.registry import game_modules
-from suphx.training.monte_carlo.value_nets import load_value_nets
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.provenance import digest_json
-from suphx_pipelines.engine.stage import StageContext
+from suphx.training.value_nets import load_value_nets
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
+from suphx_pipelines.runs.provenance import digest_json
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions, mark_named
 from suphx_pipelines.tournament.pool.game_code import GameCode
 from suphx_pipelines.tournament.pool.tournament_pool import (
@@ -46,7 +46,7 @@ FILES: Mapping[str, str] = {
 }
 """What the stage writes into its folder (docs/result_files.md)."""
 SideContext: TypeAlias = StageContext[SideTournamentRecipe]
-_NETS_MODULE = "suphx/training/monte_carlo/value_nets.py"
+_NETS_MODULE = "suphx/training/value_nets.py"
 """Makes the moves of nets, with what it imports."""
 
 

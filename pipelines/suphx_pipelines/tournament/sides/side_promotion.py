@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from suphx.games.candidate_game import candidate_game, net_file_names
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_pipelines.tournament.sides.side_decision_page import fresh_text, outcome, reason, share_interval

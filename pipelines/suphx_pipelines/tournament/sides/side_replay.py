@@ -14,7 +14,7 @@ from suphx.evaluation.workers.game_runner import one_thread
 from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx.games.candidate_game import KeptGames, SideResults, candidate_game
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
-from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.tournament.game_replay import (
     ReplayedGame,
     check_finished,

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.provenance import environment
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.report import report_summary
 from suphx_pipelines.report.report_page import interval, number
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.provenance import environment
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_pipelines.tournament.candidate_promotion import PROMOTION_NAME
 from suphx_pipelines.tournament.live_page import Sections
 from suphx_pipelines.tournament.pool.tournament_history import LEADERBOARD, TABLE_NAME

@@ -10,13 +10,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from suphx.games.registry import game_modules
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage import Stage
-from suphx_pipelines.engine.stage_folder import REPORT_NAME
-from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.stage import Stage
+from suphx_pipelines.runs.stage_folder import REPORT_NAME
+from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_pipelines.tournament.candidate_promotion import FILES, PROMOTION_NAME
 from suphx_pipelines.tournament.pool.tournament_games import say_if_repeated
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME

@@ -19,8 +19,8 @@ from suphx.games.riichi.records.archive.store import GAME, KYOKU, KyokuStore, St
 from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, save_checkpoint
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
-from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
+from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx_pipelines.runs.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
 from tests.games.riichi.fuzzing.file_damage import Files, damage_bytes, damaged_json
 from tests.games.riichi.fuzzing.fuzz_seed import Seed
 

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from suphx_pipelines.engine.stage import Interrupted, Stage
 from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.stage import Interrupted, Stage
 from suphx_platform.console.console import Console
 from suphx_platform.console.stop_request import StopRequest, TwoStepStop, take_interrupts
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe

@@ -16,8 +16,8 @@ import pytest
 
 from suphx_cli import cli
 from suphx_pipelines.runs.pre_stop import stop_held_runs
-from suphx_pipelines.runs.run_stop import held_runs, stop_run
-from suphx_pipelines.summary.run_summary import RunState
+from suphx_pipelines.runs.run_list import held_runs, stop_run
+from suphx_pipelines.runs.run_summary import RunState
 from suphx_platform.cluster.stop_report import read_report
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 from tests.suphx_pipelines.runs.stopping import stopped_run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.tournament_recipe import PoolConfig
 from suphx_pipelines.tournament.pool.candidate_versions import mark_named, named_versions
 from suphx_pipelines.tournament.pool.needed_versions import NightVersions

@@ -8,8 +8,8 @@ import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, wall_seeds
-from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.pool.tournament_games import wall_seed
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore

@@ -9,7 +9,7 @@ import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.kernel import source_closure
-from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.tournament.pool.game_code import game_sources
 from suphx_pipelines.tournament.pool.riichi_code import MODULES, riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import earlier_nights, games_json
@@ -22,10 +22,10 @@ DECIDING = (
     "suphx/games/riichi/engine/legal.py",
     "suphx/models/inference.py",
     "suphx/selfplay/agents/choice.py",
-    "suphx/training/adaptation/adapter.py",
+    "suphx/training/adapter.py",
     "suphx_platform/agents/mjai/mjai_agent.py",
 )
-OTHERS = ("suphx/evaluation/rating/rating.py", "suphx/training/supervised/supervised.py")
+OTHERS = ("suphx/evaluation/rating/rating.py", "suphx/training/supervised.py")
 
 
 def test_changed_code_is_another_engine_only_if_it_decides_games(tmp_path: Path) -> None:

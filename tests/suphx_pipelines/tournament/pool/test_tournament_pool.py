@@ -12,9 +12,9 @@ import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
+from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.pool import tournament_pool
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import (

@@ -14,9 +14,9 @@ import pytest
 from suphx.games.candidate_game import CandidateOpinion, candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.selfplay.agents.side_opinion import player_opinions
-from suphx.training.monte_carlo.value_nets import load_value_nets
+from suphx.training.value_nets import load_value_nets
 from suphx_cli import cli
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.tournament.sides.side_decision_page import reason
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.pyfunc_side_agent import PyfuncSideAgent

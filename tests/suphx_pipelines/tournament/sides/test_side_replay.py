@@ -10,7 +10,7 @@ import pytest
 
 from suphx.games.candidate_game import candidate_game
 from suphx_cli import cli
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.viewer.viewer_page import page_json
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets, save_strong_nets
 

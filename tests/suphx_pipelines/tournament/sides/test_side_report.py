@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report.report_page import number
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, games_json, read_history

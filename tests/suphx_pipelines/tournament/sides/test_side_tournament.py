@@ -12,7 +12,7 @@ import pytest
 
 from suphx.games.doudizhu import Rules
 from suphx_cli import cli
-from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
 from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code

@@ -17,7 +17,7 @@ from helm_python import Chart
 from suphx_cli import cli
 from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
-from suphx_pipelines.runs.run_id import derived_run_id
+from suphx_pipelines.runs.run_origin import derived_run_id
 from suphx_pipelines.tournament.pool.tournament_history import is_night_of
 from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME
 from suphx_platform.cluster.runs.run_manifest import results_id

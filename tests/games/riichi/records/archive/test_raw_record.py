@@ -19,7 +19,7 @@ from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.records.archive.record_stream import MAX_RECORD_BYTES
 from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
 from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT
-from suphx_pipelines.engine.provenance import digest_files
+from suphx_pipelines.runs.provenance import digest_files
 
 START = '{"type":"start_game"}'
 SQLITE = b"SQLite format 3\0" + bytes(84)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from suphx.training.supervised.supervised_config import SupervisedConfig
-from suphx_pipelines.summary.learning_check import training_end, training_warnings
+from suphx.training.config import SupervisedConfig
+from suphx_pipelines.stages.learning_check import training_end, training_warnings
 
 
 def metrics(**changes: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage import (
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.runs.stage import (
     NOTE_FILE,
     WARNINGS_FILE,
     add_warning,

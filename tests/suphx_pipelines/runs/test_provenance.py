@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine import provenance as engine_provenance
-from suphx_pipelines.engine.provenance import digest_files, digest_json, environment, git_commit
+from suphx_pipelines.runs import provenance as engine_provenance
+from suphx_pipelines.runs.provenance import digest_files, digest_json, environment, git_commit
 
 
 def test_a_digest_depends_on_content_not_on_the_order_of_keys() -> None:

@@ -9,10 +9,9 @@ import pytest
 from suphx_cli.arguments.parsing import resumable
 from suphx_cli.commands.run import next_commands, report_lines
 from suphx_pipelines.pipeline import PipelineResult
+from suphx_pipelines.runs.run_page import description
+from suphx_pipelines.runs.run_summary import RunSummary, rayjob, with_places
 from suphx_pipelines.runs.runner import RunResult
-from suphx_pipelines.summary.run_page import description
-from suphx_pipelines.summary.run_places import rayjob, with_places
-from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.console.console import Console
 
 PAGE = "http://suphx-mlflow:5000/#/experiments/1/runs/abc"

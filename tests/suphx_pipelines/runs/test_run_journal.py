@@ -11,8 +11,7 @@ import pytest
 from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import load_recipe
-from suphx_pipelines.summary.run_journal import RunJournal, stage_note
-from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.runs.run_summary import RunJournal, RunSummary, stage_note
 from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.console.console import Console

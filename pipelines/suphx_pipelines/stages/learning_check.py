@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx.training.config import SupervisedConfig
 from suphx_platform.console.table_text import count_text, duration_text
 
 FEW_SAMPLES = 500

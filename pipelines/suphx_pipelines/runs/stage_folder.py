@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_platform.storage.linked_copy import copy_linked
 
 DONE = "done.json"

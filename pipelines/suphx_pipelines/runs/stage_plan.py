@@ -12,12 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from suphx_pipelines.engine.provenance import digest_json
-from suphx_pipelines.engine.stage import Stage
-from suphx_pipelines.engine.stage_code import StageCode, changes, stage_code
-from suphx_pipelines.engine.stage_folder import Done, all_finished
-from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.engine.stage_work import CONTINUED, FILES, NEWEST, StageWork, local_work
+from suphx_pipelines.runs.provenance import StageCode, changes, digest_json, stage_code
+from suphx_pipelines.runs.stage import Stage
+from suphx_pipelines.runs.stage_folder import Done, all_finished
+from suphx_pipelines.runs.stage_storage import CONTINUED, FILES, NEWEST, StageStorage, StageWork, local_work
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import duration_text
 from suphx_platform.storage.manifest import CheckpointVersion

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from suphx.atomic_file import write_atomically
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage import StageContext
-from suphx_pipelines.engine.stage_folder import STARTED
-from suphx_pipelines.engine.stage_plan import CodeChange
-from suphx_pipelines.engine.stage_storage import StageStorage
-from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.runs.run_summary import RunSummary
+from suphx_pipelines.runs.stage import StageContext
+from suphx_pipelines.runs.stage_folder import STARTED
+from suphx_pipelines.runs.stage_plan import CodeChange
+from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_platform.console.console import Console
 from suphx_platform.storage.objects.folder_store import FolderStore
 from suphx_platform.storage.storage import Storage

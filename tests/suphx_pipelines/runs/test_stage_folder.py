@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.engine.stage_folder import (
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.runs.run_list import delete_run
+from suphx_pipelines.runs.stage_folder import (
     DONE,
     STARTED,
     Done,
@@ -21,7 +22,6 @@ from suphx_pipelines.engine.stage_folder import (
     read_done,
     write_done,
 )
-from suphx_pipelines.runs.run_deletion import delete_run
 from tests.disk_faults import trace_disk
 
 

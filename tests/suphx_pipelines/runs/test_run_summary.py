@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.engine.json_file import read_json, write_json
-from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, StageSummary, command_line, machine_text
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.runs.run_summary import RUN_FILE, RunSummary, StageSummary, command_line, machine_text
 
 
 def summary() -> RunSummary:

@@ -14,10 +14,10 @@ from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.engine.stage_folder import DONE
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_name
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe, relation
+from suphx_pipelines.runs.stage_folder import DONE
 from suphx_platform.console.table_text import count_text
 
 _MOST_DIGITS = 6

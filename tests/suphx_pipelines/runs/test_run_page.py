@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from suphx_pipelines.engine.stage import TRACKED_FOLDER, Stage, write_note
-from suphx_pipelines.engine.stage_folder import Done
+from suphx_pipelines.runs.run_page import RunPage, description, headline, verdict_figures
+from suphx_pipelines.runs.run_summary import RunSummary, StageSummary
 from suphx_pipelines.runs.runner import Runner
-from suphx_pipelines.summary.run_page import RunPage, description, headline, verdict_figures
-from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
-from suphx_pipelines.summary.verdict import Verdict
+from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, write_note
+from suphx_pipelines.runs.stage_folder import Done
+from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.client.tracking_experiment import PRIMARY_METRIC
 from suphx_platform.tracking.tracking import TrackingStore

@@ -10,8 +10,8 @@ from typing import Generic, Protocol, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.credentials import without_credentials
-from suphx.training.loop.training_watch import TrainingWatch
-from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx.training.trainer import TrainingWatch
+from suphx_pipelines.json_file import read_json, write_json
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.storage.upload_queue import Save

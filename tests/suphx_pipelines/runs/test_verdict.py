@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.match_config import MatchConfig
-from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.engine.stage_folder import DONE
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import AgentComparisonConfig, Recipe
+from suphx_pipelines.runs.stage_folder import DONE
+from suphx_pipelines.runs.verdict import AGENT_COMPARISON_STAGE, Metrics, find_verdict, stage_metrics
 from suphx_pipelines.stages.agent_comparison import MATCH_STAGE
-from suphx_pipelines.summary.verdict import AGENT_COMPARISON_STAGE, Metrics, find_verdict, stage_metrics
 
 RECIPE = Recipe(name="laptop", evaluation=MatchConfig(hanchans=1000))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,17 +11,56 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 
+from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import game_of_files
 from suphx.printable_text import encodable
+from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx.training.data.head_data import open_store
-from suphx_pipelines.engine.stage import TRACKED_FOLDER, read_note
-from suphx_pipelines.engine.stage_folder import REPORT_NAME, Done
-from suphx_pipelines.summary.agent_commands import agent_commands
-from suphx_pipelines.summary.run_journal import LOG_FILE
-from suphx_pipelines.summary.run_places import continue_command
-from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command
-from suphx_pipelines.summary.verdict import Verdict
-from suphx_platform.tracking.tracking import Tracker
+from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, MONTE_CARLO_STAGE, SUPERVISED_FOLDER
+from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
+from suphx_pipelines.runs.run_summary import (
+    LOG_FILE,
+    RUN_FILE,
+    RunSummary,
+    continue_command,
+    nets_address,
+    page_command,
+    program_name,
+)
+from suphx_pipelines.runs.stage import TRACKED_FOLDER, read_note
+from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done
+from suphx_pipelines.runs.verdict import Verdict
+from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.tracking import Tracker, TrackingStore
+
+_DEFAULT_OPPONENT = "ukeire"
+
+
+def agent_commands(folder: Path, storage: str = "") -> dict[str, list[str]]:
+    """Return what it does -> the command, for the nets in a run's folder; empty if it has none that can play."""
+    found = _last_nets(folder)
+    if found is None:
+        return {}
+    nets, opponent = found
+    program, agent = program_name(), nets_address(nets, folder, storage)
+    if not agent:
+        return {}
+    return {
+        "Play against its agent": [program, "play", "--agent", agent],
+        "Play another match": [program, "evaluate", "--candidate", agent, "--opponent", opponent],
+    }
+
+
+def _last_nets(folder: Path) -> tuple[Path, str] | None:
+    """Return the folder of the nets that the run made last, and a scripted agent to compare them with."""
+    learned = folder / MONTE_CARLO_STAGE
+    game = game_of_files(path.name for path in learned.iterdir()) if learned.is_dir() else None
+    if game is not None:
+        return learned, candidate_game(game).agents[-1]
+    folders = (folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
+    nets = next((each for each in folders if has_nets(each)), None)
+    return None if nets is None else (nets, _DEFAULT_OPPONENT)
+
 
 _SHOWN_FIGURES = (
     "records/games",
@@ -155,6 +195,8 @@ class RunPage:
 
     def _store_digest(self) -> str | None:
         """Return the digest of the games that the run learns from; None if the stage has left no store."""
+        from suphx.training.head_data import open_store  # loads torch
+
         store = self._folder / _RECORDS / _STORE_FOLDER
         return open_store(store).digest if store.is_dir() else None
 
@@ -215,3 +257,37 @@ def _source_tags(summary: RunSummary) -> dict[str, str]:
         "suphx.recipe": summary.recipe,
         "suphx.machine": summary.machine,
     }
+
+
+_KILLED = "KILLED"
+_STATUSES = {"finished": "FINISHED", "failed": "FAILED"}
+"""State of a run that had ended, but could not say so any more -> its status in MLflow."""
+
+_logger = logging.getLogger(__name__)
+
+
+def end_abandoned(runs: Path, store: TrackingStore) -> list[str]:
+    """Mark runs that MLflow shows as running, but that have no process, as killed; return their names.
+
+    Those that had ended when they were killed get the status of their end. Only runs of this folder are changed.
+    TrackingError if MLflow does not answer.
+    """
+    abandoned = []
+    for name in store.running():
+        folder = runs / name
+        if not (folder / LOCK_FILE).is_file() or is_locked(folder):
+            continue
+        try:
+            store.send_left(name)
+            summary = RunSummary.read(folder)
+        except TrackingError:
+            raise
+        except (ValueError, OSError) as error:  # a damaged run: the others are shown all the same
+            _logger.warning("%s: %s", name, error)
+            summary = None
+        if summary is not None and summary.state == "running":
+            summary.state = "interrupted"
+        status = _STATUSES.get(summary.state, _KILLED) if summary else _KILLED
+        store.kill(name, description(summary, folder) if summary else None, status=status)
+        abandoned.append(name)
+    return abandoned

@@ -1,15 +1,18 @@
-"""The code that a stage depends on: the sources that its module imports, and the versions of the libraries.
+"""Where a result comes from: digests of its inputs and its code, the commit, the machine.
 
-The sources are found as those of a kernel are (source_closure.py): the file of the stage's function, those of the
-modules that the stage names, and, recursively, every module of this project that they import. So a change of the report
-does not concern the training of a net.
+The code of a stage is the file of its function, the modules that the stage names, and, recursively, every module of
+this project that they import (source_closure.py). So a change of the report does not concern the training of a net.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import inspect
+import json
+import os
 import platform
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +23,62 @@ from typing import Any
 import suphx
 import suphx_pipelines
 import suphx_platform
+from suphx.file_tree import files_below
 from suphx.kernel.source_closure import closure_digests, imported_packages
-from suphx_pipelines.engine.provenance import digest_json
+
+PACKAGES = ("suphx", "numpy", "numba", "torch", "mlflow")
+
+
+def digest_json(value: object) -> str:
+    """Return 64 hex digits of a plain value: the same for the same content, whatever the order of keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def digest_files(path: Path) -> dict[str, str]:
+    """Return name -> SHA-256 of a file, or of all files in a folder; names are relative to it.
+
+    Names that begin with a dot do not count (file_tree.py). Raises ValueError if there is nothing.
+    """
+    if not path.exists():
+        raise ValueError(f"{path}: no such file or folder of records: check --records")
+    if path.is_file():
+        return {path.name: digest_file(path)}
+    digests = {file.relative_to(path).as_posix(): digest_file(file) for file in files_below(path)}
+    if not digests:
+        raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
+    return digests
+
+
+def git_commit() -> str:
+    """Return the commit of this source tree, with ``-dirty`` if files differ from it, or ``unknown`` outside git.
+
+    A repository that this package is only installed in does not count.
+    """
+    try:
+        if not _git("ls-files", Path(__file__).name):
+            return "unknown"
+        return _git("describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def environment() -> dict[str, str]:
+    """Return the versions and the machine that a result was made with."""
+    facts = {"commit": git_commit(), "python": platform.python_version(), "system": platform.platform()}
+    facts["processor"] = f"{platform.machine()}, {os.cpu_count()} cores"
+    return facts | {name: version(name) for name in PACKAGES}
+
+
+def digest_file(path: Path) -> str:
+    """Return the SHA-256 of a file as 64 hex digits; OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
 
 LIBRARIES = ("numba", "numpy", "ray", "torch")
 """Those whose versions may change a result."""
@@ -34,7 +91,7 @@ class StageCode:
     """What a stage's result was computed with."""
 
     sources: Mapping[str, str]
-    """Path of a source, such as ``suphx/training/supervised/supervised.py`` -> digest."""
+    """Path of a source, such as ``suphx/training/supervised.py`` -> digest."""
     libraries: Mapping[str, str]
     """``python`` and the libraries that the sources import -> version, without the part that names a device."""
 

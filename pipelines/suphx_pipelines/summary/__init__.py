@@ -1,1 +1,0 @@
-"""What a run has come to: its journal, verdict and page. Start in run_summary.py and verdict.py."""
