@@ -37,16 +37,17 @@ def command_modules() -> Sequence[Command]:
         play,
         recipes,
         reference,
+        review,
         riichi_records,
         run,
         runs,
         tournament,
         ui,
+        view,
         warmup,
     )
     from suphx_cli.commands.bench import bench
     from suphx_cli.commands.evaluation import evaluate
-    from suphx_cli.commands.viewing import riichi_review, view
 
     return (
         run,
@@ -57,7 +58,7 @@ def command_modules() -> Sequence[Command]:
         mjai,
         riichi_records,
         view,
-        riichi_review,
+        review,
         agents,
         evaluate,
         tournament,

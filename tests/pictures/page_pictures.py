@@ -22,14 +22,12 @@ from PIL import Image
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_page import PlayConfig
-from suphx_pipelines.riichi_play.play_table import PlayTables
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig
+from suphx_pipelines.play.riichi_server import PlayApp, PlayTables
 from tests.browser import Browser, Page
 from tests.pictures.screenshot import SCHEMES
 from tests.repository import REPOSITORY
-from tests.suphx_pipelines.riichi_play.clicking_player import READY, ClickingPlayer
+from tests.suphx_pipelines.play.clicking_player import READY, ClickingPlayer
 from tests.suphx_platform.local_web.running_server import running_server
 
 PICTURES = REPOSITORY / "docs" / "pictures"

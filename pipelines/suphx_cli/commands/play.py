@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from datetime import datetime
+from itertools import count
 from pathlib import Path
+from secrets import randbelow
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from suphx.games.registry import GAMES, find_side_game
+from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import DEFAULT_GAME, GAMES, find_game, find_side_game
 from suphx_cli.arguments.parsing import (
     UsageError,
     add_runs,
@@ -23,18 +26,18 @@ from suphx_cli.arguments.parsing import (
     open_page,
     seed,
 )
-from suphx_cli.commands.monte_carlo import side_play
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.riichi_play.play_page import PlayConfig
-    from suphx_pipelines.riichi_play.seated_agents import AgentLoader
     from suphx_platform.console.console import Console
 
 _AGENT = "ukeire"
 _RECORDS = Path("games")
-_RIICHI_OPTIONS = ("length", "new", "port", "no_browser", "language")
+_TABLE_OPTIONS = ("length", "new", "port", "no_browser", "language")
+"""Of games with a table of their own."""
+_MAX_SEED = 2**61
+"""Deals in the terminal have seeds below 2**62; those after the first one follow it."""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -61,7 +64,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_game(parser)
     _add_page(parser)
     add_runs(parser)
-    parser.set_defaults(execute=execute, riichi_options={name: parser.get_default(name) for name in _RIICHI_OPTIONS})
+    parser.set_defaults(execute=execute, table_options={name: parser.get_default(name) for name in _TABLE_OPTIONS})
 
 
 def _add_game(parser: argparse.ArgumentParser) -> None:
@@ -133,30 +136,35 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Play until the game is over (terminal) or until Ctrl-C.
+    """Play until the person leaves, until the game is over (at a table in the terminal) or until Ctrl-C.
 
     ValueError for an unknown agent, a port in use, or a folder of records that cannot be written; UsageError for
     options that are wrong or belong to another game.
     """
     if not args.name.isprintable() or not args.name.strip():
         raise UsageError(f"--name is {args.name!r}: use a name without control characters")
-    side_game = find_side_game(args.game, [] if args.agent is None else [args.agent])
-    if args.out is None:
-        args.out = _RECORDS if side_game is None else _RECORDS / side_game
-    if side_game is not None:
-        return side_play.execute(args, console, side_game)
+    game = find_side_game(args.game, [] if args.agent is None else [args.agent]) or DEFAULT_GAME
+    from suphx_pipelines.viewer.viewer_page import VIEWS
+
+    view = VIEWS.get(game)
+    if view is None or view.table is None:
+        return _play_by_text(args, console, game)
+    return _play_at_table(args, console, game, view.table)
+
+
+def _play_at_table(args: argparse.Namespace, console: Console, game: str, table: str) -> dict[str, object] | None:
+    """Play at the game's own table, of the module ``table``."""
     if args.bidding:
-        raise UsageError("--bidding has no meaning for riichi: leave it out, or use --game doudizhu")
+        raise UsageError(f"--bidding has no meaning for {game}: leave it out, or use --game doudizhu")
     args.agent = _AGENT if args.agent is None else args.agent
+    args.out = _RECORDS if args.out is None else args.out
     check_agent(args.agent)
     check_source_of_runs(args.runs)
     check_output_folder(args.out)
     check_port(args.port)
     with console.activity("importing"):
-        from suphx_pipelines.riichi_play.play_page import PlayConfig
-        from suphx_platform.kernels.kernel_warmup import compile_kernels
-
-    config = PlayConfig(
+        module = importlib.import_module(table)
+    config = module.PlayConfig(
         agent=args.agent,
         name=args.name,
         seed=args.seed,
@@ -165,48 +173,68 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         out=args.out,
         continues=not args.new,
     )
-    with _agents(args, console) as loader:
-        compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
-        if args.terminal:
-            from suphx_pipelines.riichi_play.terminal_game import play_in_terminal
 
-            return play_in_terminal(config, loader, args.language or "en")
-        _serve(args, config, loader, console)
-    return None
-
-
-@contextmanager
-def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]:
-    """Yield what gives each table its agents; nets that are elsewhere are copied here first."""
-    from suphx_pipelines.riichi_play.seated_agents import AgentLoader
-    from suphx_platform.agents.agent_loading import load_any_agent
-    from suphx_platform.agents.agent_source import AgentSource
-    from suphx_platform.tracking.mlflow_store import MlflowStore
-
-    with TemporaryDirectory(prefix="suphx-agent-") as space:
-        with console.activity("loading the agent"):
-            address = AgentSource(MlflowStore(args.runs)).fetch(args.agent, Path(space) / "agent")
-            loader = AgentLoader(args.agent, lambda _: load_any_agent(address))
-        yield loader
-
-
-def _serve(args: argparse.Namespace, config: PlayConfig, loader: AgentLoader, console: Console) -> None:
-    """Serve the page until Ctrl-C."""
-    from suphx_pipelines.riichi_play.play_app import PlayApp
-    from suphx_pipelines.riichi_play.play_table import PlayTables
-    from suphx_platform.local_web import LocalServer
-
-    app = PlayApp(PlayTables(config, loader), args.language).asgi()
-    with LocalServer(app, port=args.port) as server:
-        console.result({"url": server.link()})
-        console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")
+    def show(link: str) -> None:
+        """Open the page in a thread: some browsers run until they are closed, and the page needs the server before."""
         if not args.no_browser and not console.is_json and sys.stderr.isatty():
-            # in a thread: some browsers run until they are closed, and the page needs the server before
-            Thread(target=_open, args=(server.link(), console), daemon=True).start()
-        server.serve()
+            Thread(target=_open, args=(link, console), daemon=True).start()
+
+    result: dict[str, object] | None = module.play_at_table(
+        config, args.runs, console, port=args.port, language=args.language, in_terminal=args.terminal, show=show
+    )
+    return result
 
 
 def _open(link: str, console: Console) -> None:
     """Open the page in the browser of whoever has typed the command."""
     if not open_page(link):
         console.say("No browser with windows was found: open the link yourself.")
+
+
+def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
+    """Play deals in the terminal until the person leaves."""
+    title = find_game(game_name).title
+    for name, default in args.table_options.items():
+        if getattr(args, name) != default:
+            raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
+    if args.seed is not None and args.seed >= _MAX_SEED:
+        raise UsageError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
+    game = candidate_game(game_name)
+    if args.seat > len(game.seat_names):
+        raise UsageError(
+            f"--seat is {args.seat}: use 1 to {len(game.seat_names)} ({title} has {', '.join(game.seat_names)})"
+        )
+    folder = _RECORDS / game_name if args.out is None else args.out
+    check_output_folder(folder)
+    with console.activity("importing"):
+        from suphx_pipelines.play.text_play import TextPlay, TextPlaySetup
+        from suphx_platform.agents.agent_source import AgentSource
+        from suphx_platform.agents.side_agent import common_rules, load_side_agent
+        from suphx_platform.console.console import typed_line
+        from suphx_platform.tracking.mlflow_store import MlflowStore
+    with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
+        address = game.agents[-1] if args.agent is None else args.agent
+        agent = load_side_agent(address, game, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
+    folder.mkdir(parents=True, exist_ok=True)
+    setup = TextPlaySetup(
+        game=game,
+        rules=game.with_auctions(common_rules(game, agent), has_auctions=args.bidding),
+        player=agent.player,
+        agent=agent.address,
+        seat=args.seat - 1,
+        name=args.name,
+        records=_new_file(folder, game_name),
+    )
+    seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
+    result = TextPlay(setup, lambda line: print(line, file=sys.stderr), typed_line).play(seed)
+    records = str(setup.records) if result.deals else None
+    if records:
+        console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")
+    return {"game": game_name, "deals": result.deals, "won": result.won, "records": records}
+
+
+def _new_file(folder: Path, game_name: str) -> Path:
+    """Return a file that does not exist yet."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    names = (folder / f"play-{game_name}-{stamp}-{number}.jsonl" for number in count(1))
+    return next(path for path in names if not path.exists())

@@ -45,7 +45,7 @@ def section(game: Mapping[str, Any], page: str, match_games: Mapping[str, Any] |
 def match_links(shown: Mapping[str, Any], *, has_links: bool = True) -> str:
     """Return links to the pages of the best and the worst games of a match, all in the report's folder.
 
-    ``shown``: ``{"opponent", "hanchans", "games": what riichi_match_games.py returns}``; empty without games. Without
+    ``shown``: ``{"opponent", "hanchans", "games": what riichi_games.py returns}``; empty without games. Without
     links the files are named.
     """
     if not shown.get("games"):

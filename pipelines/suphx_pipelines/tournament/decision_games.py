@@ -9,7 +9,7 @@ from suphx.evaluation.sequential.sequential_match import FRESH_FOLDER
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.tournament.pool.tournament_pool import Context, read_pool
-from suphx_pipelines.viewer.riichi_match_games import choose_games, write_pages
+from suphx_pipelines.viewer.riichi_games import choose_games, write_pages
 
 
 def write_decision_games(context: Context, decision: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any
 
-from suphx.games.registry import DEFAULT_GAME, find_game
+from suphx.games.registry import DEFAULT_GAME
 from suphx.json_text import parse_json
+from suphx_pipelines.charts.drawings.card_drawing import card_symbols
+from suphx_pipelines.charts.drawings.drawing_style import drawing_style
+from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
 
 VIEWER = "suphx_pipelines.viewer"
 LANGUAGES = ("en", "de", "ja")
@@ -71,13 +73,13 @@ class GameView:
     """One game on the page."""
 
     name: str
-    """Key of the registry, and the folder in ``page/``."""
-    scripts: tuple[str, ...]
-    """Names of the game's scripts; each uses those before it."""
+    """Key of the registry, and the folder in ``page/`` with the game's words, style and scripts."""
     symbols: Callable[[], str]
     """Returns the SVG symbols of all pieces."""
-    drawing_style: Callable[[], str]
-    """Returns the CSS of the symbols."""
+    scripts: tuple[str, ...]
+    """Names of the game's scripts; each uses those before it."""
+    table: str | None = None
+    """Module with the game's own table for ``suphx play`` (``play_at_table``); None: it is played by its text."""
 
     def script(self, name: str) -> str:
         """Return one of the game's scripts."""
@@ -90,7 +92,7 @@ class GameView:
 
     def style(self) -> str:
         """Return the style of the page."""
-        return self.drawing_style() + page_file(VIEWER, "viewer.css") + page_file(VIEWER, f"{self.name}/style.css")
+        return drawing_style() + page_file(VIEWER, "viewer.css") + page_file(VIEWER, f"{self.name}/style.css")
 
     def words(self) -> dict[str, dict[str, Any]]:
         """Return the words by language: those of any game, and those of this one, which come first."""
@@ -98,10 +100,23 @@ class GameView:
         return {language: _joined(shared[language], own[language]) for language in LANGUAGES}
 
 
-def find_view(game: str) -> GameView:
-    """Return the view of a game by its name in the registry; ValueError for an unknown one."""
-    module = importlib.import_module(f"suphx_pipelines.viewer.{find_game(game).name}_view")
-    return cast("GameView", module.VIEW)
+VIEWS = {
+    view.name: view
+    for view in (
+        GameView(
+            name="riichi",
+            symbols=tile_symbols,
+            scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
+            table="suphx_pipelines.play.riichi_server",
+        ),
+        GameView(
+            name="doudizhu",
+            symbols=card_symbols,
+            scripts=("names", "cards", "table", "step_text", "result", "moves", "side"),
+        ),
+    )
+}
+"""The games that have a page of their own, by name."""
 
 
 def shared_script(name: str) -> str:
@@ -124,7 +139,7 @@ def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
     ``game``: what ``viewer_game`` of riichi, or of a ``CandidateGame``, returns; "game" in it names the game, but
     for riichi.
     """
-    view = find_view(game.get("game", DEFAULT_GAME))
+    view = VIEWS[game.get("game", DEFAULT_GAME)]
     script, style = joined_script(view.page_scripts()), view.style()
     parts = {
         "policy": content_policy(script, style),

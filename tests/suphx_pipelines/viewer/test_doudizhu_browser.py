@@ -14,8 +14,7 @@ import pytest
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of
 from suphx.selfplay.agents.side_opinion import player_opinions
-from suphx.training.monte_carlo.value_nets import ValueNets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page
 from tests.page_checks import unreadable_texts

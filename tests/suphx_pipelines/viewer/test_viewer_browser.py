@@ -24,8 +24,7 @@ from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
-from suphx_pipelines.viewer.riichi_view import VIEW
-from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, VIEWS, viewer_page
 from tests.browser import Browser, Page
 from tests.games.riichi.builders.games import random_game
 from tests.page_checks import unreadable_texts
@@ -145,7 +144,7 @@ def test_what_a_picture_of_a_tile_shows_is_also_in_its_name(open_game: Open) -> 
     game = random_game(0)
     values = viewer_game(game)
     page = open_game(game, values)
-    words = VIEW.words()
+    words = VIEWS["riichi"].words()
     deal = values["deals"][0]
     state = dict(deal["start"])
     for step in deal["steps"]:
@@ -264,7 +263,7 @@ def test_real_games_show_the_points_of_their_records_after_each_deal(
 
 @pytest.mark.records
 def test_every_yaku_and_draw_of_the_rare_situations_is_shown_by_its_name(records: Path, open_game: Open) -> None:
-    words = VIEW.words()
+    words = VIEWS["riichi"].words()
     seen: set[str] = set()
     for game in iter_records([records / "rare-situations"], quarantine=Quarantine(), is_fragment_allowed=True):
         values = viewer_game(game)

@@ -20,13 +20,12 @@ from suphx.games.riichi import viewer_game
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
 from suphx_pipelines.viewer import viewer_page as module
-from suphx_pipelines.viewer.riichi_view import VIEW
 from suphx_pipelines.viewer.viewer_page import (
     LANGUAGES,
     SCRIPTS_AFTER,
     SCRIPTS_BEFORE,
     VIEWER,
-    find_view,
+    VIEWS,
     page_file,
     shared_script,
     viewer_page,
@@ -39,7 +38,7 @@ PLACES = re.compile(r"\{\w+\}")
 
 
 def words_of(game: str) -> dict[str, dict[str, Any]]:
-    return find_view(game).words()
+    return VIEWS[game].words()
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -58,7 +57,7 @@ def test_each_language_has_all_words(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_every_word_that_scripts_and_page_name_exists(game: str) -> None:
     known = words_of(game)["en"]["words"].keys()
-    text = "".join(find_view(game).page_scripts())
+    text = "".join(VIEWS[game].page_scripts())
     used = set(re.findall(r"word\(\"([^\"]+)\"", text)) | set(re.findall(r"label\(\"[^\"]+\", \"([^\"]+)\"", text))
     lines = page_file(VIEWER, "viewer.html").splitlines()
     for line in lines if "wall" in known else [each for each in lines if "wall-only" not in each]:
@@ -75,7 +74,7 @@ def test_the_words_of_doudizhu_name_all_types_cards_and_seats() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_all_scripts_are_part_of_the_page_and_read_no_html(game: str) -> None:
-    view = find_view(game)
+    view = VIEWS[game]
     assert {path.stem for path in (PAGE / game / "script").iterdir()} == set(view.scripts)
     assert {path.stem for path in (PAGE / "script").iterdir()} == {*SCRIPTS_BEFORE, *SCRIPTS_AFTER}
     for folder in ("words", f"{game}/words"):
@@ -86,7 +85,7 @@ def test_all_scripts_are_part_of_the_page_and_read_no_html(game: str) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_has_the_functions_that_shared_scripts_call(game: str) -> None:
-    text = "".join(find_view(game).page_scripts())
+    text = "".join(VIEWS[game].page_scripts())
     defined = re.findall(r"^function (\w+)\(", text, re.MULTILINE)
     assert len(defined) == len(set(defined))
     shared = "".join(map(shared_script, (*SCRIPTS_BEFORE, *SCRIPTS_AFTER)))
@@ -97,7 +96,7 @@ def test_every_game_has_the_functions_that_shared_scripts_call(game: str) -> Non
 
 
 def own_scripts(game: str) -> str:
-    view = find_view(game)
+    view = VIEWS[game]
     return "".join(map(view.script, view.scripts))
 
 
@@ -161,7 +160,7 @@ def test_the_page_refers_to_nothing_outside() -> None:
 
 
 def test_the_words_of_riichi_name_all_tiles_yaku_and_results() -> None:
-    for words in VIEW.words().values():
+    for words in VIEWS["riichi"].words().values():
         assert tuple(words["yaku"]) == YAKU_NAMES
         assert len(words["tiles"]) == len(set(words["tiles"])) == 37
         assert {f"draw {name}" for name in RESULT_NAMES.values() if name != "win"} <= words["words"].keys()

@@ -1,6 +1,6 @@
-"""Games of a match that are worth watching: the candidate's best and worst ones, each as a page of the viewer.
+"""Riichi in the viewer: what an agent thinks of a game, and the candidate's best and worst games of a match.
 
-Reads the records that the match has kept (suphx/evaluation/workers/match_records.py).
+``choose_games`` reads the records that the match has kept (suphx/evaluation/workers/match_records.py).
 
 >>> games = choose_games(stage_folder / "records")
 >>> write_pages(games, agent, folder, name="new nets", opponent="ukeire", title="nightly: a game")
@@ -20,10 +20,19 @@ import numpy as np
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_setup import CANDIDATE_NAME
 from suphx.evaluation.workers.match_records import first_seating, indexed_tables
-from suphx.games.riichi import GameLog, Quarantine, iter_records, places_of_scores, recorded_decisions, viewer_game
+from suphx.games.riichi import (
+    GameLog,
+    Opinions,
+    Quarantine,
+    iter_records,
+    places_of_scores,
+    recorded_decisions,
+    viewer_game,
+)
 from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
+from suphx_platform.console.console import Console
 
 MAX_GAMES = 2_000
 """Games of a match among which the best and the worst are searched: reading these takes about ten seconds."""
@@ -59,6 +68,13 @@ class ChosenGames:
     worst: tuple[PlayedGame, ...]
     hanchans: int
     """Games among which they were chosen."""
+
+
+def shown_opinions(agent: Agent, game: GameLog, console: Console) -> Opinions:
+    """Return what ``agent`` would do at each decision of ``game``; ValueError when its moves contradict the rules."""
+    decisions = recorded_decisions(game)
+    with console.progress("decisions", len(decisions.tables), name="asking the agent") as progress:
+        return agent_opinions(agent, decisions, progress=progress.advance)
 
 
 def choose_games(records: Path, num_each: int = NUM_EACH) -> ChosenGames:

@@ -16,9 +16,9 @@ from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
-from suphx.training.data.split import SplitConfig
+from suphx.training.head_data import SplitConfig
 from suphx_cli import cli
-from suphx_cli.commands.viewing import riichi_review
+from suphx_cli.commands import review as review_command
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import games_of_run
@@ -176,7 +176,7 @@ def test_games_against_the_rules_are_set_aside_before_the_agent_is_asked() -> No
     game, quarantine = random_game(0), Quarantine()
     kyoku = dataclasses.replace(game.kyokus[0], moves=game.kyokus[0].moves[1:])
     against = dataclasses.replace(game, kyokus=[kyoku])
-    assert list(riichi_review._allowed([against, game, against], quarantine)) == [game]
+    assert list(review_command._allowed([against, game, against], quarantine)) == [game]
     assert quarantine.by_reason == {"against the rules": 2}
     assert "deal 0 of game game-0 contradicts the rules" in quarantine.entries[0].reason
 

@@ -1,7 +1,7 @@
 """``suphx play`` for a game of two sides: a person in the terminal, with an agent at all other seats.
 
->>> TerminalDeals(setup, print, input).play(first_seed=1)  # until the person types quit
-TerminalResult(deals=3, won=2)
+>>> TextPlay(setup, print, input).play(first_seed=1)  # until the person types quit
+TextPlayResult(deals=3, won=2)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COMMANDS = "Type h to see what the agent would do, l for the legal moves, ? for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TerminalSetup:
+class TextPlaySetup:
     """Who plays what, and where the records go."""
 
     game: CandidateGame
@@ -49,7 +49,7 @@ class TerminalSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class TerminalResult:
+class TextPlayResult:
     """How often the person won."""
 
     deals: int
@@ -60,13 +60,13 @@ class _LeftError(Exception):
     """The person has left."""
 
 
-class TerminalDeals:
+class TextPlay:
     """Plays deals with a person: a ``Player`` that asks for the moves of one seat and lets the agent make the others.
 
     Consumes: lines that the person types. Produces: lines on the screen. Waits for: ``read`` on the person's turn.
     """
 
-    def __init__(self, setup: TerminalSetup, show: Callable[[str], None], read: Callable[[str], str]) -> None:
+    def __init__(self, setup: TextPlaySetup, show: Callable[[str], None], read: Callable[[str], str]) -> None:
         """``show`` prints a line; ``read`` prints a prompt and returns what is typed, EOFError at the end of input."""
         self._setup = setup
         self._game = setup.game
@@ -79,7 +79,7 @@ class TerminalDeals:
         self._is_dealt = self._is_bidding = False
         self._is_saved = True
 
-    def play(self, first_seed: int) -> TerminalResult:
+    def play(self, first_seed: int) -> TextPlayResult:
         """Play the deals ``first_seed``, ``first_seed`` + 1, … until the person leaves, also by Ctrl-C.
 
         A deal that is left is not saved. OSError if the records can still not be written at the end.
@@ -97,7 +97,7 @@ class TerminalDeals:
                 self._show("The deal that was left is not saved.")
         if not self._is_saved:
             self._save()
-        return TerminalResult(len(self._lines), self._won)
+        return TextPlayResult(len(self._lines), self._won)
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         """Return int64 (1,): the place of the move of the seat that is to move at the only table."""

@@ -13,9 +13,7 @@ import pytest
 
 from suphx.games.riichi import GameSession, verify_records
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_page import PlayConfig, seat_names
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
-from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame, continued_games, seat_names
 from tests.disk_faults import files_limited_to
 
 

@@ -8,10 +8,9 @@ import pytest
 
 from suphx.games.riichi import GameSession
 from suphx_cli import cli
-from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_table import PlayTables
+from suphx_pipelines.play.riichi_server import PlayApp, PlayTables
 from tests.browser import Browser
-from tests.suphx_pipelines.riichi_play.clicking_player import (
+from tests.suphx_pipelines.play.clicking_player import (
     READY,
     ClickingPlayer,
     assert_saved,

@@ -1,4 +1,10 @@
-"""A game with its agents and its files: the moves while it goes on, the record when it is over."""
+"""A person's game of riichi with three agents, wherever it is shown: settings, the agents at the other seats, files.
+
+>>> game = next(continued_games(config, loader), None) or SeatedGame.new(config, loader, 0)
+>>> ...  # moves of game.session
+>>> game.keep()  # now and then
+>>> record = game.finish()  # when game.session.is_over
+"""
 
 from __future__ import annotations
 
@@ -8,18 +14,174 @@ import json
 import logging
 import os
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Literal, Self
 
-from suphx.games.riichi import MAX_SEED, GameLog, GameSession, recorded_decisions, viewer_game, write_records
+from suphx.games.riichi import (
+    MAX_SEED,
+    GameLog,
+    GameSession,
+    Rules,
+    move_hint,
+    recorded_decisions,
+    tenhou,
+    viewer_game,
+    write_records,
+)
 from suphx.json_text import parse_json
-from suphx.selfplay.agents.opinion import agent_opinions
-from suphx_pipelines.riichi_play.play_page import PlayConfig, seat_names
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents, reason_of
-from suphx_pipelines.viewer.viewer_page import viewer_page
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
+from suphx.selfplay.agents.opinion import agent_opinions, opinions_at
+from suphx.selfplay.rollouts.rollout import GameFollower
+from suphx_pipelines.viewer.viewer_page import VIEWS, page_words, viewer_page
+
+Length = Literal["hanchan", "tonpuu"]
+PLAY = "suphx_pipelines.play"
+"""The package of the page."""
+WINDS: dict[Length, int] = {"tonpuu": 1, "hanchan": 2}
+"""Planned rounds of a game."""
+_MAX_NAME = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayConfig:
+    """The settings of the games."""
+
+    agent: str
+    """Address of the agent, for the names of its seats."""
+    name: str = "Player"
+    """Of the person."""
+    seed: int | None = None
+    """Of the walls of the first game; later games have the numbers after it. None: other walls every time."""
+    seat: int = 0
+    """Of the person, 0-3; 0 is the first dealer."""
+    length: Length = "hanchan"
+    out: Path = Path("games")
+    """Folder of the records of finished games, and of the moves of unfinished ones."""
+    continues: bool = True
+    """Go on with games of these settings that an earlier command did not finish."""
+
+    def seed_of_game(self, game: int) -> int | None:
+        """Return the seed of the walls of game number ``game`` (from 0 on); None if they are other walls every time."""
+        return None if self.seed is None else (self.seed + game) % MAX_SEED
+
+    def rules(self) -> Rules:
+        """Return Tenhou's rules for this length."""
+        return replace(tenhou(), num_winds=WINDS[self.length])
+
+
+def play_words() -> dict[str, dict[str, Any]]:
+    """Return the words by language: the viewer's, and those that only this page needs."""
+    own = page_words(PLAY)
+    return {
+        language: {**viewer, "words": {**viewer["words"], **own[language]["words"]}, "keys": own[language]["keys"]}
+        for language, viewer in VIEWS["riichi"].words().items()
+    }
+
+
+def seat_names(config: PlayConfig) -> tuple[str, str, str, str]:
+    """Return the names by seat: the person, and the agent with a number; of a path only its last part."""
+    short = config.agent.rstrip("/").split("/")[-1][:_MAX_NAME]
+    names = [f"{short} {number}" for number in range(1, 4)]
+    names.insert(config.seat, config.name)
+    first, second, third, fourth = names
+    return first, second, third, fourth
+
+
+LoadAgent = Callable[[str], Agent]
+AGENT_ERRORS = (ValueError, OSError, RuntimeError, MemoryError)
+"""What an agent that fails may raise: programs end, memory and GPUs run out."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why something failed: never an empty text."""
+    return str(error) or type(error).__name__
+
+
+class AgentLoader:
+    """Gives each table its agents. Nets are loaded once; an agent that remembers a game is loaded for every table."""
+
+    def __init__(self, address: str, load: LoadAgent) -> None:
+        """``load`` returns the agent of ``address``; its errors are raised here, before the first game.
+
+        People see the agent under its address.
+        """
+        self._address = address
+        self._load = load
+        self._first: Agent | None = load(address)
+        self._shared = self._first if isinstance(self._first, ScriptedAgent | NetAgent) else None
+        self._lock = threading.Lock()
+
+    def seat(self) -> SeatedAgents:
+        """Return the agents of a new table."""
+        if self._shared is not None:
+            return SeatedAgents(self._shared, self._lock, self._address)
+        agent, self._first = self._first, None
+        return SeatedAgents(agent or self._load(self._address), threading.Lock(), self._address)
+
+
+class SeatedAgents:
+    """One agent that answers for three seats of one table; any thread may ask it."""
+
+    def __init__(self, agent: Agent, lock: threading.Lock, name: str) -> None:
+        """``lock`` is held while the agent decides."""
+        self.agent = agent
+        self.name = name
+        self._lock = lock
+        self._last_hint: tuple[int, dict[str, Any]] | None = None
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each of the tables ``indices``."""
+        with self._lock:
+            return self.agent.act(tables, indices)
+
+    def follow(self, session: GameSession) -> None:
+        """Let an agent that follows whole games follow this one."""
+        if isinstance(self.agent, GameFollower):
+            self.agent.follow(session.recorder)
+
+    def leave(self) -> None:
+        """End what the agent has started for the game, such as programs."""
+        if isinstance(self.agent, GameFollower):
+            self.agent.leave()
+
+    @property
+    def follows_game(self) -> bool:
+        """Tell whether the agent decides by what has happened in the game, not by the table alone."""
+        return isinstance(self.agent, GameFollower)
+
+    @property
+    def has_hints(self) -> bool:
+        """Tell whether the agent can be asked about the person's moves: those of hidden tiles would reveal them."""
+        return not (isinstance(self.agent, NetAgent) and self.agent.sees_hidden_tiles)
+
+    @property
+    def judges_records(self) -> bool:
+        """Tell whether the agent can be asked about a finished game; one that follows or adapts to games cannot."""
+        return self.has_hints and isinstance(self.agent, ScriptedAgent | NetAgent)
+
+    def hint(self, number: int, tables: Records) -> dict[str, Any]:
+        """Return what the agent would do at the only table (1,), as ``move_hint`` does.
+
+        ``number``: of the person's move (``GameSession.number``); the agent is asked about each once. Raises one of
+        AGENT_ERRORS if the agent fails.
+        """
+        with self._lock:
+            if self._last_hint is None or self._last_hint[0] != number:
+                self._last_hint = number, self._ask(tables)
+            return self._last_hint[1]
+
+    def _ask(self, tables: Records) -> dict[str, Any]:
+        opinions = opinions_at(self.agent, tables)
+        if isinstance(self.agent, GameFollower):
+            reason = self.agent.forfeits(0).get(int(tables["actor"][0]))
+            if reason is not None:
+                raise ValueError(f"the agent gives no hints in this game: {reason}")
+        return move_hint(tables[0], int(opinions.actions[0]), opinions.probabilities[0])
 
 
 def save_record(log: GameLog, folder: Path) -> Path:
@@ -175,15 +337,7 @@ def _is(value: Any, kind: type) -> bool:
 
 
 class SeatedGame:
-    """Consumes: settings, perhaps an unfinished game. Produces: a session with agents, and its files.
-
-    Usage::
-
-        game = next(continued_games(config, loader), None) or SeatedGame.new(config, loader, 0)
-        ...  # moves of game.session
-        game.keep()  # now and then
-        record = game.finish()  # when game.session.is_over
-    """
+    """Consumes: settings, perhaps an unfinished game. Produces: a session with agents, and its files."""
 
     def __init__(
         self,

@@ -18,13 +18,10 @@ import pytest
 from suphx.games.riichi import Quarantine, iter_records, verify_records
 from suphx.games.riichi.table.action import RON
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_page import PlayConfig
-from suphx_pipelines.riichi_play.play_table import MAX_TABLES, PlayTables
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader, SeatedAgents
-from suphx_pipelines.riichi_play.seated_game import SeatedGame
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedAgents, SeatedGame
+from suphx_pipelines.play.riichi_server import MAX_TABLES, PlayApp, PlayTables
 from suphx_platform.local_web import LocalServer
-from tests.suphx_pipelines.riichi_play.page_client import PageClient
+from tests.suphx_pipelines.play.page_client import PageClient
 from tests.suphx_platform.local_web.running_server import running_server
 
 

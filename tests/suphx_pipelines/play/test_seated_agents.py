@@ -9,11 +9,9 @@ import psutil
 import pytest
 
 from suphx.games.riichi import GameSession, face_name, verify_records
-from suphx_pipelines.riichi_play.play_page import PlayConfig
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
-from suphx_pipelines.riichi_play.seated_game import SeatedGame
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
 from suphx_platform.agents.agent_loading import load_any_agent
-from tests.suphx_pipelines.riichi_play.session_player import play_to_the_end, to_the_person
+from tests.suphx_pipelines.play.session_player import play_to_the_end, to_the_person
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.parts.small_policy_set import save_random
 

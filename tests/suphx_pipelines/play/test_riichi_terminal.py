@@ -24,10 +24,8 @@ from suphx.games.riichi import (
     iter_records,
 )
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_page import PlayConfig
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
-from suphx_pipelines.riichi_play.seated_game import SeatedGame
-from suphx_pipelines.riichi_play.terminal_game import LeftGameError, TerminalGame, TerminalText, play_in_terminal, tiles
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
+from suphx_pipelines.play.riichi_terminal import LeftGameError, TerminalGame, TerminalText, play_in_terminal, tiles
 from suphx_pipelines.viewer.viewer_page import LANGUAGES
 
 

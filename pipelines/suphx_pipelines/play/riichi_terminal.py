@@ -11,9 +11,15 @@ from rich.console import Console as Screen
 from rich.text import Text
 
 from suphx.games.riichi import CALLED_FLAG, NUM_FACES, RIICHI_FLAG, TSUMOGIRI_FLAG, face_name, has_namesake
-from suphx_pipelines.riichi_play.play_page import PlayConfig, play_words
-from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
-from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
+from suphx_pipelines.play.riichi_seats import (
+    AGENT_ERRORS,
+    AgentLoader,
+    PlayConfig,
+    SeatedGame,
+    continued_games,
+    play_words,
+    reason_of,
+)
 from suphx_platform.console.console import typed_line
 
 _FLAG_STEP = 64  # above all faces

@@ -12,16 +12,15 @@ import pytest
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import Player, candidate_game
 from suphx.kernel.record import I64
-from suphx.training.monte_carlo.value_nets import ValueNets
-from suphx.training.monte_carlo.value_player import new_nets
-from suphx_pipelines.monte_carlo.terminal_deals import TerminalDeals, TerminalResult, TerminalSetup
+from suphx.training.value_nets import ValueNets, new_nets
+from suphx_pipelines.play.text_play import TextPlay, TextPlayResult, TextPlaySetup
 
 GAME = candidate_game("doudizhu")
 RULES = GAME.new_rules({})
 NEXT = "Enter for the next deal"
 
 
-class WatchedDeals(TerminalDeals):
+class WatchedDeals(TextPlay):
     """Remembers what the seat sees that is to move."""
 
     seen: SeatObservations
@@ -34,7 +33,7 @@ class WatchedDeals(TerminalDeals):
 class Typist:
     """Types random legal moves, or first what it was told to; leaves after some deals."""
 
-    def __init__(self, setup: TerminalSetup, deals: int, told: list[str]) -> None:
+    def __init__(self, setup: TextPlaySetup, deals: int, told: list[str]) -> None:
         self.shown: list[str] = []
         self.turns = self.asked = 0
         self._deals, self._told = deals, told
@@ -63,8 +62,8 @@ class Typist:
         return GAME.text.move_text(RULES, int(self._rng.choice(moves))).split(" (")[0].lower()
 
 
-def new_setup(folder: Path, *, seat: int = 0, player: Player | None = None) -> TerminalSetup:
-    return TerminalSetup(
+def new_setup(folder: Path, *, seat: int = 0, player: Player | None = None) -> TextPlaySetup:
+    return TextPlaySetup(
         game=GAME,
         rules=RULES,
         player=player or GAME.scripted_player("rule"),
@@ -110,7 +109,7 @@ def test_seeds_deal_the_same_cards_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("typed", ["quit", "QUIT", "end of input", "Ctrl-C"])
 def test_a_deal_that_is_left_is_not_saved(typed: str, tmp_path: Path) -> None:
     typist = Typist(new_setup(tmp_path), 9, [typed])
-    assert typist.terminal.play(1) == TerminalResult(0, 0)
+    assert typist.terminal.play(1) == TextPlayResult(0, 0)
     assert typist.shown[-1] == "The deal that was left is not saved."
     assert list(tmp_path.iterdir()) == []
 
@@ -215,7 +214,7 @@ def test_a_bid_below_the_highest_is_refused_and_the_place_moves_on(tmp_path: Pat
 def test_a_deal_that_is_left_in_its_auction_is_not_saved(tmp_path: Path, told: str) -> None:
     setup = replace(new_setup(tmp_path), rules=GAME.new_rules({"bidding": True}))
     typist = Typist(setup, 1, ["0x", told])
-    assert typist.terminal.play(3) == TerminalResult(0, 0)
+    assert typist.terminal.play(3) == TextPlayResult(0, 0)
     assert typist.shown[-1] == "The deal that was left is not saved."
     assert "  '0x' is no bid: type 1, 2, 3 or p" in typist.shown
     assert not (tmp_path / "deals.jsonl").exists()

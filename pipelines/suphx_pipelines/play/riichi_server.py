@@ -1,4 +1,12 @@
-"""A table that pages watch: it plays the agents' moves, and passes on what happens as messages.
+"""``suphx play`` for riichi in the browser: the page, the server, and the tables that pages watch.
+
+| route | what |
+|---|---|
+| ``/`` | the page: the viewer's table, tiles and words, and a person's hand and moves below it. It knows no rule |
+| ``/play`` | websocket between a page and its table: ``read_message`` has what the page sends |
+| ``/game/<table>`` | the finished game in the viewer |
+
+Requests that are not allowed do not reach these routes (local_web.py). A table sends:
 
 | message | keys |
 |---|---|
@@ -12,16 +20,48 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from suphx.games.riichi import RefusedMoveError
 from suphx.json_text import parse_json
-from suphx_pipelines.riichi_play.play_page import PlayConfig
-from suphx_pipelines.riichi_play.seated_agents import AGENT_ERRORS, AgentLoader, reason_of
-from suphx_pipelines.riichi_play.seated_game import SeatedGame, continued_games
+from suphx_pipelines.play.riichi_seats import (
+    AGENT_ERRORS,
+    PLAY,
+    AgentLoader,
+    PlayConfig,
+    SeatedGame,
+    continued_games,
+    finished_page,
+    play_words,
+    reason_of,
+)
+from suphx_pipelines.play.riichi_terminal import play_in_terminal
+from suphx_pipelines.viewer.viewer_page import (
+    VIEWS,
+    content_policy,
+    fill_page,
+    joined_script,
+    page_file,
+    page_json,
+    shared_script,
+)
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.agents.agent_source import AgentSource
+from suphx_platform.console.console import Console
+from suphx_platform.kernels.kernel_warmup import compile_kernels
+from suphx_platform.local_web import LocalServer
+from suphx_platform.tracking.mlflow_store import MlflowStore
 
 _NEEDED = {"sit": (), "move": ("number", "action"), "next": ("number",), "hint": ("number",), "new": ()}
 
@@ -293,3 +333,176 @@ class PlayTables:
                 del self._tables[table_id]
                 return
         raise ValueError(f"there are already {MAX_TABLES} games: finish one of them, or restart the command")
+
+
+SHARED_SCRIPTS = ("opinion", "settings")
+"""Those for any game, beside ``dom`` and ``words``."""
+SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
+"""The page's own, beside ``seat``, which has the place of the viewer's ``game``."""
+
+
+def play_page(*, host: str, language: str | None = None) -> str:
+    """Return the page for a server at ``host`` (name and port); ``language`` at first, None for the browser's."""
+    view = VIEWS["riichi"]
+    first = [shared_script("dom"), shared_script("words"), page_file(PLAY, "script/seat.js")]
+    shared = [*map(view.script, view.scripts), *map(shared_script, SHARED_SCRIPTS)]
+    script = joined_script([*first, *shared, *(page_file(PLAY, f"script/{name}.js") for name in SCRIPTS)])
+    style = view.style() + page_file(PLAY, "play.css")
+    parts = {
+        "policy": content_policy(script, style, f"connect-src ws://{host}", "img-src data:"),
+        "style": style,
+        "symbols": view.symbols(),
+        "data": page_json({"words": play_words(), "language": language}),
+        "script": script,
+    }
+    return fill_page(page_file(PLAY, "play.html"), parts)
+
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_MAX_WAITING = 2000
+"""Messages that a page has not read yet; one that is so far behind is disconnected."""
+
+
+class PlayApp:
+    """Makes the ASGI application for the tables of one command."""
+
+    def __init__(self, tables: PlayTables, language: str | None = None) -> None:
+        """``language``: of the page at first; None is the browser's."""
+        self._tables = tables
+        self._language = language
+
+    def asgi(self) -> Starlette:
+        """Return the application."""
+        return Starlette(
+            routes=[
+                Route("/", self._page),
+                Route("/game/{table}", self._finished),
+                WebSocketRoute("/play", self._connect),
+            ],
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await self._tables.close()
+
+    async def _page(self, request: Request) -> Response:
+        return HTMLResponse(play_page(host=request.headers["host"], language=self._language), headers=HEADERS)
+
+    async def _finished(self, request: Request) -> Response:
+        table = self._tables.find(request.path_params["table"])
+        if table is None or not table.session.is_over:
+            return PlainTextResponse("There is no finished game of this name.\n", status_code=404, headers=HEADERS)
+        session = table.session
+        page = await asyncio.to_thread(finished_page, session.log(), session.seat, table.agents)
+        return HTMLResponse(page, headers=HEADERS)
+
+    async def _connect(self, socket: WebSocket) -> None:
+        await socket.accept()
+        await PlayConnection(socket, self._tables).run()
+
+
+class PlayConnection:
+    """One page: consumes its messages, and sends what happens at its table."""
+
+    def __init__(self, socket: WebSocket, tables: PlayTables) -> None:
+        self._socket = socket
+        self._tables = tables
+        self._table: PlayTable | None = None
+        self._waiting: asyncio.Queue[Message] = asyncio.Queue(_MAX_WAITING)
+        self._hints: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Serve the page until it goes away."""
+        writer = asyncio.create_task(self._write())
+        try:
+            while not writer.done():
+                frame = await self._socket.receive()
+                if frame["type"] == "websocket.disconnect":
+                    return
+                await self._take(frame.get("text") or "")  # a binary frame is no message of a page
+        finally:
+            pending = {writer, *self._hints}
+            self._leave()
+            writer.cancel()
+            await asyncio.gather(*pending, return_exceptions=True)
+
+    async def _write(self) -> None:
+        with suppress(WebSocketDisconnect, RuntimeError):  # the page is gone, and ``run`` will notice
+            while True:
+                await self._socket.send_json(await self._waiting.get())
+                await asyncio.sleep(0)  # a page that has gone away is noticed here
+
+    def _send(self, message: Message) -> None:
+        try:
+            self._waiting.put_nowait(message)
+        except asyncio.QueueFull:
+            self._leave()
+
+    async def _take(self, text: str) -> None:
+        try:
+            message = read_message(text)
+            if message.type in ("sit", "new") or self._table is None:
+                self._sit(message)
+            elif message.type == "hint":  # meanwhile the person may move or leave
+                task = asyncio.create_task(self._table.take(message, self._send))
+                self._hints.add(task)
+                task.add_done_callback(self._hints.discard)
+                await asyncio.sleep(0)  # it comes before a message that arrived right after it
+            else:
+                await self._table.take(message, self._send)
+        except AGENT_ERRORS as error:  # a wrong message, or an agent of a new table that cannot be loaded
+            self._send({"type": "refused", "reason": reason_of(error)})
+
+    def _sit(self, message: ClientMessage) -> None:
+        """Go to another table."""
+        table = self._tables.new_table() if message.type == "new" else self._tables.sit(message.table)
+        self._leave()
+        self._table = table
+        table.watch(self._send)
+
+    def _leave(self) -> None:
+        for task in self._hints:
+            task.cancel()
+        if self._table is not None:
+            self._table.unwatch(self._send)
+            self._table = None
+
+
+def play_at_table(
+    config: PlayConfig,
+    runs: Path,
+    console: Console,
+    *,
+    port: int,
+    language: str | None,
+    in_terminal: bool,
+    show: Callable[[str], None],
+) -> dict[str, object] | None:
+    """Play until the game is over (terminal), or serve the page until Ctrl-C.
+
+    ``runs``: where nets that are elsewhere are looked up. ``show``: gets the link of the page.
+    """
+    with TemporaryDirectory(prefix="suphx-agent-") as space:
+        with console.activity("loading the agent"):
+            address = AgentSource(MlflowStore(runs)).fetch(config.agent, Path(space) / "agent")
+            loader = AgentLoader(config.agent, lambda _: load_any_agent(address))
+        compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
+        if in_terminal:
+            return play_in_terminal(config, loader, language or "en")
+        app = PlayApp(PlayTables(config, loader), language).asgi()
+        with LocalServer(app, port=port) as server:
+            console.result({"url": server.link()})
+            console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")
+            show(server.link())
+            server.serve()
+    return None

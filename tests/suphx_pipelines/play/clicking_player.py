@@ -12,9 +12,8 @@ import pytest
 
 from suphx.games.riichi import GameSession, Quarantine, iter_records, verify_records
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.riichi_play.play_page import PlayConfig
-from suphx_pipelines.riichi_play.play_table import PlayTables
-from suphx_pipelines.riichi_play.seated_agents import AgentLoader
+from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig
+from suphx_pipelines.play.riichi_server import PlayTables
 from tests.browser import Browser, Page
 from tests.pictures import screenshot
 

@@ -10,17 +10,14 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi import GameSession
-from suphx_pipelines.riichi_play import play_page as page_module
-from suphx_pipelines.riichi_play.play_app import PlayApp
-from suphx_pipelines.riichi_play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
-from suphx_pipelines.riichi_play.play_table import PlayTables
-from suphx_pipelines.riichi_play.seated_agents import SeatedAgents
-from suphx_pipelines.viewer.riichi_view import VIEW
-from suphx_pipelines.viewer.viewer_page import LANGUAGES, shared_script
+from suphx_pipelines.play import riichi_server
+from suphx_pipelines.play.riichi_seats import SeatedAgents, play_words
+from suphx_pipelines.play.riichi_server import SCRIPTS, SHARED_SCRIPTS, PlayApp, PlayTables, play_page
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, VIEWS, shared_script
 from tests.browser import Browser, Page, PageError
 from tests.page_checks import unreadable_texts
 from tests.pictures import screenshot
-from tests.suphx_pipelines.riichi_play.clicking_player import (
+from tests.suphx_pipelines.play.clicking_player import (
     READY,
     ClickingPlayer,
     assert_saved,
@@ -30,7 +27,7 @@ from tests.suphx_pipelines.riichi_play.clicking_player import (
 )
 from tests.suphx_platform.local_web.running_server import running_server
 
-PAGE = Path(page_module.__file__).parent / "page"
+PAGE = Path(riichi_server.__file__).parent / "page"
 BOXES = """[...document.querySelectorAll("#table, #hand button")].map((each) => {
   const box = each.getBoundingClientRect();
   return [box.left, box.top, box.right, box.bottom];
@@ -62,7 +59,7 @@ def test_each_language_has_all_words() -> None:
 def test_every_word_that_scripts_and_page_name_exists() -> None:
     known = play_words()["en"]["words"].keys()
     text = "".join(path.read_text(encoding="utf-8") for path in (PAGE / "script").glob("*.js"))
-    text += "".join([*map(shared_script, SHARED_SCRIPTS), *map(VIEW.script, VIEW.scripts)])
+    text += "".join([*map(shared_script, SHARED_SCRIPTS), *map(VIEWS["riichi"].script, VIEWS["riichi"].scripts)])
     html = (PAGE / "play.html").read_text(encoding="utf-8")
     used = set(re.findall(r"word\(\"([^\"]+)\"", text)) | set(re.findall(r'data-word="([^"]+)"', html))
     assert used <= known
@@ -77,7 +74,7 @@ def test_a_beginner_finds_the_goal_six_points_and_a_switch_for_labels_in_the_hel
 
 
 def test_every_word_that_explains_itself_has_a_meaning() -> None:
-    scripts = "".join(map(VIEW.script, VIEW.scripts))
+    scripts = "".join(map(VIEWS["riichi"].script, VIEWS["riichi"].scripts))
     terms = set(re.findall(r'term\("([^"]+)"\)', scripts)) | {"dora", "ura dora", "red fives"}
     assert {"shanten", "deal_in"} <= terms
     for words in play_words().values():

@@ -16,7 +16,7 @@ from suphx.evaluation.workers.game_runner import GameRunner
 from suphx.evaluation.workers.match_records import index_records
 from suphx.games.riichi import GameLog, Quarantine, iter_records
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.viewer.riichi_match_games import NUM_EACH, choose_games, write_pages
+from suphx_pipelines.viewer.riichi_games import NUM_EACH, choose_games, write_pages
 
 
 def played(folder: Path, seating: Seating = "1v3") -> list[GameLog]:

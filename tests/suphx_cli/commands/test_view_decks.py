@@ -11,8 +11,7 @@ import pytest
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of, record_text, write_records
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 
 NUM_GAMES = 22

@@ -1,1 +1,0 @@
-"""Commands that show recorded games: the viewer and reviews. Start in view.py."""
