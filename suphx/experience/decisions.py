@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import F32
+from suphx.experience.observation import F32, Candidates, joined_candidates
 from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
 from suphx.kernel.record import I16, I32, I64, U8
 
@@ -22,17 +23,18 @@ BOOL = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Decisions of one head with their rewards: what a learner learns from."""
+    """Decisions of one kind with their rewards: what a learner learns from."""
 
     head: int
+    """Number of the kind in the game."""
     planes: SparsePlanes
-    """n rows of bit-packed planes."""
+    """n rows, as in ``Observations``."""
     masks: U8
-    """uint8 [n, 34], or [n, 0]."""
+    """uint8 [n, choices], or [n, 0]."""
     costs: I16
-    """int16 [n, 34]: what each discard costs at once (deal_in.py), or [n, 0] if that is not used."""
+    """int16 [n, choices]: what each choice costs at once (riichi: deal_in.py), or [n, 0] if that is not used."""
     actions: I16
-    """int16 [n]: the sampled actions: a kind to discard, or 1 = yes and 0 = no."""
+    """int16 [n]: the sampled actions: a choice, the place of a candidate in its list, or 1 = yes and 0 = no."""
     is_overruled: BOOL
     """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
     went first. All other actions were done: a yes without this mark is an action of the game, a no is none. For
@@ -47,8 +49,10 @@ class Decisions:
     rewards: F32
     """Points."""
     is_last: BOOL
-    """bool [n]: the last decision of a seat in its kyoku. The rows of a seat in a kyoku follow one another in order of
+    """bool [n]: the last decision of a seat in its deal. The rows of a seat in a deal follow one another in order of
     play."""
+    candidates: Candidates | None = None
+    """The legal moves of each row, of a kind that has candidates."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -56,7 +60,8 @@ class Decisions:
     @property
     def num_bytes(self) -> int:
         """Size of all columns."""
-        return self.planes.nbytes + sum(column.nbytes for column in self.columns().values())
+        lists = 0 if self.candidates is None else self.candidates.nbytes
+        return lists + self.planes.nbytes + sum(column.nbytes for column in self.columns().values())
 
     def columns(self) -> dict[str, np.ndarray]:
         """Return the columns by name, without the rows."""
@@ -64,21 +69,27 @@ class Decisions:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return all that ``from_arrays`` needs."""
-        return self.columns() | self.planes.arrays()
+        own = self.columns() | self.planes.arrays()
+        lists = self.candidates
+        return own if lists is None else own | {"candidate_offsets": lists.offsets, "candidate_moves": lists.moves}
 
     @classmethod
     def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
         """Return what ``arrays`` was made of."""
-        return cls(head, SparsePlanes.from_arrays(arrays), **{name: arrays[name] for name in _COLUMNS})
+        candidates = None
+        if "candidate_moves" in arrays:
+            candidates = Candidates(arrays["candidate_offsets"], arrays["candidate_moves"])
+        columns = {name: arrays[name] for name in _COLUMNS}
+        return cls(head, SparsePlanes.from_arrays(arrays), candidates=candidates, **columns)
 
     def copied(self) -> Decisions:
         """Return a copy that shares no memory with this one."""
-        return self._of_each_column(self.planes.copied(), np.array)
+        return self._of_each(lambda part: part.copied(), np.array)
 
     def part(self, start: int, stop: int) -> Decisions:
         """Return the lines ``start`` up to ``stop``, at most to the end, without copying them."""
         stop = min(stop, len(self))
-        return self._of_each_column(self.planes.part(start, stop), lambda column: column[start:stop])
+        return self._of_each(lambda part: part.part(start, stop), lambda column: column[start:stop])
 
     def trajectory_end(self, num_decisions: int) -> int:
         """Return the number of lines up to the first end of a trajectory at or after ``num_decisions``, at most all."""
@@ -102,26 +113,33 @@ class Decisions:
 
     def take(self, indices: I64) -> Decisions:
         """Return copies of the lines ``indices``."""
-        return self._of_each_column(self.planes.take(indices), lambda column: column[indices])
+        return self._of_each(lambda part: part.take(indices), lambda column: column[indices])
 
-    def _of_each_column(self, rows: SparsePlanes, new: Callable[[np.ndarray], np.ndarray]) -> Decisions:
-        """Return decisions with ``rows`` and what ``new`` makes of each column."""
-        return Decisions(self.head, rows, **{name: new(column) for name, column in self.columns().items()})
+    def _of_each(self, rows: Callable[[Any], Any], column: Callable[[np.ndarray], np.ndarray]) -> Decisions:
+        """Return decisions with what ``rows`` makes of planes and candidates, and ``column`` of each column."""
+        candidates = None if self.candidates is None else rows(self.candidates)
+        columns = {name: column(own) for name, own in self.columns().items()}
+        return Decisions(self.head, rows(self.planes), candidates=candidates, **columns)
 
 
-_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "planes"))
+_COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "planes", "candidates"))
 
 
 def concatenate(parts: Sequence[Decisions]) -> Decisions:
-    """Return the lines of all ``parts``, one or more of one head, one after another."""
+    """Return the lines of all ``parts``, one or more of one kind, one after another."""
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS}
-    return Decisions(parts[0].head, concatenate_planes([part.planes for part in parts]), **columns)
+    lists = [part.candidates for part in parts if part.candidates is not None]
+    candidates = joined_candidates(lists) if lists else None
+    planes = concatenate_planes([part.planes for part in parts])
+    return Decisions(parts[0].head, planes, candidates=candidates, **columns)
 
 
-def no_decisions(head: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False) -> Decisions:
-    """Return none of a head, whose masks have ``num_choices`` columns: 0 where it decides yes or no."""
+def no_decisions(
+    head: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False, has_candidates: bool = False
+) -> Decisions:
+    """Return none of a kind, whose masks have ``num_choices`` columns: 0 for yes and no, and for candidates."""
     return Decisions(
         head=head,
         planes=SparsePlanes.none(observation_bytes),
@@ -134,4 +152,5 @@ def no_decisions(head: int, observation_bytes: int, num_choices: int, *, has_cos
         versions=np.zeros(0, np.int32),
         rewards=np.zeros(0, np.float32),
         is_last=np.zeros(0, np.bool_),
+        candidates=Candidates.none() if has_candidates else None,
     )

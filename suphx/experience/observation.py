@@ -1,17 +1,23 @@
-"""What seats observe when they decide, and what the nets compute from it: columns of one head, for many tables at once.
+"""What seats observe when they decide, and what the nets compute from it: columns of one kind of decision, for many
+tables at once.
 
-All of it is plain numpy, so that simulators can send it to the processes that have the nets.
+A row is a decision. Its legal answers are a mask over a table of choices, or a list of candidate moves; or they are no
+and yes, which are always legal. All of it is plain numpy, so that simulators can send it to the processes that have the
+nets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.segments import taken_segments
 from suphx.kernel.record import I16, I32, I64, U8
+from suphx.number_range import Range, Weight, check_ranges
 
 F32 = NDArray[np.float32]
 
@@ -19,20 +25,102 @@ LATEST, WEAK, FIRST_OLDER = 0, 1, 2
 """Who plays a seat: the policy that learns, the weak one (SL-weak), and from 2 on older versions of the first."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpponentConfig:
+    """Policies at the three seats beside the learning seat, drawn at random for every game. Shares need not add up to
+    1."""
+
+    latest: Weight = 1.0
+    """Share of seats played by the learning policy; their decisions are learned from too."""
+    older: Weight = 0.0
+    """Share of seats played by older versions of it, each equally often."""
+    weak: Weight = 0.0
+    """Share of seats played by the weak policy: SL-weak, or the initial weights."""
+    num_older: Annotated[int, Range(1, 64)] = 4
+    """Number of older versions that are kept for ``older``."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if not (self.latest or self.older or self.weak):
+            raise ValueError("latest, older and weak are all 0: use a share above 0 for one of them")
+
+    @property
+    def num_older_that_play(self) -> int:
+        """How many older versions sit at tables."""
+        return self.num_older if self.older else 0
+
+    def borders(self) -> NDArray[np.float64]:
+        """Return for each policy number (observation.py) the number in 0 … 1 where its part ends; ascending up to 1."""
+        shares = np.zeros(FIRST_OLDER + self.num_older)
+        shares[:FIRST_OLDER] = self.latest, self.weak
+        shares[FIRST_OLDER:] = self.older / self.num_older
+        borders: NDArray[np.float64] = np.cumsum(shares / shares.sum())
+        borders[-1] = 1.0
+        return borders
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """A list of candidate moves for each of n rows, one list after another."""
+
+    offsets: I64
+    """int64 (n + 1,): where the moves of each row begin, and the end of the last."""
+    moves: I32
+    """int32 (m,): rows of what a net sees of each move (``candidate_features`` of games/game.py)."""
+
+    @classmethod
+    def none(cls) -> Candidates:
+        """Return those of no rows."""
+        return cls(np.zeros(1, np.int64), np.zeros(0, np.int32))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both columns."""
+        return self.offsets.nbytes + self.moves.nbytes
+
+    def take(self, rows: I64) -> Candidates:
+        """Return copies of the lists of ``rows`` int64 [k]."""
+        offsets, indices = taken_segments(self.offsets, rows)
+        return Candidates(offsets, self.moves[indices])
+
+    def part(self, start: int, stop: int) -> Candidates:
+        """Return the lists of the rows from ``start`` to ``stop``; the moves are a view."""
+        offsets = self.offsets[start : stop + 1]
+        return Candidates(offsets - offsets[0], self.moves[offsets[0] : offsets[-1]])
+
+    def copied(self) -> Candidates:
+        """Return a copy that shares no memory with this one."""
+        return Candidates(self.offsets.copy(), self.moves.copy())
+
+
+def joined_candidates(parts: Sequence[Candidates]) -> Candidates:
+    """Return the lists of all ``parts``, one or more, one after another."""
+    starts = np.cumsum([0, *(len(part.moves) for part in parts)])
+    ends = [part.offsets[1:] + start for part, start in zip(parts, starts[:-1], strict=True)]
+    offsets: I64 = np.concatenate([np.zeros(1, np.int64), *ends])
+    return Candidates(offsets, np.concatenate([part.moves for part in parts]))
+
+
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """Rows for one head."""
+    """Rows for one kind of decision."""
 
     head: int
+    """Its number in the game."""
     planes: U8
-    """uint8 [n, observation_bytes]: bit-packed planes."""
+    """uint8 [n, observation_bytes]: bit-packed planes, or columns as the layout of the game's encoder has them."""
     masks: U8
-    """uint8 [n, 34]: legal kinds of discards; [n, 0] for the other heads."""
+    """uint8 [n, choices]: legal choices of a table; [n, 0]: no and yes, or candidates."""
     policies: I32
     """int32 [n]: which policy acts: LATEST, WEAK, or FIRST_OLDER + the number of an older version."""
     uniforms: F32
     """float32 [n] in 0 … 1: where in its distribution a sampled action lies. So the action of a row does not depend
     on what else is observed, nor on which process computes it."""
+    candidates: Candidates | None = None
+    """The legal moves of each row, of a kind that has candidates."""
 
     def __len__(self) -> int:
         return len(self.planes)
@@ -40,24 +128,28 @@ class Observations:
     @property
     def num_bytes(self) -> int:
         """Bytes of all columns."""
-        return self.planes.nbytes + self.masks.nbytes + self.policies.nbytes + self.uniforms.nbytes
+        own = self.planes.nbytes + self.masks.nbytes + self.policies.nbytes + self.uniforms.nbytes
+        return own if self.candidates is None else own + self.candidates.nbytes
 
     def take(self, rows: I64) -> Observations:
         """Return copies of ``rows`` int64 [k]."""
+        candidates = None if self.candidates is None else self.candidates.take(rows)
         planes, masks = self.planes[rows], self.masks[rows]
-        return Observations(self.head, planes, masks, self.policies[rows], self.uniforms[rows])
+        return Observations(self.head, planes, masks, self.policies[rows], self.uniforms[rows], candidates)
 
 
 def joined_observations(parts: Sequence[Observations]) -> Observations:
-    """Return the rows of ``parts``, at least one and all of one head, one after another."""
+    """Return the rows of ``parts``, at least one and all of one kind, one after another."""
     if len(parts) == 1:
         return parts[0]
+    lists = [part.candidates for part in parts if part.candidates is not None]
     return Observations(
         head=parts[0].head,
         planes=np.concatenate([part.planes for part in parts]),
         masks=np.concatenate([part.masks for part in parts]),
         policies=np.concatenate([part.policies for part in parts]),
         uniforms=np.concatenate([part.uniforms for part in parts]),
+        candidates=joined_candidates(lists) if lists else None,
     )
 
 
@@ -66,9 +158,9 @@ class PolicyOutputs:
     """The outputs of the nets for ``Observations``, row by row."""
 
     actions: I16
-    """int16 [n]: a kind to discard; 1 = yes, 0 = no for the other heads."""
+    """int16 [n]: a choice of the table, or the place of a move in its list of candidates; or 1 = yes, 0 = no."""
     scores: F32
-    """float32 [n]: how sure a yes is, 0.5 … 1; of several at one table the highest counts. Unused for discards."""
+    """float32 [n]: how sure a yes is, 0.5 … 1; of several at one table the highest counts. Unused for choices."""
     log_probs: F32
     """float32 [n]: log-probability of a sampled action; 0 for actions that were not sampled."""
     versions: I32

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from suphx.experience.observation import F32, Candidates, Observations
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I64, U8, U64
+from suphx.kernel.record import I32, I64, U8, U64
 
 _WORD = 8
 _WORD_BITS = 64
@@ -122,6 +123,29 @@ def concatenate_planes(parts: Sequence[SparsePlanes]) -> SparsePlanes:
         np.concatenate([part.content for part in parts]),
         np.concatenate([part.ends + start for part, start in zip(parts, starts, strict=True)]),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SparseObservations:
+    """Observations on their way to another process: the columns of ``Observations``, with sparse rows."""
+
+    head: int
+    planes: SparsePlanes
+    masks: U8
+    policies: I32
+    uniforms: F32
+    candidates: Candidates | None
+
+    @classmethod
+    def of(cls, observations: Observations) -> SparseObservations:
+        """Return what ``dense`` makes the same observations of."""
+        o = observations
+        return cls(o.head, SparsePlanes.of(o.planes), o.masks, o.policies, o.uniforms, o.candidates)
+
+    def dense(self) -> Observations:
+        """Return the observations."""
+        planes = self.planes.dense()
+        return Observations(self.head, planes, self.masks, self.policies, self.uniforms, self.candidates)
 
 
 def padded_bytes(observation_bytes: int) -> int:

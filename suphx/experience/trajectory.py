@@ -1,9 +1,9 @@
-"""Decisions of the learning seats, kept until their kyoku ends and its reward is known (paper, section 3.1).
+"""Decisions of the learning seats, kept until their deal ends and its reward is known (paper, section 3.1).
 
->>> store = TrajectoryStore(DISCARD_HEAD, num_tables, observation_bytes, num_choices)
+>>> store = TrajectoryStore(kind, num_tables, observation_bytes)
 >>> store.add(tables, seats, observations, outputs, chosen)  # as often as there are outputs
->>> ended = store.take(tables_whose_kyoku_ended)
->>> decisions = ended.with_rewards(rewards)  # [tables, 4] by seat
+>>> ended = store.take(tables_whose_deal_ended)
+>>> decisions = ended.with_rewards(rewards)  # [tables, seats]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from suphx.experience.decisions import BOOL, Decisions, no_decisions
-from suphx.experience.observation import F32, Observations, PolicyOutputs
+from suphx.experience.observation import F32, Candidates, Observations, PolicyOutputs
 from suphx.experience.sparse_planes import SparsePlanes, padded_bytes
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I32, I64, U8
@@ -25,7 +25,7 @@ _NOBODY = -1
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The columns of a ``TrajectoryStore``: what is known of a decision before its kyoku ends, one line each.
+    """The columns of a ``TrajectoryStore``: what is known of a decision before its deal ends, one line each.
 
     Columns as in ``Decisions``; lines of free slots have no meaning.
     """
@@ -40,7 +40,7 @@ class Slots:
     log_probs: F32
     versions: I32
     before: I64
-    """int64 [slots]: the slot of the decision before it of the same seat, -1 for the first one of a kyoku."""
+    """int64 [slots]: the slot of the decision before it of the same seat, -1 for the first one of a deal."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -75,9 +75,10 @@ class Unrewarded:
     """int64 [n]: which of the tables that ended."""
     seats: I64
     """int64 [n]."""
+    lists: _MoveLists | None
 
     def with_rewards(self, rewards: F32) -> Decisions:
-        """Return the decisions with ``rewards`` [tables, 4] by seat."""
+        """Return the decisions with ``rewards`` [tables, seats]."""
         slots, lines = self.slots, self.lines
         return Decisions(
             head=self.head,
@@ -91,16 +92,49 @@ class Unrewarded:
             versions=slots.versions[lines],
             rewards=rewards[self.ends, self.seats].astype(np.float32),
             is_last=self._is_last(),
+            candidates=None if self.lists is None else self.lists.take(lines),
         )
 
     def _is_last(self) -> BOOL:
-        """Return which lines are the last ones of a seat in a kyoku."""
-        trajectories = 4 * self.ends + self.seats
-        return np.append(trajectories[1:] != trajectories[:-1], np.ones(min(1, len(trajectories)), np.bool_))
+        """Return which lines are the last ones of a seat in a deal."""
+        ends, seats = self.ends, self.seats
+        is_change = (ends[1:] != ends[:-1]) | (seats[1:] != seats[:-1])
+        return np.append(is_change, np.ones(min(1, len(ends)), np.bool_))
+
+
+class _MoveLists:
+    """The candidates of each slot, pieces of one array, which is tidied when it is full."""
+
+    def __init__(self) -> None:
+        self._starts = self._counts = np.zeros(0, np.int64)
+        self._moves = np.zeros(0, np.int32)
+        self._end = 0
+
+    def put(self, slots: I64, candidates: Candidates, in_use: I64) -> None:
+        """Give ``slots`` the lists of ``candidates``; ``in_use``: slots whose lists are still needed."""
+        counts = np.diff(candidates.offsets)
+        missing = int(slots.max(initial=-1)) + 1 - len(self._counts)
+        if missing > 0:
+            self._starts, self._counts = (np.pad(own, (0, missing)) for own in (self._starts, self._counts))
+        if self._end + len(candidates.moves) > len(self._moves):
+            kept = self.take(in_use)
+            self._starts[in_use], self._end = kept.offsets[:-1], len(kept.moves)
+            room = np.zeros(2 * (self._end + len(candidates.moves)) - self._end, np.int32)
+            self._moves = np.concatenate([kept.moves, room])
+        self._starts[slots], self._counts[slots] = self._end + candidates.offsets[:-1], counts
+        self._moves[self._end : self._end + len(candidates.moves)] = candidates.moves
+        self._end += len(candidates.moves)
+
+    def take(self, slots: I64) -> Candidates:
+        """Return copies of the lists of ``slots``."""
+        counts = self._counts[slots]
+        offsets: I64 = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        rows = np.arange(offsets[-1]) + np.repeat(self._starts[slots] - offsets[:-1], counts)
+        return Candidates(offsets, self._moves[rows])
 
 
 class TrajectoryStore:
-    """Room for the decisions of one head at many tables; grows when it must and is used again and again.
+    """Room for the decisions of one kind at many tables; grows when it must and is used again and again.
 
     A decision is a *slot*: one line of each column. The slots of a seat are chained, the last decision first; slots in
     no chain are on a stack. With three decisions of a seat and eight slots::
@@ -109,7 +143,7 @@ class TrajectoryStore:
                             |                    |                    |
                             v                    v                    v
                          slot 6  ------------> slot 1  ------------> slot 4
-                         (the last one)                              (the first one of the kyoku)
+                         (the last one)                              (the first one of the deal)
 
         free = [7, 5, 3, 2, 0, . . .]   stack: _add takes free[num_free - 1], _unchain puts slots back behind it
                               ^
@@ -119,30 +153,31 @@ class TrajectoryStore:
     """
 
     def __init__(
-        self, head: int, num_tables: int, observation_bytes: int, num_choices: int, *, has_costs: bool = False
+        self,
+        head: int,
+        num_tables: int,
+        observation_bytes: int,
+        num_choices: int = 0,
+        *,
+        num_seats: int = 4,
+        has_costs: bool = False,
+        has_candidates: bool = False,
     ) -> None:
         """Make room for ``num_tables`` tables.
 
-        ``num_choices``: columns of a mask, 0 where the head decides yes or no. ``has_costs``: decisions are kept with
-        what each discard costs at once.
+        ``num_choices``: columns of a mask, 0 where the answer is yes or no, or a candidate. ``has_costs``: decisions
+        are kept with what each choice costs at once; ``has_candidates``: with their lists of moves.
         """
         self.head = head
         none = no_decisions(head, observation_bytes, num_choices, has_costs=has_costs)
         self._observation_bytes = observation_bytes
-        self._slots = Slots(
-            planes=np.zeros((0, padded_bytes(observation_bytes)), np.uint8),
-            masks=none.masks,
-            costs=none.costs,
-            actions=none.actions,
-            is_overruled=none.is_overruled,
-            is_joint=none.is_joint,
-            log_probs=none.log_probs,
-            versions=none.versions,
-            before=np.zeros(0, np.int64),
-        )
+        columns = {name: column for name, column in none.columns().items() if name not in ("rewards", "is_last")}
+        planes = np.zeros((0, padded_bytes(observation_bytes)), np.uint8)
+        self._slots = Slots(planes=planes, before=np.zeros(0, np.int64), **columns)
+        self._lists = _MoveLists() if has_candidates else None
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
-        self._last = np.full((num_tables, 4), _NOBODY, np.int64)
+        self._last = np.full((num_tables, num_seats), _NOBODY, np.int64)
 
     @property
     def has_costs(self) -> bool:
@@ -167,9 +202,12 @@ class TrajectoryStore:
         while self._num_free < len(chosen):
             self._grow()
         slots = self._slots
+        own = self._free[self._num_free - len(chosen) : self._num_free][::-1]
         if costs is not None:
-            last_free = self._num_free - 1
-            slots.costs[self._free[last_free - len(chosen) + 1 : last_free + 1][::-1]] = costs
+            slots.costs[own] = costs
+        if self._lists is not None:
+            assert observations.candidates is not None
+            self._lists.put(own, observations.candidates.take(chosen), self._in_use())
         self._num_free = _add(
             tables, seats, observations.planes, observations.masks, outputs.actions, outputs.log_probs,
             outputs.versions, _NONE if is_overruled is None else is_overruled, chosen, slots.planes, slots.masks,
@@ -194,18 +232,31 @@ class TrajectoryStore:
         lines = np.zeros(_count(tables, self._last, before), np.int64)
         ends, seats = np.zeros_like(lines), np.zeros_like(lines)
         self._num_free = _unchain(tables, self._last, before, self._free, self._num_free, lines, ends, seats)
-        return Unrewarded(self.head, self._slots, self._observation_bytes, lines, ends, seats)
+        return Unrewarded(self.head, self._slots, self._observation_bytes, lines, ends, seats, self._lists)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
         chains = {"last": self._last, "free": self._free, "num_free": np.array([self._num_free])}
+        if self._lists is not None:
+            lists = self._lists.take(self._in_use())
+            chains |= {"candidate_offsets": lists.offsets, "candidate_moves": lists.moves}
         return self._slots.columns() | chains
 
-    def restore(self, state: dict[str, np.ndarray]) -> None:
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state``."""
         self._slots = Slots.from_columns(state)
         self._last, self._free = state["last"].copy(), state["free"].copy()
         self._num_free = int(state["num_free"][0])
+        if self._lists is not None:
+            self._lists = _MoveLists()
+            none = np.zeros(0, np.int64)
+            self._lists.put(self._in_use(), Candidates(state["candidate_offsets"], state["candidate_moves"]), none)
+
+    def _in_use(self) -> I64:
+        """Return the slots that are in chains, ascending."""
+        is_used = np.ones(len(self._slots), np.bool_)
+        is_used[self._free[: self._num_free]] = False
+        return np.flatnonzero(is_used)
 
     def _grow(self) -> None:
         size = len(self._slots)
@@ -242,7 +293,7 @@ def _add(
     owner_before = -1
     for i in chosen:
         num_free -= 1
-        slot, owner = free[num_free], 4 * tables[i] + seats[i]
+        slot, owner = free[num_free], last.shape[1] * tables[i] + seats[i]
         for k in range(rows.shape[1]):  # numba copies an array to an array at a third of this speed
             own_rows[slot, k] = rows[i, k]
         for k in range(masks.shape[1]):
@@ -272,7 +323,7 @@ def _overrule(tables: I64, seats: I64, last: I64, before: I64, actions: I16, is_
 def _count(tables: I64, last: I64, before: I64) -> int:
     n = 0
     for table in tables:
-        for seat in range(4):
+        for seat in range(last.shape[1]):
             slot = last[table, seat]
             while slot >= 0:
                 n += 1
@@ -287,7 +338,7 @@ def _unchain(
     """Fill ``slots``, ``ends`` and ``seats`` in the order of play; free the slots; return how many are free."""
     n = 0
     for e in range(len(tables)):
-        for seat in range(4):
+        for seat in range(last.shape[1]):
             first = n
             slot = last[tables[e], seat]
             while slot >= 0:

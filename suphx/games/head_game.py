@@ -13,8 +13,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from suphx.experience.decisions import Decisions
-from suphx.experience.observation import F32, Observations, PolicyOutputs
-from suphx.experience.opponents import OpponentConfig
+from suphx.experience.observation import F32, Observations, OpponentConfig, PolicyOutputs
 from suphx.games.registry import DEFAULT_GAME, find_game, load_game
 
 

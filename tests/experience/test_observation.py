@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from suphx.experience.observation import Observations, PolicyOutputs, joined_observations
-from suphx.experience.opponents import OpponentConfig
+from suphx.experience.observation import Candidates, Observations, OpponentConfig, PolicyOutputs, joined_observations
 from suphx.experience.sampling_uniform import uniform_of
+from suphx.experience.segments import segment_argmax, segment_rows
 
 
 def test_each_policy_has_its_part_of_the_shares() -> None:
@@ -74,7 +75,11 @@ def outputs(size: int, seed: int) -> PolicyOutputs:
 
 
 def columns(of: Observations | PolicyOutputs) -> dict[str, np.ndarray]:
-    return {field.name: np.asarray(getattr(of, field.name)) for field in fields(of) if field.name != "head"}
+    return {
+        field.name: np.asarray(getattr(of, field.name))
+        for field in fields(of)
+        if field.name not in ("head", "candidates")
+    }
 
 
 def test_joined_observations_are_taken_apart_again() -> None:
@@ -111,3 +116,53 @@ def test_copies_may_be_written_to() -> None:
     copied.actions[:] = 0
     assert np.array_equal(copied.scores, frozen.scores)
     assert (frozen.actions != 0).any()
+
+
+def test_each_row_belongs_to_its_list() -> None:
+    assert segment_rows(np.array([0, 2, 2, 5])).tolist() == [0, 0, 2, 2, 2]
+
+
+def test_the_first_of_the_highest_values_of_each_list_is_chosen() -> None:
+    values = np.array([1.0, 3.0, 3.0, -1.0, -2.0, 3.0], np.float32)
+    assert segment_argmax(values, np.array([0, 3, 5, 6])).tolist() == [1, 3, 5]
+
+
+def test_random_lists_give_what_a_loop_gives() -> None:
+    rng = np.random.default_rng(2)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 9, 50))])
+    values = rng.integers(0, 5, offsets[-1]).astype(np.float32)
+    expected = [a + int(np.argmax(values[a:b])) for a, b in pairwise(offsets)]
+    assert segment_argmax(values, offsets).tolist() == expected
+
+
+def test_no_lists_give_no_rows() -> None:
+    assert segment_argmax(np.zeros(0, np.float32), np.zeros(1, np.int64)).tolist() == []
+
+
+def test_empty_lists_and_nan_are_refused() -> None:
+    with pytest.raises(ValueError, match="list 1 has no rows"):
+        segment_argmax(np.ones(2), np.array([0, 2, 2]))
+    with pytest.raises(ValueError, match="the value of row 1 is not a number"):
+        segment_argmax(np.array([0.0, np.nan]), np.array([0, 2]))
+
+
+LISTS = [[5, 6], [7], [8, 9, 5], [6]]
+
+
+def candidates(lists: list[list[int]]) -> Candidates:
+    offsets = np.cumsum([0, *map(len, lists)])
+    return Candidates(offsets, np.array([move for own in lists for move in own], np.int32))
+
+
+def as_lists(found: Candidates | None) -> list[list[int]]:
+    assert found is not None
+    return [found.moves[a:b].tolist() for a, b in pairwise(found.offsets)]
+
+
+def test_candidates_go_with_their_rows() -> None:
+    own = replace(observations(4, 0), candidates=candidates(LISTS))
+    assert as_lists(own.take(np.array([3, 0, 3])).candidates) == [[6], [5, 6], [6]]
+    whole = joined_observations([own.take(np.array([2])), own.take(np.zeros(0, np.int64)), own])
+    assert as_lists(whole.candidates) == [[8, 9, 5], *LISTS]
+    assert as_lists(candidates(LISTS).part(1, 3)) == LISTS[1:3]
+    assert as_lists(Candidates.none()) == []

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from suphx.experience.sparse_observations import SparseObservations
-from suphx.experience.sparse_planes import SparsePlanes, concatenate_planes
+from suphx.experience.sparse_planes import SparseObservations, SparsePlanes, concatenate_planes
 from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD

@@ -9,8 +9,8 @@ from typing import Any
 import ray
 
 from suphx.experience.observation import Observations, PolicyOutputs
-from suphx.experience.sparse_observations import SparseObservations
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx.experience.sparse_planes import SparseObservations
+from suphx.selfplay.layout import RayLayoutConfig
 
 _BACK_OFF_SECONDS = 0.2
 _AVOID_SECONDS = 30.0

@@ -22,21 +22,22 @@ import ray
 
 from suphx.experience.decisions import Decisions
 from suphx.experience.observation import PolicyOutputs
-from suphx.experience.sparse_observations import SparseObservations
+from suphx.experience.sparse_planes import SparseObservations
+from suphx.selfplay.backend import Played
+from suphx.selfplay.buffer import BufferStatus, ReplayBuffer
+from suphx.selfplay.config import ParameterServerConfig, ReplayBufferConfig, SimulatorConfig
+from suphx.selfplay.layout import PLACE, RayLayoutConfig
+from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
+from suphx.selfplay.weights import ParameterServer, PolicyVersion
 from suphx_platform.on_ray.actor.broken_process import ends_broken_process
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError, RayActor, health_of_process
 from suphx_platform.on_ray.engine_client import EngineClient
-from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
-from suphx_platform.parts.ray_layout_config import PLACE, RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReplayBufferConfig, SimulatorConfig
-from suphx_platform.parts.replay_buffer import BufferStatus, ReplayBuffer
-from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext
 
 if TYPE_CHECKING:
+    from suphx.selfplay.requests import EnginePort
+    from suphx.training.learner import Learner
+    from suphx.training.reinforcement_config import ReinforcementConfig
     from suphx_platform.on_ray.fetching_engine import FetchingEngine
-    from suphx_platform.parts.inference_engine import EnginePort
-    from suphx_platform.parts.learner import Learner
-    from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 # What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
 
@@ -266,8 +267,8 @@ class LearnerActor(RayActor):
     """The learner; it learns once it has been told from where."""
 
     def __init__(self, config: ReinforcementConfig, server_name: str, room: str) -> None:
+        from suphx.training.learner import Learner
         from suphx_platform.on_ray.learner_group import RLlibWorkers
-        from suphx_platform.parts.learner import Learner
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._has_begun = False
@@ -291,7 +292,7 @@ class LearnerActor(RayActor):
     @ends_broken_process
     def learn(self, parts: Mapping[int, Decisions], staleness: float) -> Any:
         """Make one update: ``backend.Learned``."""
-        from suphx_platform.backend.backend_steps import learn
+        from suphx.training.learner import learn
 
         with _dying_with_learners():
             return learn(self._begun(), parts, staleness, report_every=self._report_every)

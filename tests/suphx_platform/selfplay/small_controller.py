@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from suphx.experience.opponents import OpponentConfig
+from suphx.experience.observation import OpponentConfig
 from suphx.models.checkpoints.tensor_file import read_tensors
-from suphx.training.reinforcement.learner_config import LearnerConfig
-from suphx_platform.backend.backend import SelfPlay
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig, SimulatorConfig
-from suphx_platform.selfplay.controller import Controller
-from suphx_platform.selfplay.run_backend import run_backend, run_metrics
+from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
+from suphx.training.learner_config import LearnerConfig
+from suphx.training.local_backend import SelfPlay
+from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx_platform.selfplay.controller import Controller, run_backend, run_metrics
 from tests.models.random_nets import PREDICTION
-from tests.suphx_platform.parts.small_policy_set import SMALL_PLAIN, small_policy_set
+from tests.selfplay.small_policy_set import SMALL_PLAIN, small_policy_set
 
 CONFIG = ReinforcementConfig(
     max_updates=12,

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.experience.decisions import Decisions, concatenate
-from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK
-from suphx.experience.opponents import OpponentConfig
+from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, OpponentConfig
 from suphx.games.head_game import GroupConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
