@@ -13,11 +13,9 @@ from suphx.games.riichi import DISCARD_HEAD, tenhou, write_store
 from suphx.models.nets.policy import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.data.head_data import head_data
-from suphx.training.data.split import SplitConfig
-from suphx.training.data.stream_config import StreamConfig
-from suphx.training.supervised.supervised import HeadTraining, train_head
-from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx.training.config import StreamConfig, SupervisedConfig
+from suphx.training.head_data import SplitConfig, head_data
+from suphx.training.supervised import HeadTraining, train_head
 
 num_games, num_steps = (int(text) for text in [*sys.argv[1:], *("200", "300")[len(sys.argv) - 1 :]])
 with tempfile.TemporaryDirectory() as name:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Fitted on validation samples (training/supervised/metrics.py), stored in the checkpoint, applied in play."""
+    """Fitted on validation samples (training/classification.py), stored in the checkpoint, applied in play."""
 
     temperature: float = 1.0
     """Logits are divided by it: above 1 the net was too sure of itself."""

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.suphx_platform.parts.small_policy_set import save_random
 
-from suphx.training.loop.training_watch import METRICS_FILE
+from suphx.training.trainer import METRICS_FILE
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import PYTHON, pages, texts
 from tests.repository import REPOSITORY
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 SMALL = {
     "max_minutes=30": "games=2, max_rounds=1, evaluate_decks=1, threads=1",

@@ -27,7 +27,7 @@ from suphx.models.nets.net_config import RewardPredictorConfig
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.reward.reward_learning import game_histories
+from suphx.training.reward_learning import game_histories
 
 UKEIRE = load_agent("ukeire")
 POINTS = (90.0, 45.0, 0.0, -135.0)

@@ -10,7 +10,7 @@ from suphx.games.riichi.features.layout.planes import observation_bytes
 from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
-from suphx.training.reward.global_reward import Prediction
+from suphx.training.reward import Prediction
 
 EXPERT_8_DAN: Points = (75.0, 30.0, 0.0, -150.0)
 

@@ -17,11 +17,9 @@ from suphx.games.riichi.table.rules import Rules, tenhou
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.data.head_data import HeadData
-from suphx.training.data.split import KyokuSplit
-from suphx.training.data.stream_config import StreamConfig
-from suphx.training.supervised.supervised import HeadTraining
-from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx.training.config import StreamConfig, SupervisedConfig
+from suphx.training.head_data import HeadData, KyokuSplit
+from suphx.training.supervised import HeadTraining
 
 LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
 ROWS_A_KYOKU = 20

@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
+from suphx.training.config import AdaptationConfig, RolloutBaseline
 from suphx_cli.arguments.parsing import UsageError, add_workers, check_runs, checked_options, examples, positive, seed
 from suphx_platform.agents.agent_forms import check_net_agent
 

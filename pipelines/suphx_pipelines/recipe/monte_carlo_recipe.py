@@ -11,7 +11,7 @@ from suphx.evaluation.match_config import MAX_SIDE_DECKS
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.number_range import Range, Seed, check_ranges
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_imitates, check_opponents
+from suphx.training.config import MonteCarloConfig, check_imitates, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
 from suphx_platform.parts.ray_layout_config import RoundLayoutConfig

@@ -16,21 +16,14 @@ from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.models.nets.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx.training.data import stream_config
-from suphx.training.data.split import SplitConfig
-from suphx.training.data.stream_config import StreamConfig
-from suphx.training.playouts import playout_config
-from suphx.training.playouts.playout_config import PlayoutConfig
-from suphx.training.reward import reward_config
-from suphx.training.reward.reward_config import RewardLearningConfig
-from suphx.training.supervised import supervised_config
-from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx.training.config import PlayoutConfig, RewardLearningConfig, StreamConfig, SupervisedConfig
+from suphx.training.head_data import SplitConfig
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
+from suphx_platform.on_ray.data_parallel import DataParallelConfig
 from suphx_platform.parts import reinforcement_config
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 
 AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2", "rl_permuted"]
 CONTROL_AGENT: AgentName = "rl_permuted"
@@ -142,7 +135,7 @@ class OracleDistillationConfig:
     max_updates: Steps = 0
     """Updates of self-play with the oracle as teacher; 0 = no distillation."""
     weight: Weight = 1.0
-    """Weight in the loss of the distance above the bound (suphx/training/reinforcement/policy_gradient.py); 0 = no
+    """Weight in the loss of the distance above the bound (suphx/training/policy_gradient.py); 0 = no
     teacher."""
     bound: Weight = 0.05
     """Mean KL(oracle || policy) in nats below which there is no loss."""
@@ -339,13 +332,13 @@ _FREE_KEYS = (
     "evaluation.on_ray",
     "evaluation.workers",
     "agent_comparison.workers",
-    *(f"playouts.{key}" for key in playout_config.FREE_KEYS),
+    *(f"playouts.{key}" for key in PlayoutConfig.FREE_KEYS),
     *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
     "reward_predictor.is_wanted",
-    *(f"reward_predictor.learning.{key}" for key in reward_config.FREE_KEYS),
+    *(f"reward_predictor.learning.{key}" for key in RewardLearningConfig.FREE_KEYS),
     "storage",
-    *(f"stream.{key}" for key in stream_config.FREE_KEYS),
-    *(f"supervised.{key}" for key in supervised_config.FREE_KEYS),
+    *(f"stream.{key}" for key in StreamConfig.FREE_KEYS),
+    *(f"supervised.{key}" for key in SupervisedConfig.FREE_KEYS),
 )
 
 

@@ -29,14 +29,11 @@ from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts
-from suphx.training.adaptation import adaptation_trial
-from suphx.training.adaptation.adaptation import check_trained_blocks, train_rollout_critic
-from suphx.training.adaptation.adaptation_config import AdaptationConfig
-from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
-from suphx.training.adaptation.adapter import Adapter
-from suphx.training.reward.global_reward import Prediction
-from suphx.training.reward.reward import DealReward, PredictedChange, points_won
-from suphx.training.reward.reward_config import GlobalRewardConfig
+from suphx.training import adapter
+from suphx.training.adaptation import check_trained_blocks, train_rollout_critic
+from suphx.training.adapter import Adapter, TrialResults, try_hands
+from suphx.training.config import AdaptationConfig, GlobalRewardConfig
+from suphx.training.reward import DealReward, PredictedChange, Prediction, points_won
 from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
 from suphx_platform.agents.agent_loading import load_net_agent
 
@@ -162,7 +159,7 @@ class AdaptationExperiment:
     seed: int = 0
     """Of hands, rollouts and test deals."""
     reward_predictor: str = ""
-    """Path of a reward predictor whose change is the reward (training/reward/reward.py); empty: points won."""
+    """Path of a reward predictor whose change is the reward (training/reward.py); empty: points won."""
     workers: int = 1
     """Processes; no figure but the time depends on it."""
     config: AdaptationConfig = field(default_factory=AdaptationConfig)
@@ -290,7 +287,7 @@ def _identity(experiment: AdaptationExperiment) -> dict[str, object]:
 
 def _code() -> str:
     """Return a digest of the sources that play hands and adapt nets."""
-    return closure_digest(Path(adaptation_trial.__file__).resolve(), [PROJECT_ROOT])[:_KEY_DIGITS]
+    return closure_digest(Path(adapter.__file__).resolve(), [PROJECT_ROOT])[:_KEY_DIGITS]
 
 
 def experiment_key(experiment: AdaptationExperiment) -> str:

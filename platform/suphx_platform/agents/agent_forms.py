@@ -15,7 +15,7 @@ from pathlib import Path
 from suphx.selfplay.agents.checkpoint_folder import WORDS, find_nets, has_nets, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
-from suphx.training.adaptation.adaptation_config import AdaptationConfig
+from suphx.training.config import AdaptationConfig
 from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress, warn_without_sandbox
 from suphx_platform.agents.mjai.program_tls import TlsAddress
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx.training.adaptation.adapter import Adapter, AdaptiveAgent, MoveConfig
+from suphx.training.adapter import Adapter, AdaptiveAgent, MoveConfig
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,

@@ -18,7 +18,7 @@ from typing import Any
 from suphx.games.candidate_game import CandidateGame, Player, candidate_game, net_file_names
 from suphx.models.computation import Precision
 from suphx.suggestion import did_you_mean
-from suphx.training.monte_carlo.value_nets import load_value_nets
+from suphx.training.value_nets import load_value_nets
 from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig

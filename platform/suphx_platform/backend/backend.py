@@ -15,8 +15,8 @@ from torch import Tensor
 
 from suphx.experience.decisions import Decisions
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.training.loop.prediction import DivergedError
-from suphx.training.reward.global_reward import Prediction
+from suphx.training.optimizer import DivergedError
+from suphx.training.reward import Prediction
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
@@ -38,7 +38,7 @@ class SelfPlay:
     prediction: Prediction | None = None
     """What rewards are differences of; None: they are round scores."""
     teacher: PolicySet | None = None
-    """Nets with oracle planes that the learning nets imitate (suphx/training/reinforcement/policy_gradient.py)."""
+    """Nets with oracle planes that the learning nets imitate (suphx/training/policy_gradient.py)."""
     opponent: PolicySet | None = None
     """Nets that the matches called ``start`` are against; None: those that self-play begins with."""
     carried: LearnerState | None = None
@@ -54,7 +54,7 @@ class Learned:
     number: int
     """1, 2, … over the whole run."""
     figures: Mapping[str, float]
-    """Of suphx.training.reinforcement.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
+    """Of suphx.training.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
     seconds: float
     num_decisions: Mapping[str, int] = field(default_factory=dict)
     """Decisions that each head learned from, by its name."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from suphx.experience.decisions import Decisions
 from suphx.models.nets.net_config import HEAD_NAMES
-from suphx.training.loop.prediction import DivergedError
+from suphx.training.optimizer import DivergedError
 from suphx_platform.backend.backend import DivergedBatchError, Learned, SelfPlay
 from suphx_platform.parts.learner import Learner, UpdateReport
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig

@@ -19,9 +19,9 @@ from torch import Tensor
 from suphx.experience.decisions import Decisions
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.net_config import HEAD_NAMES
-from suphx.training.loop.training_state import check_types
-from suphx.training.reinforcement.learning_step import tensors_below
-from suphx.training.reinforcement.update_control import new_stage
+from suphx.training.learning_step import tensors_below
+from suphx.training.training_state import check_types
+from suphx.training.update_control import new_stage
 from suphx_platform.backend.backend import BackendState
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts

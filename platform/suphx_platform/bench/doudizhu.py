@@ -14,7 +14,7 @@ import torch
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import SEAT_NAMES, TABLE, Rules, Simulator, move_columns, play_games, play_scripted
 from suphx.models.device import torch_threads, uses_bf16
-from suphx.training.monte_carlo.value_player import PlayedMoves, ValuePlayer, new_nets
+from suphx.training.value_nets import PlayedMoves, ValuePlayer, new_nets
 from suphx_platform.bench.timing import compare_rates
 
 _STEPS_A_CALL = 20

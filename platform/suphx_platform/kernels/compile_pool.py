@@ -33,8 +33,8 @@ _FORK = get_context("fork")
 
 
 def main(groups: Sequence[str]) -> None:
-    """Compile ``groups`` of training/kernels/warmup.py side by side, those of the first games with priority."""
-    from suphx.training.kernels.kernel_cost import mark_compiled
+    """Compile ``groups`` of training/warmup.py side by side, those of the first games with priority."""
+    from suphx.training.warmup import mark_compiled
 
     pool = _CompilePool(groups)
     try:
@@ -67,13 +67,13 @@ class _CompilePool:
 
     def _is_room(self) -> bool:
         """Tell whether the next group may begin."""
-        from suphx.training.kernels.warmup import FIRST_GAMES
+        from suphx.training.warmup import FIRST_GAMES
 
         is_later = self._waiting[0] not in FIRST_GAMES and any(group in FIRST_GAMES for group in self._busy)
         return len(self._busy) < usable_cores() + (0 if is_later else EXTRA_WORKERS)
 
     def _start(self, group: str) -> None:
-        from suphx.training.kernels.warmup import import_for
+        from suphx.training.warmup import import_for
 
         import_for(group)
         process = _FORK.Process(target=_compile_group, args=(group, self._life))
@@ -102,7 +102,7 @@ def send(kind: str, name: str, seconds: float = 0.0, holder: int = 0) -> None:
 
 def _compile_group(group: str, stop_pipe: int) -> None:
     from suphx.kernel import kernel_lock
-    from suphx.training.kernels.warmup import KERNEL_GROUPS
+    from suphx.training.warmup import KERNEL_GROUPS
 
     threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
     register: Any = event.register  # numba is untyped

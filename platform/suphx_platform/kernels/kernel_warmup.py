@@ -43,7 +43,7 @@ class CompileTimes:
 
 
 def compile_kernels(console: Console, *groups: str) -> CompileTimes:
-    """Compile ``groups`` of training/kernels/warmup.py that are not in the cache; all of them if none is named."""
+    """Compile ``groups`` of training/warmup.py that are not in the cache; all of them if none is named."""
     with KernelWarmup(console, groups) as kernels:
         kernels.wait_for(*groups)
         return kernels.times
@@ -58,7 +58,7 @@ class RunKernels:
     """
 
     def __init__(self, console: Console, *, plays_itself: bool, has_records: bool) -> None:
-        from suphx.training.kernels.warmup import FIRST_GAMES
+        from suphx.training.warmup import FIRST_GAMES
 
         self._console = console
         self._first = ("replay",) if has_records else FIRST_GAMES
@@ -106,8 +106,7 @@ class KernelWarmup:
         from numba import config
 
         from suphx.cache_folder import cache_root, is_writable
-        from suphx.training.kernels.kernel_cost import missing_groups
-        from suphx.training.kernels.warmup import KERNEL_GROUPS
+        from suphx.training.warmup import KERNEL_GROUPS, missing_groups
 
         wanted = set(groups) or set(KERNEL_GROUPS)
         if unknown := wanted - set(KERNEL_GROUPS):
@@ -152,7 +151,7 @@ class KernelWarmup:
         wanted = set(groups) & set(self._missing) if groups else set(self._missing)
         if not wanted - set(self.times.groups):
             return
-        from suphx.training.kernels.kernel_cost import missing_costs
+        from suphx.training.warmup import missing_costs
 
         costs = missing_costs(wanted)
         by_others: set[str] = set()

@@ -28,9 +28,9 @@ with warnings.catch_warnings():
 
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.reinforcement.batch_columns import BatchColumns
-from suphx.training.reinforcement.learner_config import LearnerConfig
-from suphx.training.reinforcement.learning_step import Figures, LearningStep, Step, new_actor_critic
+from suphx.training.learner_config import LearnerConfig
+from suphx.training.learning_step import Figures, LearningStep, Step, new_actor_critic
+from suphx.training.policy_gradient import BatchColumns
 
 logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)  # RLlib uses what it has deprecated itself
 logging.getLogger("ray.rllib.utils.actor_manager").setLevel(logging.CRITICAL)  # the caller gets the error

@@ -22,8 +22,8 @@ from suphx.experience.decisions import Decisions
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.reinforcement.learner_config import LearnerConfig
-from suphx.training.reinforcement.learning_step import (
+from suphx.training.learner_config import LearnerConfig
+from suphx.training.learning_step import (
     Figures,
     LearningStep,
     Step,
@@ -31,7 +31,7 @@ from suphx.training.reinforcement.learning_step import (
     new_actor_critic,
     step_tensors,
 )
-from suphx.training.reinforcement.update_control import UpdateControl
+from suphx.training.update_control import UpdateControl
 from suphx_platform.parts.parameter_server import Weights
 
 KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]

@@ -11,9 +11,8 @@ from suphx.models.computation import DeviceName, Precision, check_batch_sizes
 from suphx.models.nets.net_config import check_heads, head_index
 from suphx.number_range import Interval, Minutes, Processes, Range, Seconds, Steps, Threads, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
-from suphx.training.reinforcement.learner_config import LearnerConfig
-from suphx.training.reinforcement.oracle_guiding import OracleConfig
-from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
+from suphx.training.config import GlobalRewardConfig, RewardName
+from suphx.training.learner_config import LearnerConfig, OracleConfig
 from suphx_platform.parts.parameter_server import ParameterServerConfig
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from suphx.experience.decisions import Decisions, concatenate, no_decisions
 from suphx.games.head_game import GroupConfig, Tables, head_game
-from suphx.training.reinforcement.oracle_guiding import OracleConfig
-from suphx.training.reward.global_reward import Prediction
-from suphx.training.reward.reward import Reward, new_reward
+from suphx.training.learner_config import OracleConfig
+from suphx.training.reward import Prediction, Reward, new_reward
 from suphx_platform.parts.reinforcement_config import SimulatorConfig
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from suphx.selfplay.agents.policy_set import seeing_hidden
-from suphx.training.loop.prediction import DivergedError
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.backend.backend import (
     Backend,
     BackendState,

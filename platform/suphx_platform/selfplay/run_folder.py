@@ -21,7 +21,7 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from suphx.training.loop.training_watch import METRICS_FILE
+from suphx.training.trainer import METRICS_FILE
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, SelfPlay
 from suphx_platform.backend.reinforcement_state import START_WEIGHTS, Progress, load_state, save_state
 from suphx_platform.backend.self_play_match import START_FOLDER

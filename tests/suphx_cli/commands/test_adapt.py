@@ -16,9 +16,8 @@ from suphx.models.checkpoints.checkpoint import RewardHeader, save_reward_predic
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set, save_policy_set
-from suphx.training.adaptation.adaptation_config import AdaptationConfig
-from suphx.training.adaptation.adaptation_trial import TrialResults
-from suphx.training.adaptation.adapter import AdaptiveAgent
+from suphx.training.adapter import AdaptiveAgent, TrialResults
+from suphx.training.config import AdaptationConfig
 from suphx_cli import cli
 from suphx_platform.agents import adaptation_experiment
 from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report

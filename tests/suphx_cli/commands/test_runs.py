@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_cli.commands import runs as runs_command
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.run_folder import running, write_run
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 @pytest.fixture

@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
+
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.selfplay.playouts.branch_config import BranchConfig
-from suphx.training.monte_carlo import monte_carlo_learning
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_learning import learn_values
-from suphx.training.playouts import playout_training
-from suphx.training.playouts.playout_config import PlayoutConfig
-from suphx.training.playouts.playout_training import PlayoutJob, PlayoutRun
+from suphx.training import monte_carlo_learning, playouts
+from suphx.training.config import MonteCarloConfig, PlayoutConfig
+from suphx.training.monte_carlo_learning import learn_values
+from suphx.training.playouts import PlayoutJob, PlayoutRun
 from suphx_platform.selfplay import run_folder
 from tests.games.riichi.fuzzing import stored_damage
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller
 
 SELF_PLAY = replace(CONFIG, max_updates=2)
@@ -44,7 +43,7 @@ def state_forms() -> list[StoredForm]:
         StoredForm("checkpoint", 4, lambda random: stored_damage.damaged_checkpoint(random, ()), _load_checkpoint),
         StoredForm("training state", 2, lambda random: stored_damage.damaged_state(random, ()), _load_training),
         StoredForm("self-play state", 1, _damaged(run_folder.STATE_FILE, _play_itself), _go_on_playing),
-        StoredForm("playout state", 1, _damaged(playout_training.STATE_FILE, _play_out), _go_on_with_playouts),
+        StoredForm("playout state", 1, _damaged(playouts.STATE_FILE, _play_out), _go_on_with_playouts),
         StoredForm("Deep Monte-Carlo state", 0.02, _damaged(monte_carlo_learning.STATE_FILE, _learn_values), _learn_on),
     ]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from suphx.training.playouts.playout_config import PlayoutConfig
+from suphx.training.config import PlayoutConfig
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import (
     AblationConfig,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
@@ -22,7 +23,6 @@ from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.recipe import small_laptop
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

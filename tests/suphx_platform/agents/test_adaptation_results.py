@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.training.adaptation.adaptation_trial import TrialResults
+from suphx.training.adapter import TrialResults
 from suphx_platform.agents.adaptation_experiment import KeptResults
 
 EXPERIMENT: dict[str, Any] = {"agent": "a", "config": {"temperature": 1.0}}

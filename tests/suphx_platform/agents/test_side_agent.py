@@ -8,8 +8,7 @@ import pytest
 from suphx.evaluation.side_match import play_side_match
 from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.doudizhu import Rules
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.side_agent import common_rules, find_side_nets, load_side_agent, newest_side_nets
 from suphx_platform.storage.storage import Storage

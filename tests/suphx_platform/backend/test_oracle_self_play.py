@@ -7,17 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
-from suphx.training.reinforcement.learner_config import DistillationConfig
-from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx.training.learner_config import DistillationConfig, OracleConfig
 from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
     KilledError,

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.evaluation.workers.match_records import GAMES_FOLDER
 from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
 from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome, SelfPlayMatches, match_figures
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = pytest.mark.usefixtures("short_games")
 CONFIG = ReinforcementConfig(evaluation_hanchans=40, evaluation_deals=100, final_hanchans=400)

@@ -4,16 +4,16 @@ import pickle
 from pathlib import Path
 
 import pytest
+from tests.suphx_platform.parts.small_policy_set import save_random, save_random_weak
 
 from suphx.evaluation.workers.game_task import GamePlan
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.nets.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent
-from suphx.training.adaptation.adapter import AdaptiveAgent
+from suphx.training.adapter import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.packed_agents import PackedAgents
-from tests.suphx_platform.parts.small_policy_set import save_random, save_random_weak
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.kernel.record import I64
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_platform.agents.side_agent import load_side_player
 from suphx_platform.evaluation.ray_game_workers import ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session

@@ -13,8 +13,7 @@ from suphx.evaluation.workers.play_plan import DeckBlock, Summary
 from suphx.evaluation.workers.side_runner import SidePlan
 from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.doudizhu import Rules
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
-from suphx.training.monte_carlo.value_player import ValuePlayer, new_nets
+from suphx.training.value_nets import ValueNets, ValuePlayer, new_nets, save_value_nets
 from suphx_platform.agents.side_agent import load_side_player
 from suphx_platform.evaluation.game_player import GamePlayer
 from suphx_platform.evaluation.packed_agents import PackedAgents

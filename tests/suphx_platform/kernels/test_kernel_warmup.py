@@ -16,8 +16,7 @@ import pytest
 from suphx.games.riichi.hand import shanten
 from suphx.kernel import kernel_lock
 from suphx.kernel.jit import cache_folder
-from suphx.training.kernels.kernel_cost import mark_compiled, missing_costs, missing_groups
-from suphx.training.kernels.warmup import KERNEL_GROUPS
+from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_costs, missing_groups
 from suphx_platform.console.console import Console
 from suphx_platform.console.progress import Progress
 from suphx_platform.console.progress_line import ProgressState

@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.backend.backend import Fault, Learned
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.learner_driver import LearnerDriver
@@ -24,7 +25,6 @@ from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
 from tests.suphx_platform.on_ray.kept_calls import Actor, Call, stop_when, stop_when_told
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 READY = BufferStatus(True, 200, 1000, BufferCounts())
 CONFIG = ReinforcementConfig(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from suphx.models.checkpoints.tensor_file import read_tensors
-from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE
+from suphx.training.monte_carlo_learning import STATE_FILE
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 from suphx_platform.on_ray.ray_backend import RayBackend
 from tests.suphx_platform.on_ray.monte_carlo import small_rounds

@@ -15,8 +15,7 @@ import pytest
 
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.selfplay.agents.agent import load_agent
-from suphx.training.reinforcement.learner_config import PolicyGradientConfig
-from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx.training.learner_config import OracleConfig, PolicyGradientConfig
 from suphx_platform.backend.reinforcement_state import load_learner_state
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_backend import RayBackend
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor

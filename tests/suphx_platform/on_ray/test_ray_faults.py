@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from suphx.models.checkpoints.tensor_file import read_tensors
-from suphx.training.loop.prediction import DivergedError
-from suphx.training.reinforcement.learner_config import PolicyGradientConfig
+from suphx.training.learner_config import PolicyGradientConfig
+from suphx.training.optimizer import DivergedError
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_backend import RayBackend
 from suphx_platform.on_ray.ray_session import ray_session

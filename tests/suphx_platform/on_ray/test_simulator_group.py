@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
 
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.backend.backend import BackendState, Fault
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor

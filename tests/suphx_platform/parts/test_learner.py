@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN
 
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.loop.prediction import DivergedError
-from suphx.training.reinforcement.learner_config import (
+from suphx.training.learner_config import (
     CriticWarmupConfig,
     DistillationConfig,
     EntropyConfig,
@@ -21,10 +21,10 @@ from suphx.training.reinforcement.learner_config import (
     PolicyGradientConfig,
     TrustRegionConfig,
 )
-from suphx.training.reinforcement.policy_gradient import kl_divergence
+from suphx.training.optimizer import DivergedError
+from suphx.training.policy_gradient import kl_divergence
 from suphx_platform.parts.learner import Learner
-from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN
-from tests.training.reinforcement.update.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net
+from tests.training.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net
 
 
 def new_learner(

@@ -12,21 +12,22 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set
-from suphx.training.loop.prediction import DivergedError
-from suphx.training.reinforcement.learner_config import (
+from suphx.training.config import GlobalRewardConfig, RewardName
+from suphx.training.learner_config import (
     CriticWarmupConfig,
     EntropyConfig,
     LearnerConfig,
     PolicyGradientConfig,
     TrustRegionConfig,
 )
-from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
+from suphx.training.optimizer import DivergedError
 from suphx_platform.backend.backend import Event, Learned, SelfPlay
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.reinforcement_state import load_learner_state
@@ -36,7 +37,6 @@ from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.run_backend import run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
 from tests.models.random_nets import PREDICTION, small_predictor
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
     KilledError,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.backend.backend import Event
 from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.selfplay.controller import Controller

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from suphx.models.computation import Compilation, Convolution, DeviceName, Precision
 from suphx.models.nets.net_config import HEAD_NAMES, Normalization
-from suphx.training.reward.reward_config import RewardName
+from suphx.training.config import RewardName
 from suphx.usable_cores import usable_cores
 from suphx_cli.arguments.parsing import (
     ENCODERS,

@@ -19,9 +19,9 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, draw_starts
-from suphx.training.adaptation.adaptation import copy_for_adaptation, train_rollout_critic
-from suphx.training.adaptation.adaptation_config import AdaptationConfig
-from suphx.training.adaptation.adapter import Adapter
+from suphx.training.adaptation import copy_for_adaptation, train_rollout_critic
+from suphx.training.adapter import Adapter
+from suphx.training.config import AdaptationConfig
 from suphx_platform.agents.agent_loading import load_net_agent
 
 ROUNDS = 3

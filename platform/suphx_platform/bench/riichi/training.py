@@ -15,12 +15,10 @@ from suphx.kernel.record import I64
 from suphx.models.device import torch_threads
 from suphx.models.nets.flops import training_flops
 from suphx.models.nets.net_config import NetConfig
-from suphx.training.data.dataset import take
-from suphx.training.data.head_data import HeadData
-from suphx.training.data.split import KyokuSplit
-from suphx.training.data.stream_config import StreamConfig
-from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
-from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx.training.config import StreamConfig, SupervisedConfig
+from suphx.training.dataset import take
+from suphx.training.head_data import HeadData, KyokuSplit
+from suphx.training.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.bench.peak import measure_peak
 from suphx_platform.bench.riichi.net_case import PEAK_SECONDS, NetCase, Rate
 

@@ -18,10 +18,10 @@ import ray
 import torch
 from torch import Tensor
 
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.round_backend import Evaluation
-from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
-from suphx.training.monte_carlo.value_player import Figures
+from suphx.training.config import MonteCarloConfig
+from suphx.training.monte_carlo import LearnedRound, RoundLearner
+from suphx.training.monte_carlo_learning import Evaluation
+from suphx.training.value_nets import Figures
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer

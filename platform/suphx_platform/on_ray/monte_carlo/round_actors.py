@@ -17,11 +17,9 @@ import torch
 
 from suphx.games.candidate_game import candidate_game
 from suphx.models.device import uses_bf16
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_step import Samples
-from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner, load_weights
-from suphx.training.monte_carlo.round_player import RoundPlayer
-from suphx.training.monte_carlo.value_player import Figures, evaluate_nets, new_nets
+from suphx.training.config import MonteCarloConfig
+from suphx.training.monte_carlo import LearnedRound, RoundLearner, RoundPlayer, Samples, load_weights
+from suphx.training.value_nets import Figures, evaluate_nets, new_nets
 from suphx_platform.on_ray.actor.broken_process import ends_broken_process
 from suphx_platform.on_ray.actor.ray_actor import NotBegunError, RayActor
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.training.loop.prediction import DivergedError
-from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
+from suphx.training.monte_carlo import LearnedRound, RoundLearner
+from suphx.training.optimizer import DivergedError
 from suphx_platform.on_ray.monte_carlo.round_actors import LearnerState, WeightVersion, state_of
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.monte_carlo.round_group import BufferedRound

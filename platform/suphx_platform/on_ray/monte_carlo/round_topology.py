@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.value_player import Figures
+from suphx.training.config import MonteCarloConfig
+from suphx.training.value_nets import Figures
 from suphx_platform.on_ray.monte_carlo.round_actors import RoundLearnerActor, RoundSimulatorActor, evaluate_weights
 from suphx_platform.on_ray.supervision.restored_learner import LEARNER
 from suphx_platform.on_ray.topology import new_ray_actor

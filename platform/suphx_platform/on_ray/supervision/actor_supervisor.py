@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import ray
 
 from suphx.printable_text import shortened
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.backend.backend import Event, Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError

@@ -1,7 +1,7 @@
 """What each discard costs at once: the points that the actor pays if the other seats win on it.
 
 The other seats win by a rule (win_rule.py), so this is known before the discard to whoever sees all hands: it is exact,
-and training uses it instead of the one discard that was sampled (training/reinforcement/policy_gradient.py).
+and training uses it instead of the one discard that was sampled (training/policy_gradient.py).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 >>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
 >>> while True:
 ...     ended = group.step([outputs_of(observations) for observations in group.observe()])
-...     decisions = ended.with_rewards(reward(ended.kyokus))  # training/reward/reward.py
+...     decisions = ended.with_rewards(reward(ended.kyokus))  # training/reward.py
 
 A table is observed for all nets that its decision may need at once (kong, riichi and discard of an own turn): one
 message per decision.

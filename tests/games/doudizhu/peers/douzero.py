@@ -28,7 +28,7 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.cards import counts_of
 from suphx.games.doudizhu.table import SEAT_NAMES
 from suphx.kernel.record import Records
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import new_nets
 
 CARD_NUMBERS = (*range(3, 15), 17, 20, 30)
 

@@ -13,8 +13,7 @@ import pytest
 from suphx.evaluation.workers.match_records import KeptResults
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules, read_records
-from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_cli.commands.monte_carlo import side_evaluation, side_sequential
 from suphx_pipelines.tournament.pool.game_code import game_sources

@@ -13,8 +13,7 @@ from suphx.evaluation.sequential.sequential_config import SideTestConfig
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.models.nets.candidate_value import CandidateValueNet
-from suphx.training.monte_carlo.value_nets import ValueNets, load_value_nets, save_value_nets
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.training.value_nets import ValueNets, load_value_nets, new_nets, save_value_nets
 from suphx_pipelines.recipe.side_tournament_recipe import (
     SideDecisionConfig,
     SideLeaderboardConfig,

@@ -10,6 +10,7 @@ from typing import Any
 import mlflow
 import pandas as pd
 import pytest
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.games.candidate_game import CandidateOpinion, candidate_game
 from suphx.games.doudizhu import Rules
@@ -25,7 +26,6 @@ from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, Reg
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets, save_strong_nets
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 GAME = candidate_game("doudizhu")
 CHAMPION = "models:/doudizhu@champion"

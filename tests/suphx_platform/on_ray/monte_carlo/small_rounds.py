@@ -16,13 +16,12 @@ from typing import Any
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.training.loop.training_state import TrainingProgress
-from suphx.training.loop.training_watch import TrainingWatch
-from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_learning import learn_values
-from suphx.training.monte_carlo.round_backend import NewBackend
-from suphx.training.monte_carlo.round_learner import RoundLearner
-from suphx.training.monte_carlo.value_nets import ValueNets
+from suphx.training.config import MonteCarloConfig
+from suphx.training.monte_carlo import RoundLearner
+from suphx.training.monte_carlo_learning import NewBackend, learn_values
+from suphx.training.trainer import TrainingWatch
+from suphx.training.training_state import TrainingProgress
+from suphx.training.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 

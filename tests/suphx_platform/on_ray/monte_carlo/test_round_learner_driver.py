@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.on_ray.monte_carlo import round_learner_driver
 from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerDriver
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 from ray.exceptions import RayTaskError, WorkerCrashedError
 
-from suphx.training.monte_carlo.value_player import Figures
+from suphx.training.value_nets import Figures
 from suphx_platform.on_ray.monte_carlo.ray_rounds import figures_or_loss
 
 

@@ -9,7 +9,7 @@ import pytest
 from ray.core.generated import common_pb2
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError, RayTaskError
 
-from suphx.training.loop.training_watch import PartAwayError
+from suphx.training.trainer import PartAwayError
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision import actor_supervisor, in_flight_calls

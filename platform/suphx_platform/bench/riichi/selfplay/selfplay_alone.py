@@ -19,8 +19,8 @@ from suphx.models.inference import InferenceNet
 from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig, Size
 from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
-from suphx.training.reward.global_reward import Prediction
-from suphx.training.reward.reward_config import RewardName
+from suphx.training.config import RewardName
+from suphx.training.reward import Prediction
 from suphx_platform.parts.inference_engine import InferenceEngine
 from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, Nets
 from suphx_platform.parts.request_batcher import Request

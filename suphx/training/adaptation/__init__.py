@@ -1,1 +1,0 @@
-"""Parametric Monte-Carlo policy adaptation (section 3.4 of the paper). Start in adaptation.py."""

@@ -1,0 +1,424 @@
+"""The settings of all trainings but those of self-play (learner_config.py). No torch: a recipe is read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal, get_args
+
+from suphx.evaluation.match_config import HANCHANS_OR_NONE
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
+from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
+from suphx.number_range import (
+    Interval,
+    LearningRate,
+    Minutes,
+    Positive,
+    PositiveShare,
+    Range,
+    Seconds,
+    Seed,
+    Share,
+    Steps,
+    Threads,
+    Weight,
+    check_ranges,
+)
+from suphx.selfplay.playouts.branch_config import BranchConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupervisedConfig:
+    """How one head is trained. Training ends at the first of the limits ``max_epochs``, ``max_steps``, ``max_minutes``,
+    ``total_minutes`` and ``patience``."""
+
+    batch_size: Annotated[int, Range(2, 65_536)] = 512
+    """Samples per optimizer step, over all workers together."""
+    learning_rate: LearningRate = 2e-3
+    """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
+    final_learning_rate_factor: Share = 0.01
+    """Learning rate at the end, as a share of the peak."""
+    warmup_steps: Steps = 200
+    """Maximum steps of linear warm-up."""
+    warmup_share: Share = 0.1
+    """Maximum share of the training for the warm-up, so that a short training learns too; 0 = no warm-up."""
+    weight_decay: Weight = 0.01
+    """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
+    max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
+    """Maximum norm of the gradient; 0 = no limit."""
+    yes_weight: Annotated[float, Range(0, 10_000, "right")] = 1.0
+    """Weight of the samples labelled yes in the training loss of the two-output heads. 1 keeps probabilities
+    calibrated. Losses of validation and test are without it, also where they choose the best weights or end the
+    training."""
+    suit_permutation: bool = False
+    """Permute the suits of each training sample at random, differently in every epoch."""
+    weak_share: PositiveShare = 0.2
+    """Share of the training after which the weights are saved a second time, as a weaker agent (the paper's SL-weak):
+    ``<head>-weak.safetensors``."""
+    max_epochs: Annotated[float, Range(0, 1_000_000)] = 4.0
+    """Stop after this many passes over the training kyokus; 0 = no limit."""
+    min_steps: Steps = 300
+    """A net with few samples takes smaller batches and up to ten times ``max_epochs`` passes to make this many
+    steps; 0 = the same settings for all nets."""
+    max_steps: Steps = 0
+    """Stop after this many steps; 0 = no limit."""
+    max_minutes: Minutes = 0.0
+    """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
+    reproduced exactly."""
+    total_minutes: Minutes = 0.0
+    """Stop when the run's five nets together have taken this many minutes; 0 = no limit. A net of a learning curve
+    stops after the share of its final net, which comes on top. A net that is finished early
+    leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
+    ``min_steps`` steps (or all its passes, if these are fewer), even if that takes longer on a slow machine."""
+    shares_statistics: bool = True
+    """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
+    worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages
+    per layer."""
+    validate_every: Interval = 500
+    """Maximum steps between validations. The last step is always validated."""
+    min_validations: Annotated[int, Range(0, 1_000_000)] = 10
+    """Minimum number of validations in a training, evenly spread; 0 = only every ``validate_every`` steps."""
+    patience: Annotated[int, Range(0, 1_000_000)] = 10
+    """Stop after this many validations in a row without a lower loss; 0 = never."""
+    report_every: Interval = 50
+    """Steps between progress reports."""
+    save_seconds: Seconds = 60.0
+    """Maximum time between saved training states; every validation saves one too."""
+    threads: Threads = 0
+    """Threads of torch; 0 = torch's default."""
+    precision: Precision = "auto"
+    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the hardware supports it, which is twice as fast
+    there."""
+    convolution: Convolution = FASTEST
+    """How convolutions are computed (models/nets/resnet.py): conv1d, channels_last or matmul. The results are the
+    same."""
+    compilation: Compilation = "auto"
+    """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere. Unless it is none,
+    the steps of a single worker on a GPU are also recorded as a CUDA graph."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+    seed: Seed = 1
+    """Seed of the initial weights and of the order of samples."""
+
+    FREE_KEYS: ClassVar = ("report_every", "save_seconds", "threads", "device", "convolution", "compilation")
+    """What may differ when a training goes on: it does not change the numbers, up to rounding."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
+        self._check("convolution", self.convolution in get_args(Convolution), "use conv1d, channels_last or matmul")
+        self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
+        self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
+        if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):
+            names = "max_epochs, max_steps, max_minutes and total_minutes"
+            raise ValueError(f"{names} are all 0: set one of them, or training never ends")
+
+    def _check(self, name: str, is_right: bool, remedy: str) -> None:
+        if not is_right:
+            raise ValueError(f"{name} is {getattr(self, name)}: {remedy}")
+
+    def share_done(self, step: int, epochs: float, seconds: float) -> float:
+        """Return how much of the run is done: 1 or more at its end."""
+        shares = [0.0]
+        if self.max_steps:
+            shares.append(step / self.max_steps)
+        if self.max_epochs:
+            shares.append(epochs / self.max_epochs)
+        if self.max_minutes:
+            shares.append(seconds / (60 * self.max_minutes))
+        if self.total_minutes:
+            share = seconds / (60 * self.total_minutes)
+            shares.append(min(share, step / self.min_steps) if self.min_steps else share)
+        return max(shares)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamConfig:
+    """How samples are read. Only ``chunk_kyokus`` and ``buffer_bytes`` change the order of samples."""
+
+    chunk_kyokus: Annotated[int, Range(1, 16_384)] = 64
+    """Kyokus that a worker encodes at once."""
+    buffer_bytes: Annotated[int, Range(2, 2**39)] = 256 * 2**20
+    """Memory for packed samples. One half (a window) is shuffled and used while the other half is being encoded. Each
+    worker encodes at least one chunk ahead, however small this value is."""
+    num_workers: Annotated[int, Range(0, 256)] = 1
+    """Worker processes that encode samples; 0 = encode in the training process."""
+    prefetch_batches: Annotated[int, Range(0, 1024)] = 2
+    """Batches that a thread copies to the device ahead of the step that needs them; 0 = no thread."""
+
+    FREE_KEYS: ClassVar = ("num_workers", "prefetch_batches")
+    """What may differ when a training goes on: it does not change the numbers."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardLearningConfig:
+    """How the predictor is trained. Training ends at the first of its limits."""
+
+    batch_games: Annotated[int, Range(1, 65_536)] = 64
+    """Games per optimizer step; each is seen from its four seats."""
+    learning_rate: LearningRate = 2e-3
+    """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
+    final_learning_rate_factor: Share = 0.01
+    """Learning rate at the end, as a share of the peak."""
+    warmup_steps: Steps = 50
+    """Maximum steps of linear warm-up, which takes at most a tenth of the training."""
+    weight_decay: Weight = 0.1
+    """Weight decay of AdamW for matrices; biases have none."""
+    max_grad_norm: Annotated[float, Range(0, 1_000_000)] = 1.0
+    """Maximum norm of the gradient; 0 = no limit."""
+    max_epochs: Annotated[int, Range(1, 1_000_000)] = 20
+    """Stop after this many passes over the training games."""
+    max_minutes: Minutes = 0.0
+    """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
+    reproduced exactly."""
+    patience: Annotated[int, Range(0, 1_000_000)] = 6
+    """Stop after this many epochs in a row without a lower validation loss; 0 = never."""
+    save_seconds: Seconds = 60.0
+    """The state is saved at the end of an epoch if the last save is this long ago, and at the end of the training."""
+    threads: Threads = 0
+    """Threads of torch; 0 = torch's default."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+    seed: Seed = 1
+    """Seed of the initial weights and of the order of games."""
+
+    FREE_KEYS: ClassVar = ("save_seconds", "threads", "device")
+    """What may differ when a training goes on: it changes how fast it is, not what it gives, up to rounding."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+RewardName = Literal["round_score", "global_prediction"]
+
+LastKyoku = Literal["predicted", "paid"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlobalRewardConfig:
+    """How differences of predictions become rewards."""
+
+    exchange_rate: Positive = 200.0
+    """Game points per point of the predicted reward, so that rewards are about as large as round scores and the other
+    settings still fit. 200 fits the placement points of a high dan (75, 30, 0, -150)."""
+    last_kyoku: LastKyoku = "predicted"
+    """Value after the last kyoku. predicted: the prediction, as after any other kyoku (the paper). paid: the actual
+    reward of the placement."""
+    predictor: str = ""
+    """Path of a ``reward_predictor.safetensors``, which predicts the reward that it was trained for, whatever
+    ``reward_predictor.target`` is; empty: the one that this run trains (stage reward_predictor)."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.last_kyoku not in get_args(LastKyoku):
+            raise ValueError(f"last_kyoku is {self.last_kyoku!r}: use one of {', '.join(get_args(LastKyoku))}")
+
+
+MAX_COLLECTORS = 16
+"""So many have seeds of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayoutConfig:
+    """Self-play of the supervised nets in which several actions of uncertain decisions are played out."""
+
+    num_decisions: Steps = 0
+    """Number of decisions that are played out; the nets learn from each once. 0 = skip this stage."""
+    heads: tuple[str, ...] = ("discard", "chow", "pong")
+    """Heads that learn; the other nets stay unchanged: discard, riichi, chow and pong are possible."""
+    branches: BranchConfig = field(default_factory=BranchConfig)
+    """Which decisions are played out."""
+    num_collectors: Annotated[int, Range(1, MAX_COLLECTORS)] = 2
+    """Number of threads that play games, each with its own group of games."""
+    round_decisions: Annotated[int, Range(1, 1_000_000)] = 8192
+    """Decisions per round. While the nets learn from one round, the games of the next round are played with the nets
+    that existed before this learning."""
+    batch_size: Annotated[int, Range(1, 65_536)] = 256
+    """Approximate number of decisions of a head in one step of its optimizer."""
+    learning_rate: LearningRate = 1e-3
+    """Learning rate of AdamW after the warm-up. It falls linearly over the stage to ``last_rate_share`` of it."""
+    last_rate_share: PositiveShare = 0.05
+    """Learning rate at the end, as a share of ``learning_rate``."""
+    warmup_steps: Steps = 20
+    """Steps of a head in which its learning rate rises linearly; 0 = no warm-up."""
+    max_grad_norm: Positive = 1.0
+    """Maximum norm of the gradient of each net."""
+    reward_unit: Positive = 3000.0
+    """Points that count as 1 in the loss."""
+    kl_coeff: Weight = 0.03
+    """Weight in the loss of KL(initial net || policy), the mean over a batch in nats. It keeps the nets close
+    to the supervised ones in rare kinds of decisions."""
+    permute_points: bool = False
+    """Exchange the points among the actions of each decision at random: a control run, in which no net can become
+    stronger. A gain that is claimed must be larger than that of this run."""
+    final_hanchans: Annotated[int, HANCHANS_OR_NONE] = 2000
+    """Games of the match between the final and the supervised nets, a multiple of 4; 0 = no match. If self-play
+    follows, its first match measures the same nets."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available. The games are played on the CPU."""
+    threads: Threads = 1
+    """Threads of torch for the nets that learn; 0 = as many as torch uses by default. Each collector has one."""
+    report_every: Interval = 4
+    """Rounds between two points of the curves."""
+    save_seconds: Seconds = 60.0
+    """Seconds between saved states; the state is also saved at the end."""
+
+    FREE_KEYS: ClassVar = ("device", "threads", "report_every", "save_seconds")
+    """What may differ when the stage goes on: it does not change the numbers, up to rounding."""
+
+    def __post_init__(self) -> None:
+        check_heads(self.heads)
+        known = [name for name in HEAD_NAMES if head_index(name) in PLAYOUT_HEADS]
+        for head in self.heads:
+            if head not in known:
+                raise ValueError(
+                    f"heads is {list(self.heads)}: the actions of {head} cannot be played out; use {', '.join(known)}"
+                )
+        check_ranges(self)
+        if self.head_numbers == (DISCARD_HEAD,) and not self.branches.discard_share:
+            raise ValueError("branches.discard_share is 0, but only discard learns: use a larger share")
+        if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
+            raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
+
+    @property
+    def head_numbers(self) -> tuple[int, ...]:
+        """The heads that learn, as numbers, ascending."""
+        return tuple(sorted(head_index(head) for head in self.heads))
+
+
+MAX_SEED = 1_000_000  # each seed has numbers of decks of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonteCarloConfig:
+    """The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in one batch), and trains for days."""
+
+    games: Annotated[int, Range(1, 65_536)] = 64
+    """Games per round. The newest nets play them, then learn from each game once."""
+    batches: Annotated[int, Range(1, 65_536)] = 4
+    """Optimizer steps of each net per round, which share its samples; a game gives a net about 13 samples."""
+    device: DeviceName = "auto"
+    """Where the nets learn, and play if one process does both: cpu, cuda, or auto: cuda if there is a GPU. The
+    simulators of a run over Ray play on the CPU."""
+    precision: Precision = "auto"
+    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the device supports it, which is faster there
+    (docs/doudizhu.md)."""
+    imitates: str = ""
+    """A scripted agent whose moves the nets learn, from games that it plays against itself (supervised learning: is
+    this candidate its move, yes or no); empty = learn the returns of self-play."""
+    epsilon: Share = 0.01
+    """Share of moves that are played at random."""
+    learning_rate: LearningRate = 1e-4
+    """Learning rate of RMSprop, as in DouZero. Three times this rate learns faster at first, but a net can collapse."""
+    decay_rounds: Steps = 0
+    """The learning rate falls linearly over this number of rounds, to ``last_rate_share`` of it, and stays there: with
+    the full rate, the nets of long trainings vary with every batch and become hardly stronger. Two idle cores play and
+    learn about 110 rounds a minute. 0 = it stays as it is, as in DouZero."""
+    last_rate_share: PositiveShare = 0.1
+    """See ``decay_rounds``."""
+    smoothing: Annotated[float, Range(0, 1, "left")] = 0.99
+    """Decay of RMSprop's mean of squared gradients (alpha of RMSprop)."""
+    rms_epsilon: PositiveShare = 1e-5
+    """Added to the square root of that mean (epsilon of RMSprop)."""
+    max_grad_norm: Positive = 40.0
+    """Maximum norm of the gradient of a net."""
+    average_rounds: Steps = 100
+    """The nets that are evaluated, and the result, have the mean of the weights of about this number of the last rounds
+    (exponential moving average); 0 = the newest weights. Self-play always has the newest ones, so this does not change
+    what is learned."""
+    max_rounds: Interval = 100_000
+    """Stop after this many rounds."""
+    max_minutes: Minutes = 30.0
+    """Stop after this many minutes of training and evaluation; 0 = no limit. The result then depends on the machine's
+    speed and cannot be reproduced exactly."""
+    evaluate_rounds: Interval = 25
+    """Rounds between two evaluations against ``opponents``; the last one is at the end."""
+    evaluate_decks: Annotated[int, Range(1, 131_072)] = 200
+    """Decks of an evaluation; each is played twice with sides swapped, and always the same decks."""
+    opponents: tuple[str, ...] = ("random",)
+    """Scripted agents to play against."""
+    save_seconds: Seconds = 60.0
+    """The state is saved after a round if the last save is this long ago, and at the end."""
+    threads: Threads = 0
+    """Threads of torch in each process; 0 = torch's default; over Ray that is the CPUs reserved for the process."""
+    seed: Annotated[int, Range(0, MAX_SEED)] = 1
+    """Seed of the initial weights, the decks and the random moves."""
+
+    FREE_KEYS: ClassVar = ("average_rounds", "max_rounds", "max_minutes", "save_seconds", "threads")
+    """What may differ when a training resumes: it changes how long and how fast it is, and what is evaluated. Another
+number of threads changes the order of sums, and so the last digits of the weights."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.device not in get_args(DeviceName):
+            raise ValueError(f"device is {self.device!r}: use auto, cpu or cuda")
+        if self.precision not in get_args(Precision):
+            raise ValueError(f"precision is {self.precision!r}: use auto, bf16 or fp32")
+
+
+def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:
+    """Raise ValueError unless ``names`` are some of the scripted ``agents`` of a game, at least one, each once."""
+    unknown = [name for name in names if name not in agents]
+    if unknown or not names or len(set(names)) < len(names):
+        raise ValueError(f"opponents is {list(names)}: name one or more of {', '.join(agents)}, each once")
+
+
+def check_imitates(name: str, agents: Sequence[str]) -> None:
+    """Raise ValueError unless ``name`` is one of the scripted ``agents`` of a game, or empty."""
+    if name and name not in agents:
+        raise ValueError(f"imitates is {name!r}: use {' or '.join(agents)}, or nothing")
+
+
+RolloutBaseline = Literal["deal", "mean", "none", "critic"]
+
+ALL_BLOCKS = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptationConfig:
+    """Rollouts and gradient steps of one hand."""
+
+    num_rollouts: Annotated[int, Range(1, 1_000_000)] = 1024
+    """K of the paper (which has 100,000): trajectories that are played for a hand."""
+    rollouts_per_deal: Annotated[int, Range(1, 1_000_000)] = 8
+    """Rollouts with the same hidden tiles, which differ in our seat's discards only. Their mean reward is subtracted,
+    which removes the luck of the deal."""
+    baseline: RolloutBaseline = "deal"
+    """What is taken off a trajectory's reward: the mean of the others of its deal, of all others of the hand, nothing
+    (the plain formula), or what a critic expects at each discard (adaptation.py)."""
+    gae_lambda: Share = 1.0
+    """With a critic: lambda of the advantages (generalised advantage estimation). 1 = the reward of the trajectory, as
+    in equation 6; below 1 a discard is judged mostly by what the critic expects a few discards later."""
+    critic_deals: Annotated[int, Range(1, 10_000_000)] = 12_000
+    """Deals from which the critic learns, before the first hand."""
+    temperature: Annotated[float, Range(0, 100, "right")] = 1.0
+    """The rollouts sample our discards from the logits divided by this. Below 1 they are closer to what is played."""
+    kl_target: Weight = 0.0
+    """Mean KL(net before || adapted net) in nats over the decisions of the rollouts. Each epoch is one step along the
+    gradient of all trajectories, as long as this allows; Adam and its settings are then not used. 0 = steps of Adam."""
+    learning_rate: LearningRate = 1e-4
+    """Of Adam."""
+    num_epochs: Annotated[int, Range(1, 10_000)] = 1
+    """How often every trajectory is learned from."""
+    batch_rollouts: Annotated[int, Range(1, 1_000_000)] = 256
+    """Trajectories of a step of Adam."""
+    max_ratio: Annotated[float, Range(0, 1_000_000)] = 2.0
+    """Importance ratios of trajectories above it count as this much; 0 = no limit."""
+    trained_blocks: Annotated[int, Range(ALL_BLOCKS, 65_536)] = ALL_BLOCKS
+    """Residual blocks, the last ones, that are adapted beside the output; -1 = the whole net."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.num_rollouts % self.rollouts_per_deal:
+            raise ValueError(
+                f"num_rollouts is {self.num_rollouts}: use a multiple of rollouts_per_deal, {self.rollouts_per_deal}"
+            )
+        if self.baseline not in get_args(RolloutBaseline):
+            raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(RolloutBaseline))}")
+        if self.baseline == "deal" and self.rollouts_per_deal == 1:
+            raise ValueError("baseline is 'deal', but a deal has one rollout: use more rollouts_per_deal, or 'mean'")
+        if self.gae_lambda < 1 and self.baseline != "critic":
+            raise ValueError(f"gae_lambda is {self.gae_lambda}, which needs a critic: set baseline to 'critic'")

@@ -1,1 +1,0 @@
-"""Datasets of decisions: streaming, splitting, augmentation. Start in dataset.py."""

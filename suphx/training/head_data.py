@@ -1,0 +1,208 @@
+"""The samples of one head in a store of games: how to encode them, and which kyokus are for what.
+
+Which kyokus are for training, validation and test: split by game, so that no game is on two sides (paper, Table 3).
+
+A game's side follows from a hash of its id alone: it stays where it is when more games come, and is the same for all
+five heads. In sets so small that a side would be empty, it gets a game from another side, by the order of the hashes;
+that game may be on another side when more games come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.riichi import SUIT_ORDERS, KyokuStore, PlaneLayout, Samples, encode_kyokus, find_encoder, permute_suits
+from suphx.number_range import Range, check_ranges
+from suphx.training.dataset import Encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitConfig:
+    """Shares of the games, and the number of samples taken from them."""
+
+    validation_fraction: Annotated[float, Range(0, 1, "neither")] = 0.02
+    """Share of the games used for validation; at least one game."""
+    test_fraction: Annotated[float, Range(0, 1, "neither")] = 0.05
+    """Share of the games used for the test; at least one game."""
+    max_validation_samples: Annotated[int, Range(1, 1_000_000)] = 10_000
+    """Largest number of validation samples (paper: 10K)."""
+    max_test_samples: Annotated[int, Range(1, 1_000_000)] = 50_000
+    """Largest number of test samples (paper: 50K)."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.validation_fraction + self.test_fraction >= 1:
+            total = self.validation_fraction + self.test_fraction
+            raise ValueError(f"validation_fraction and test_fraction add up to {total}: leave games for training")
+
+
+@dataclass(frozen=True, slots=True)
+class KyokuSplit:
+    """Indices of kyokus, ascending."""
+
+    train: NDArray[np.int64]
+    validation: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], config: SplitConfig) -> KyokuSplit:
+    """Return the sides of all kyokus.
+
+    ``game_ids``: a text for each game, best a unique one (of games with the same text, the side of each depends on how
+    many come before it); ``game_of_kyoku``: index into it for each kyoku. Raises ValueError if there are fewer than
+    three games.
+    """
+    num_games = len(game_ids)
+    if num_games < 3:
+        raise ValueError(f"{num_games} games cannot be split into training, validation and test: give at least 3")
+    hashes = _game_hashes(game_ids)
+    order = np.argsort(hashes, kind="stable")
+    num_test = min(max(1, int(np.sum(hashes < config.test_fraction))), num_games - 2)
+    until_validation = int(np.sum(hashes < config.test_fraction + config.validation_fraction))
+    num_validation = min(max(1, until_validation - num_test), num_games - num_test - 1)
+    side = np.zeros(num_games, np.int8)
+    side[order[:num_test]] = 2
+    side[order[num_test : num_test + num_validation]] = 1
+    side_of_kyoku = side[np.asarray(game_of_kyoku, np.int64)]
+    train, validation, test = (np.flatnonzero(side_of_kyoku == number) for number in range(3))
+    return KyokuSplit(train, validation, test)
+
+
+def game_hash(game_id: str) -> float:
+    """Return a number in [0, 1) that follows from the id alone, evenly spread over ids."""
+    digest = hashlib.sha256(game_id.encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48
+
+
+def _game_hashes(game_ids: Sequence[str]) -> NDArray[np.float64]:
+    """Return the hash of every game; games whose id has come before get other ones."""
+    earlier: Counter[str] = Counter()
+    hashes = []
+    for game_id in game_ids:
+        number = earlier[game_id]
+        hashes.append(game_hash(f"{game_id}\0{number}" if number else game_id))
+        earlier[game_id] += 1
+    return np.array(hashes)
+
+
+def first_games(
+    kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], game_ids: Sequence[str], num_games: int
+) -> NDArray[np.int64]:
+    """Return those of ``kyokus`` that belong to the first ``num_games`` of their games, in the order of their hashes.
+
+    Fewer games are always part of more. Raises ValueError if there are not so many games.
+    """
+    games = np.unique(game_of_kyoku[kyokus])
+    if not 1 <= num_games <= len(games):
+        raise ValueError(f"{num_games} training games are asked for, but there are {len(games)}: use 1 to {len(games)}")
+    hashes = _game_hashes(game_ids)[games]
+    chosen = games[np.argsort(hashes, kind="stable")[:num_games]]
+    return kyokus[np.isin(game_of_kyoku[kyokus], chosen)]
+
+
+def shard_by_game(
+    kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], rank: int, num_shards: int
+) -> NDArray[np.int64]:
+    """Return the share ``rank`` of ``kyokus``: every game is whole in one of ``num_shards`` shares of about one size.
+
+    Raises ValueError if there are fewer games than shares.
+    """
+    games = np.unique(game_of_kyoku[kyokus])
+    if len(games) < num_shards:
+        raise ValueError(f"{len(games)} games cannot be shared among {num_shards} workers: use fewer workers")
+    return kyokus[np.isin(game_of_kyoku[kyokus], games[rank::num_shards])]
+
+
+def exchange_suits(samples: Samples, random: np.random.Generator) -> None:
+    """Give every sample one of the six orders of the suits at random, in place."""
+    permute_suits(samples, random.integers(len(SUIT_ORDERS), size=len(samples.labels)))
+
+
+def open_store(folder: Path) -> KyokuStore:
+    """Return the store in ``folder``; ValueError if there is none, or one of another version."""
+    return KyokuStore.open(folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadData:
+    """What one head learns from."""
+
+    head: int
+    """Number of the head (features/head.py)."""
+    layout: PlaneLayout
+    """Planes of a row."""
+    digest: str
+    """Changes whenever the samples change: of the games and of how they are split."""
+    encode: Encode
+    """Kyoku indices to samples; runs in worker processes."""
+    split: KyokuSplit
+    """Kyokus for training, validation and test."""
+    game_of_kyoku: NDArray[np.int64]
+    """The game of every kyoku of the store."""
+    max_validation_samples: int
+    max_test_samples: int
+
+    @property
+    def num_train_games(self) -> int:
+        """How many games are learned from."""
+        return len(np.unique(self.game_of_kyoku[self.split.train]))
+
+    def shard(self, rank: int, num_shards: int) -> Self:
+        """Return the same with every ``num_shards``-th training game, from game ``rank`` on; ValueError for too few."""
+        train = shard_by_game(self.split.train, self.game_of_kyoku, rank, num_shards)
+        return replace(self, split=replace(self.split, train=train))
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEncoder:
+    """Encodes kyokus of the store in ``folder``; goes to a worker process by name and opens the store there.
+
+    ``folder`` is absolute: workers of Ray Train have another working directory.
+    """
+
+    folder: Path
+    digest: str
+    head: int
+    encoder: str
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        """Return all samples of ``kyokus``; ValueError if the store is not the one that the digest is of."""
+        return encode_kyokus(_open_store(self.folder, self.digest), kyokus, self.head, self.encoder)
+
+
+def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0) -> HeadData:
+    """Return what head ``head`` (0-4) learns from ``store``, encoded by ``encoder`` (a name, "mini").
+
+    ``num_games``: learn from so many of the training games only; 0 = all. Raises ValueError for an unknown head or
+    encoder, for fewer than three games, and for more training games than there are.
+    """
+    split = split_by_game(store.game_ids, store.game_of_kyoku, config)
+    if num_games:
+        split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, num_games))
+    return HeadData(
+        head=head,
+        layout=find_encoder(encoder).layout(head),
+        digest=f"{store.digest}, {config}" + (f", {num_games} games" if num_games else ""),
+        encode=StoreEncoder(store.folder.resolve(), store.digest, head, encoder),
+        split=split,
+        game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),
+        max_validation_samples=config.max_validation_samples,
+        max_test_samples=config.max_test_samples,
+    )
+
+
+@lru_cache(maxsize=1)
+def _open_store(folder: Path, digest: str) -> KyokuStore:
+    store = KyokuStore.open(folder)
+    if store.digest != digest:
+        raise ValueError(f"the games in {folder} are not those that this run began with: start a new run")
+    return store

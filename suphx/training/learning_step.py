@@ -1,0 +1,402 @@
+"""What a learning step remembers, as named tensors: weights, state of the optimizers, gradients of the last update.
+
+The names are ``net.<head>.<parameter>``, ``optimizer.<head>.<parameter>/<slot>`` and ``gradient.<head>.<parameter>``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from suphx.experience.decisions import Decisions
+from suphx.games.riichi import ORACLE
+from suphx.models.device import uses_bf16
+from suphx.models.nets.critic import CriticNet
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.training.learner_config import LearnerConfig
+from suphx.training.optimizer import DivergedError, net_logits, new_optimizer
+from suphx.training.policy_gradient import (
+    BatchColumns,
+    LossColumns,
+    SeenPlanes,
+    decision_loss,
+    distillation_loss,
+    kl_divergence,
+)
+
+
+class ActorCritic(nn.Module):
+    """The nets of one head. The policy stays in evaluation mode: the policy that learns must be the one that acts."""
+
+    bf16 = False
+    """Whether to compute in bfloat16."""
+    is_frozen = False
+    """Whether the policy gets no gradient."""
+
+    def __init__(self, start: PolicyNet, *, critic: NetConfig | None = None, teacher: PolicyNet | None = None) -> None:
+        """Copy ``start``, the initial policy, and ``teacher``, whose distance counts in the loss.
+
+        ``critic``: its size, None for no critic. Its initial weights depend on the head only, so that they are the
+        same in every process.
+        """
+        super().__init__()
+        self.policy = _copied(start)
+        self.critic: CriticNet | None = None
+        if critic is not None:
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(start.head)
+                self.critic = CriticNet(start.head, start.num_planes, critic)
+        self._fixed = [_copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
+
+    @property
+    def start(self) -> PolicyNet:
+        """The policy as it was at first; it is no submodule."""
+        return self._fixed[0]
+
+    @property
+    def teacher(self) -> PolicyNet | None:
+        """The net to stay near to; it is no submodule."""
+        return self._fixed[1] if len(self._fixed) > 1 else None
+
+    def forward(self, batch: SeenPlanes[Tensor]) -> dict[str, Tensor | None]:
+        """Return ``logits`` [n, k] and ``values`` [n] (None without a critic) of what ``seen_planes`` returned."""
+        self.policy.eval()  # BatchNorm keeps its initial statistics
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            logits = net_logits(self.policy, batch["planes"], self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, batch["critic_planes"], self.bf16).float()
+        return {"logits": logits, "values": values}
+
+    def seen_planes(self, rows: np.ndarray) -> SeenPlanes[np.ndarray]:
+        """Return what each net sees of stored ``rows``; nets that see the same share an array."""
+        seen: SeenPlanes[np.ndarray] = {"planes": self.seen_by_policy(rows)}
+        if self.critic is not None:
+            net = self.critic.net
+            is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
+            seen["critic_planes"] = seen["planes"] if is_same else net.seen(rows, sees_all=True)
+        if self.teacher is not None:
+            seen["teacher_planes"] = self.teacher.seen(rows, sees_all=True)
+        return seen
+
+    def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:
+        """Return what the policy sees of stored rows: the same as when it acted."""
+        return self.policy.seen(rows)
+
+
+def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
+    """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
+    critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
+    return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)
+
+
+def _copied(net: PolicyNet) -> PolicyNet:
+    copy = PolicyNet(net.head, net.num_planes, net.config)
+    copy.load_state_dict(net.state_dict())
+    return copy.eval()
+
+
+_TINY = torch.finfo(torch.float32).tiny
+
+
+def clip_gradients(nets: Mapping[tuple[str, str], nn.Module], max_norm: float) -> dict[tuple[str, str], Tensor]:
+    """Clip the gradient of each net to ``max_norm``, in place; return the norms before that, 0-d each.
+
+    Nets without gradients have no norm.
+    """
+    norms = {}
+    for name, net in nets.items():
+        parameters = [p for p in net.parameters() if p.grad is not None]
+        if parameters:
+            norms[name] = nn.utils.clip_grad_norm_(parameters, max_norm)
+    return norms
+
+
+def copied_gradients(net: nn.Module) -> dict[str, Tensor]:
+    """Return copies of the gradients of ``net`` by parameter."""
+    return {key: p.grad.clone() for key, p in net.named_parameters() if p.grad is not None}
+
+
+def drop_gradients(net: nn.Module) -> None:
+    """Take all gradients from ``net``: optimizers then leave its parameters as they are."""
+    for parameter in net.parameters():
+        parameter.grad = None
+
+
+def gradient_cosine(now: Mapping[str, Tensor], last: Mapping[str, Tensor]) -> Tensor:
+    """Return the cosine, 0-d, of two gradients of the same parameters.
+
+    Summed in float64: a gradient that was saved and read may have another memory layout, and so another order of sums.
+    """
+    f64 = torch.float64
+    products = torch.stack([(now[key] * last[key]).sum(dtype=f64) for key in now]).sum()
+    norms = [torch.stack([g.square().sum(dtype=f64) for g in of.values()]).sum().sqrt() for of in (now, last)]
+    return (products / (norms[0] * norms[1]).clamp_min(_TINY)).float()
+
+
+@dataclass(frozen=True, slots=True)
+class HeadBatch:
+    """The decisions of one head in one step, and the settings of that step."""
+
+    decisions: Decisions
+    """At least one."""
+    alpha: float
+    """Entropy coefficient."""
+    weight: float
+    """Its rows as a share of the rows of all learners; 0 if its row only keeps the learners in step."""
+    learns_policy: bool = True
+    """False: only the critic learns."""
+    rate_share: float = 1.0
+    """Learning rate of the policy as a share of ``learning_rate``."""
+    kl_coeff: float = 0.0
+    """Weight of the divergence from the initial net."""
+
+
+Step = Mapping[str, HeadBatch]
+"""One step of the optimizers of one learner: its batches by head name."""
+
+Figures = dict[str, dict[str, float]]
+"""Head name -> name of a figure -> its value."""
+
+
+_ALL_KL = "kl_of_all"
+
+
+class LearningStep:
+    """The nets that learn and their optimizers."""
+
+    def __init__(
+        self,
+        config: LearnerConfig,
+        actors: Mapping[str, ActorCritic],
+        device: torch.device,
+        *,
+        is_distributed: bool = False,
+    ) -> None:
+        """``actors``: the nets by head name, which are moved to ``device``.
+
+        ``is_distributed``: ``torch.distributed`` is set up, and every process makes the same steps, each from its part
+        of every batch. The caller of ``loss`` then takes the mean of the gradients.
+        """
+        self._config = config
+        self._is_distributed = is_distributed
+        self.device = device
+        self.actors = actors
+        """The nets by head name."""
+        self.last_gradients: dict[str, dict[str, Tensor]] = {}
+        """Gradients of the policies in the last updates that moved them, by head name and parameter."""
+        self._step: Step = {}
+        self._pending: dict[tuple[str, str], Tensor] = {}
+        for actor in actors.values():
+            actor.to(device).bf16 = uses_bf16(config.precision, device)
+            for net in (actor.start, actor.teacher):
+                if net is not None:
+                    net.to(device)
+        self._nets = {(head, name): net for head, actor in actors.items() for name, net in actor.named_children()}
+        rates = {"policy": config.learning_rate, "critic": config.critic_learning_rate}
+        self.optimizers: dict[tuple[str, str], AdamW] = {
+            key: new_optimizer(net, rates[key[1]], config.weight_decay) for key, net in self._nets.items()
+        }
+        """By head name and net: policy or critic."""
+
+    def make(self, step: Step) -> Figures:
+        """Make one step; return its figures. Raises DivergedError, before it changes anything, as ``finish``."""
+        batches = self.begin(step)
+        for optimizer in self.optimizers.values():
+            optimizer.zero_grad(set_to_none=True)
+        outputs = {head: self.actors[head](batch) for head, batch in batches.items()}
+        losses = [self.loss(head, batch, outputs[head]) for head, batch in batches.items()]
+        torch.autograd.backward(torch.stack(losses).sum())
+        figures = self.finish()
+        for optimizer in self.optimizers.values():
+            optimizer.step()
+        return figures
+
+    def begin(self, step: Step) -> dict[str, BatchColumns[Tensor]]:
+        """Set learning rates, and which policies learn, for ``step``; return its batches by head name."""
+        batches: dict[str, BatchColumns[Tensor]] = {}
+        self._step = step
+        for head, part in step.items():
+            actor = self.actors[head]
+            # Processes that share gradients need one of every parameter: there the loss of the policy counts 0.
+            actor.is_frozen = not part.learns_policy and not self._is_distributed
+            for group in self.optimizers[head, "policy"].param_groups:
+                group["lr"] = self._config.learning_rate * part.rate_share
+            seen = actor.seen_planes(part.decisions.planes.dense())
+            batches[head] = self._on_device({**_loss_columns(part.decisions), **seen})
+        return batches
+
+    def loss(self, head: str, batch: BatchColumns[Tensor], outputs: Mapping[str, Tensor | None]) -> Tensor:
+        """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows.
+
+        ``outputs``: of the head's ``ActorCritic`` for ``batch``.
+        """
+        part, config, actor = self._step[head], self._config, self.actors[head]
+        logits, masks = outputs["logits"], batch["masks"]
+        assert logits is not None
+        values, gradient = outputs["values"], config.gradient
+        loss, figures = decision_loss(logits, values, batch, part.alpha, gradient, learns_policy=part.learns_policy)
+        if part.kl_coeff:
+            with torch.no_grad():
+                start = net_logits(actor.start, batch["planes"], actor.bf16)
+            divergence = kl_divergence(logits, start, masks)
+            loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
+        if config.distillation.weight and actor.teacher is not None:
+            with torch.no_grad():
+                goal = net_logits(actor.teacher, batch["teacher_planes"], actor.bf16)
+            extra, distance = distillation_loss(
+                logits, goal, masks, config.distillation, lambda own: self._sum_of_learners(own * part.weight)
+            )
+            loss, figures = loss + part.learns_policy * extra, figures | {"teacher_distance": distance}
+        self._pending |= {(head, name): value for name, value in figures.items()}
+        return loss * (part.weight * config.num_learners)
+
+    def finish(self) -> Figures:
+        """Clip the gradients of each net; return all figures of the step.
+
+        A policy gets no gradient while only its critic learns, or if it is too far from the policy that played. Raises
+        DivergedError if a gradient is not finite.
+        """
+        norms = clip_gradients(self._nets, self._config.max_grad_norm)
+        gradients = {head: copied_gradients(self.actors[head].policy) for head in self._learning_policies()}
+        pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
+        pending |= self._kl_of_all_learners() | self._cosines(gradients)
+        self._pending = {}
+        values = torch.stack(
+            [value.detach().float() for value in pending.values()]
+        ).tolist()  # the only wait for the device
+        figures: Figures = {head: {} for head in self._step}
+        for (head, name), value in zip(pending, values, strict=True):
+            figures[head][name] = value
+        for head, name in norms:
+            norm = figures[head][f"{name}_norm"]
+            if not math.isfinite(norm):
+                raise DivergedError(f"the gradient of the {head} {name} net is {norm}")
+        self._stop_policies(figures)
+        self.last_gradients |= {h: own for h, own in gradients.items() if not figures[h].get("stopped_share")}
+        return figures
+
+    @torch.inference_mode()
+    def kl_to_start(self, parts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+        """Return the mean KL(policy || initial net) in nats by head name, over packed rows and legal masks."""
+        divergences = {}
+        for head, (rows, masks) in parts.items():
+            actor = self.actors[head]
+            seen = self._moved(actor.seen_by_policy(rows))
+            own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.start))
+            divergences[head] = kl_divergence(own, start, self._moved(masks))
+        return {head: divergence.item() for head, divergence in divergences.items()}
+
+    def weights(self) -> dict[str, dict[str, np.ndarray]]:
+        """Return copies of the policy nets' weights by head name."""
+        return {
+            head: {key: value.detach().to("cpu", copy=True).numpy() for key, value in actor.policy.state_dict().items()}
+            for head, actor in self.actors.items()
+        }
+
+    def optimizer_state(self, head: str, name: str, parameter: nn.Parameter) -> dict[str, Tensor]:
+        """Return what the optimizer remembers of the ``parameter`` that an actor calls ``name``; changes are kept."""
+        state: dict[str, Tensor] = self.optimizers[head, name.split(".")[0]].state[parameter]
+        return state
+
+    def _learning_policies(self) -> list[str]:
+        return [head for head, part in self._step.items() if part.learns_policy]
+
+    def _kl_of_all_learners(self) -> dict[tuple[str, str], Tensor]:
+        """Return KL(policy that played || policy) over all learners' rows, for each head that it limits."""
+        heads = self._learning_policies()
+        if not self._config.trust_region.max_kl or not heads:
+            return {}
+        parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
+        parts = self._sum_of_learners(parts)
+        return {(head, _ALL_KL): part for head, part in zip(heads, parts, strict=True)}
+
+    def _sum_of_learners(self, own: Tensor) -> Tensor:
+        """Return the sum of a tensor over all learners, which all call this in the same order."""
+        if self._is_distributed:
+            torch.distributed.all_reduce(own)
+        return own
+
+    def _cosines(self, gradients: Mapping[str, Mapping[str, Tensor]]) -> dict[tuple[str, str], Tensor]:
+        last = self.last_gradients
+        return {(h, "gradient_cosine"): gradient_cosine(now, last[h]) for h, now in gradients.items() if last.get(h)}
+
+    def _stop_policies(self, figures: Figures) -> None:
+        """Take the gradients of policies that must not move; note the share of stopped updates."""
+        for head, part in self._step.items():
+            own = figures[head]
+            if _ALL_KL in own:
+                own["stopped_share"] = float(own.pop(_ALL_KL) > self._config.trust_region.max_kl)
+            if not part.learns_policy or own.get("stopped_share"):
+                drop_gradients(self.actors[head].policy)
+
+    def _on_device(self, batch: BatchColumns[np.ndarray]) -> BatchColumns[Tensor]:
+        columns = cast(dict[str, np.ndarray], batch)
+        moved: dict[int, Tensor] = {}  # two nets may see the same
+        for column in columns.values():
+            if id(column) not in moved:
+                moved[id(column)] = self._moved(column)
+        return cast(BatchColumns[Tensor], {name: moved[id(column)] for name, column in columns.items()})
+
+    def _moved(self, column: np.ndarray) -> Tensor:
+        tensor = torch.from_numpy(np.require(column, requirements="W"))  # Ray's objects are read-only
+        return tensor.pin_memory().to(self.device, non_blocking=True) if self.device.type == "cuda" else tensor
+
+
+def _loss_columns(decisions: Decisions) -> LossColumns[np.ndarray]:
+    return {
+        "masks": decisions.masks,
+        "costs": decisions.costs,
+        "actions": decisions.actions,
+        "is_joint": decisions.is_joint,
+        "log_probs": decisions.log_probs,
+        "rewards": decisions.rewards,
+        "is_last": decisions.is_last,
+    }
+
+
+def step_tensors(step: LearningStep) -> dict[str, Tensor]:
+    """Return copies of all tensors of ``step``, on the CPU."""
+    found: dict[str, Tensor] = {}
+    for head, actor in step.actors.items():
+        found |= {f"net.{head}.{key}": _copied_tensor(value) for key, value in actor.state_dict().items()}
+        for key, parameter in actor.named_parameters():
+            for slot, value in step.optimizer_state(head, key, parameter).items():
+                found[f"optimizer.{head}.{key}/{slot}"] = _copied_tensor(value)
+        for key, gradient in step.last_gradients.get(head, {}).items():
+            found[f"gradient.{head}.{key}"] = _copied_tensor(gradient)
+    return found
+
+
+def load_step_tensors(step: LearningStep, tensors: Mapping[str, Tensor]) -> None:
+    """Continue ``step`` from copies of ``tensors``; ValueError if they belong to other nets."""
+    for head, actor in step.actors.items():
+        try:
+            actor.load_state_dict(tensors_below(tensors, f"net.{head}."))
+        except RuntimeError as error:
+            raise ValueError(
+                f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
+            ) from error
+        for key, parameter in actor.named_parameters():
+            slots = tensors_below(tensors, f"optimizer.{head}.{key}/")
+            copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
+            state = step.optimizer_state(head, key, parameter)
+            state.clear()  # what is not stored, as before the first update, was not there
+            state.update(copies)
+        gradients = tensors_below(tensors, f"gradient.{head}.")
+        step.last_gradients[head] = {key: value.to(step.device, copy=True) for key, value in gradients.items()}
+
+
+def _copied_tensor(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", copy=True)
+
+
+def tensors_below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin with ``prefix``, by the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

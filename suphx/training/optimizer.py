@@ -1,0 +1,124 @@
+"""What all trainings share in a step: optimizer, learning rate, losses that are watched, the outputs of a net."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from suphx.games.riichi import Samples
+from suphx.models.nets.policy import PolicyNet
+from suphx.models.sampling import masked_logits
+from suphx.training.dataset import num_samples, take
+
+
+def learning_rate_factor(
+    step: int, progress: float, warmup_steps: int, final_factor: float, warmup_share: float = 0.1
+) -> float:
+    """Return what the peak learning rate is multiplied by.
+
+    ``step``: steps done before this one; ``progress``: share of the run done, 0 to 1 (beyond counts as 1);
+    ``warmup_steps``: length of the linear warm-up, which takes at most ``warmup_share`` of the run;
+    ``final_factor``: the factor at the end of the run.
+    """
+    warmup = 1.0
+    if warmup_steps > 0 and warmup_share > 0:
+        warmup = min(1.0, max((step + 1) / warmup_steps, progress / warmup_share))
+    cosine = 0.5 + 0.5 * math.cos(math.pi * min(1.0, max(0.0, progress)))
+    return warmup * (final_factor + (1.0 - final_factor) * cosine)
+
+
+def new_optimizer(net: nn.Module, learning_rate: float, weight_decay: float) -> AdamW:
+    """Return AdamW over the parameters of ``net``; only matrices and convolutions decay."""
+    parameters = list(net.parameters())
+    groups = [
+        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return AdamW(groups, lr=learning_rate, fused=True)
+
+
+class DivergedError(Exception):
+    """The loss or its gradient is no longer a finite number; the best weights before are on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepLoss:
+    """What one optimizer step cost."""
+
+    step: int
+    num_samples: int
+    loss: float
+    norm: float
+    """Of the gradient, before it was clipped."""
+
+    @property
+    def is_finite(self) -> bool:
+        """Return whether both the loss and the norm of its gradient are finite."""
+        return math.isfinite(self.loss) and math.isfinite(self.norm)
+
+
+class LossWatch:
+    """Usage::
+
+    watch = LossWatch(device)
+    watch.add(step, num_samples, loss, norm)
+    for loss in watch.take():  # those that are known without waiting for the newest step
+        ...
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._is_late = device.type == "cuda"
+        self._pending: deque[tuple[int, int, Tensor, torch.cuda.Event | None]] = deque()
+
+    def add(self, step: int, num_samples: int, loss: Tensor, norm: Tensor) -> None:
+        """Add the loss and the gradient's norm (0-d tensors) of a step."""
+        both = torch.stack([loss.detach().float(), norm.detach().float()])
+        event = None
+        if self._is_late:
+            both = torch.empty_like(both, device="cpu", pin_memory=True).copy_(both, non_blocking=True)
+            event = torch.cuda.current_stream().record_event()
+        self._pending.append((step, num_samples, both, event))
+
+    def take(self, *, waits: bool = False) -> list[StepLoss]:
+        """Return the losses of the steps before the newest, of all if it ``waits``; on a CPU always of all."""
+        kept = 0 if waits or not self._is_late else 1
+        losses = []
+        while len(self._pending) > kept:
+            step, num_samples, both, event = self._pending.popleft()
+            if event is not None:
+                event.synchronize()
+            losses.append(StepLoss(step, num_samples, *both.tolist()))
+        return losses
+
+
+_PREDICTION_ROWS = 2048  # at a time: bounds memory, large enough to be fast
+
+
+def net_logits(net: nn.Module, rows: Tensor, bf16: bool) -> Tensor:
+    """Return the logits [n, k] of packed ``rows`` uint8 [n, observation_bytes], which are on the device of ``net``."""
+    with torch.autocast(rows.device.type, torch.bfloat16, enabled=bf16):
+        return cast(Tensor, net(rows))
+
+
+def predict(net: PolicyNet, samples: Samples, bf16: bool) -> NDArray[np.float32]:
+    """Return the logits [n, k] of ``samples`` by ``net`` in evaluation mode, minus infinity where illegal.
+
+    The net stays in evaluation mode.
+    """
+    net.eval()
+    device = next(net.parameters()).device
+    parts = []
+    with torch.inference_mode():
+        for start in range(0, num_samples(samples), _PREDICTION_ROWS):
+            part = take(samples, slice(start, start + _PREDICTION_ROWS))
+            logits = net_logits(net, torch.from_numpy(part.planes).to(device), bf16).cpu()
+            parts.append(masked_logits(logits, torch.from_numpy(part.masks)).numpy())
+    return np.concatenate(parts)

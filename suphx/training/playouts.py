@@ -1,0 +1,552 @@
+"""Learning from playouts, round by round: games are played out by some threads while the nets learn from those before.
+
+>>> training = PlayoutTraining(config, start, find_encoder("suphx"), tenhou(), seed=1)
+>>> while not training.is_finished:
+...     training.play_round()
+>>> training.policy_set()
+
+The numbers do not depend on the speed of the machine, and with ``threads`` = 1 not on its cores: the games of a round
+are played by the nets of the round before the last, and a training that is restored from a state plays the round again
+that was under way.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from suphx.atomic_file import write_atomically
+from suphx.games.riichi import HEAD_NAMES, Encoder, Rules, find_encoder, tenhou
+from suphx.json_text import parse_json
+from suphx.kernel.record import I64
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.models.computation import Calibration
+from suphx.models.device import find_device, torch_threads
+from suphx.models.inference import PackedNet
+from suphx.models.nets.policy import PolicyNet
+from suphx.models.sampling import masked_logits
+from suphx.printable_text import shortened
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches, Net, join
+from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
+from suphx.training.optimizer import DivergedError, new_optimizer
+from suphx.training.trainer import METRICS_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class BranchLoss:
+    """The loss of one batch, and what to watch, [n] each, without gradients."""
+
+    loss: Tensor
+    """0-d."""
+    gains: Tensor
+    """Expected points of the policy minus those of the initial one, over the actions that were tried."""
+    divergences: Tensor
+    """KL(initial policy || policy), nats."""
+
+
+def branch_loss(
+    logits: Tensor,
+    start_logits: Tensor,
+    masks: Tensor,
+    choices: Tensor,
+    points: Tensor,
+    *,
+    unit: float,
+    kl_coeff: float,
+) -> BranchLoss:
+    """Return the loss whose gradient is -sum over a of grad pi(a) A(a) / ``unit``, plus ``kl_coeff`` times the KL.
+
+    ``logits`` and ``start_logits`` [n, m] of the policy and the initial one; ``masks`` as in models/sampling.py;
+    ``choices`` int64 [n, k]: the actions that were tried, -1 for none; ``points`` [n, k]. The advantages A are the
+    points minus their mean under the policy over these actions. All terms are means over rows.
+    """
+    log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    start = torch.log_softmax(masked_logits(start_logits, masks), dim=1).detach()
+    is_tried = choices >= 0
+    actions = choices.clamp_min(0)
+    tried = log_probs.gather(1, actions).exp() * is_tried
+    policy = _normalised(tried.detach())
+    advantages = (points - (policy * points).sum(dim=1, keepdim=True)) * is_tried
+    divergences = _divergence(start, log_probs)
+    loss = -(tried * advantages).sum(dim=1).mean() / unit + kl_coeff * divergences.mean()
+    initial = _normalised(start.gather(1, actions).exp() * is_tried)
+    gains = ((policy - initial) * points).sum(dim=1)
+    return BranchLoss(loss, gains, divergences.detach())
+
+
+def _normalised(weights: Tensor) -> Tensor:
+    return weights / weights.sum(dim=1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
+
+
+def _divergence(start: Tensor, log_probs: Tensor) -> Tensor:
+    """Return KL(initial policy || policy) [n]; illegal actions are minus infinity in both."""
+    is_legal = start > -torch.inf
+    difference = torch.where(is_legal, start, 0.0) - log_probs.masked_fill(~is_legal, 0.0)
+    return (start.exp() * difference).sum(dim=1)
+
+
+F64 = NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class BranchSums:
+    """Sums over decisions: of those that a net learned from, and of those that it was measured with before.
+
+    It is measured before a round, with deals of which it has not learned from any decision: the decisions of a deal
+    share its hidden tiles, and many of them look alike.
+    """
+
+    count: int = 0
+    """Decisions that were learned from."""
+    loss: float = 0.0
+    """The sum of their losses."""
+    measured: int = 0
+    """Decisions that the net was measured with; the other sums are over these."""
+    gain: float = 0.0
+    divergence: float = 0.0
+    deals: int = 0
+    """Their deals."""
+    deal_gain_square: float = 0.0
+    """The sum over deals of g * g, with g the gains of all decisions of a deal together."""
+    deal_gain_count: float = 0.0
+    """The sum over deals of g * n, with n the number of decisions of a deal."""
+    deal_count_square: float = 0.0
+    """The sum over deals of n * n."""
+
+    def add_step(self, loss: float, count: int) -> None:
+        """Count a step: the mean loss of ``count`` decisions."""
+        self.count += count
+        self.loss += loss * count
+
+    def add_measured(self, gains: F64, divergences: F64, deals: I64) -> None:
+        """Count what was measured with decisions of whole deals: float64 [n] as in ``BranchLoss``; deals int64 [n]."""
+        _, owners = np.unique(deals, return_inverse=True)
+        sums, counts = np.bincount(owners, weights=gains), np.bincount(owners).astype(np.float64)
+        self.measured += len(gains)
+        self.gain += float(gains.sum())
+        self.divergence += float(divergences.sum())
+        self.deals += len(sums)
+        self.deal_gain_square += float(sums @ sums)
+        self.deal_gain_count += float(sums @ counts)
+        self.deal_count_square += float(counts @ counts)
+
+    def add_all(self, other: BranchSums) -> None:
+        """Count all that ``other`` has counted."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
+    def means(self) -> dict[str, float]:
+        """Return ``decisions``, ``gain`` (points a decision), its standard error, ``kl_to_start`` and ``loss``.
+
+        The standard error takes deals as independent, and not the decisions of one deal, which share its tiles
+        (cluster-robust: Liang and Zeger 1986). Empty for fewer than two deals: one says nothing of how they vary.
+        """
+        if self.deals < 2:
+            return {}
+        gain = self.gain / self.measured
+        spread = self.deal_gain_square - 2 * gain * self.deal_gain_count + gain * gain * self.deal_count_square
+        variance = max(0.0, spread) * self.deals / (self.deals - 1)
+        return {
+            "decisions": float(self.count),
+            "gain": gain,
+            "gain_error": variance**0.5 / self.measured,
+            "kl_to_start": self.divergence / self.measured,
+            "loss": self.loss / self.count,
+        }
+
+
+class BranchLearner:
+    """Consumes: branches of one head. Produces: a net. Waits for nothing."""
+
+    def __init__(self, net: PolicyNet, config: PlayoutConfig, device: torch.device) -> None:
+        """``net``: the initial one, which stays as it is."""
+        self._config = config
+        self._device = device
+        self._start = copy.deepcopy(net).eval().to(device).requires_grad_(False)
+        self.net = copy.deepcopy(net).eval().to(device)
+        self.optimizer = new_optimizer(self.net, config.learning_rate, 0.0)
+        self.steps = 0
+        self._deals: I64 = np.zeros(0, np.int64)
+        """Those from which the net has learned and that go on: at most one for each table."""
+
+    def learn(
+        self,
+        branches: Branches,
+        rate_share: float,
+        generator: np.random.Generator,
+        sums: BranchSums,
+        *,
+        open_deals: I64,
+    ) -> None:
+        """Measure with the ``branches``, then learn from each once, with ``rate_share`` of the learning rate.
+
+        ``open_deals`` int64 [k]: numbers of all deals of which later branches can be, besides those that begin later.
+        Raises DivergedError if a loss or a gradient is not finite; the net is then as before that step.
+        """
+        if self._config.permute_points:
+            branches = branches.permuted(generator)
+        start_logits = self._measure(branches, sums)
+        for part in np.array_split(generator.permutation(len(branches)), self._num_batches(branches)):
+            if part.size:
+                rows = np.sort(part)
+                loss = self._step(branches.take(rows), start_logits[torch.from_numpy(rows)], rate_share)
+                sums.add_step(loss, len(rows))
+        self._deals = np.intersect1d(np.concatenate([self._deals, branches.deals]), open_deals)
+
+    def _num_batches(self, branches: Branches) -> int:
+        return max(1, round(len(branches) / self._config.batch_size))
+
+    @torch.no_grad()
+    def _measure(self, branches: Branches, sums: BranchSums) -> Tensor:
+        """Measure with deals from which the net has not learned; return the initial net's logits of all rows."""
+        parts = np.array_split(np.arange(len(branches)), self._num_batches(branches))
+        planes = [torch.from_numpy(branches.planes[part]).to(self._device) for part in parts]
+        start_logits = torch.cat([self._start(rows) for rows in planes])
+        loss = self._loss(torch.cat([self.net(rows) for rows in planes]), start_logits, branches)
+        is_new = ~np.isin(branches.deals, self._deals)
+        gains, divergences = (each.double().cpu().numpy()[is_new] for each in (loss.gains, loss.divergences))
+        sums.add_measured(gains, divergences, branches.deals[is_new])
+        return start_logits
+
+    def _loss(self, logits: Tensor, start_logits: Tensor, branches: Branches) -> BranchLoss:
+        masks, choices, points = (
+            torch.from_numpy(column).to(self._device) for column in (branches.masks, branches.choices, branches.points)
+        )
+        return branch_loss(
+            logits, start_logits, masks, choices.long(), points.float(),
+            unit=self._config.reward_unit, kl_coeff=self._config.kl_coeff,
+        )  # fmt: skip
+
+    def _step(self, branches: Branches, start_logits: Tensor, rate_share: float) -> float:
+        """Return the loss before the step."""
+        config = self._config
+        loss = self._loss(self.net(torch.from_numpy(branches.planes).to(self._device)), start_logits, branches)
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss.loss)
+        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm)
+        value = float(loss.loss.detach())
+        if not (math.isfinite(value) and bool(norm.isfinite())):
+            raise DivergedError(
+                f"the loss of step {self.steps + 1} is {value:g} with a gradient of norm {float(norm):g}: "
+                "use a smaller playouts.learning_rate"
+            )
+        rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * rising * rate_share
+        self.optimizer.step()
+        self.steps += 1
+        return value
+
+    def state(self) -> dict[str, Tensor]:
+        """Return copies of all tensors that ``restore`` needs."""
+        tensors = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        for name, parameter in self.net.named_parameters():
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value
+        return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()} | {
+            "steps": torch.tensor(self.steps),
+            "deals": torch.from_numpy(self._deals.copy()),
+        }
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Go on from the ``state`` of an equal learner; KeyError or RuntimeError for that of another one."""
+        prefix = "net."
+        self.net.load_state_dict({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
+        self.steps = int(state["steps"])
+        self._deals = state["deals"].numpy() if "deals" in state else self._deals  # of an earlier version
+        for name, parameter in self.net.named_parameters():
+            own = {}
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                if f"optimizer.{key}.{name}" in state:
+                    own[key] = state[f"optimizer.{key}.{name}"].to(parameter.device)  # fused: also the step
+            if own:
+                self.optimizer.state[parameter] = own
+
+
+_FIRST_SEED, _SEEDS = 2**61, 2**36
+"""Of the games of the first collector, and of each: the next one has those after them, and all are below 2**62."""
+
+
+class PlayoutTraining:
+    """Consumes: nets. Produces: stronger nets. Waits for: its collectors. To be closed, or used with ``with``."""
+
+    def __init__(self, config: PlayoutConfig, start: PolicySet, encoder: Encoder, rules: Rules, *, seed: int) -> None:
+        """Deal the first games. ``start`` stays as it is; ``seed``: 0 <= seed < 2**20, all random numbers follow."""
+        self._config = config
+        self._start = start
+        self._seed = seed
+        heads = config.head_numbers
+        device = find_device(config.device)
+        self._learners = {head: BranchLearner(start.nets[head], config, device) for head in heads}
+        first_seeds = [
+            _FIRST_SEED + (MAX_COLLECTORS * seed + number) * _SEEDS for number in range(config.num_collectors)
+        ]
+        self._collectors = [
+            BranchCollector(config.branches, heads, encoder, rules, first_seed=first_seed) for first_seed in first_seeds
+        ]
+        self._threads = ThreadPoolExecutor(
+            config.num_collectors, "playouts", initializer=torch.set_num_threads, initargs=(1,)
+        )
+        self._pending: list[Future[dict[int, Branches]]] = []
+        self._resume: dict[str, Tensor] = {}
+        self.decisions = 0
+        self.rounds = 0
+        self.seconds = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.shutdown(cancel_futures=True)
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether all decisions were learned from."""
+        return self.decisions >= self._config.num_decisions
+
+    def play_round(self) -> dict[int, BranchSums]:
+        """Take the games of a round, have the next one played, and learn; return by head what to watch."""
+        started = time.monotonic()
+        if not self._pending:
+            self._begin_round()
+        played = [future.result() for future in self._pending]
+        found = {head: join([part[head] for part in played if head in part]) for head in self._heads(played)}
+        share_before = self.decisions / self._config.num_decisions
+        self.decisions += sum(len(branches) for branches in found.values())
+        self._pending = []
+        open_deals = np.concatenate([collector.open_deals() for collector in self._collectors])
+        if not self.is_finished:
+            self._begin_round()
+        rate_share = 1 + min(1.0, share_before) * (self._config.last_rate_share - 1)
+        sums = {head: BranchSums() for head in found}
+        with torch_threads(self._config.threads):
+            for head, branches in found.items():
+                generator = np.random.default_rng([self._seed, self.rounds, head])
+                self._learners[head].learn(branches, rate_share, generator, sums[head], open_deals=open_deals)
+        self.rounds += 1
+        self.seconds += time.monotonic() - started
+        return sums
+
+    def policy_set(self) -> PolicySet:
+        """Return copies of the nets of now; those that learned are not calibrated."""
+        nets, calibrations = list(self._start.nets), list(self._start.calibrations)
+        for head, learner in self._learners.items():
+            nets[head], calibrations[head] = _copy_of(learner.net), Calibration()
+        return PolicySet(tuple(nets), tuple(calibrations))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return all that ``restore`` needs."""
+        counts = torch.tensor([self.decisions, self.rounds], dtype=torch.int64)
+        state = {"counts": counts, "seconds": torch.tensor(self.seconds, dtype=torch.float64), **self._resume}
+        for head, learner in self._learners.items():
+            state |= {f"{HEAD_NAMES[head]}.{name}": tensor for name, tensor in learner.state().items()}
+        return state
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Go on from the ``state`` of an equal training; KeyError or RuntimeError for that of another one."""
+        self.decisions, self.rounds = (int(count) for count in state["counts"])
+        self.seconds = float(state["seconds"])
+        for head, learner in self._learners.items():
+            learner.restore(_part(state, HEAD_NAMES[head]))
+        for number, collector in enumerate(self._collectors):
+            collector.restore({name: tensor.numpy() for name, tensor in _part(state, f"games.{number}").items()})
+        if not self.is_finished:
+            nets = {head: _copy_of(learner.net) for head, learner in self._learners.items()}
+            for head, net in nets.items():
+                net.load_state_dict(_part(state, f"player.{HEAD_NAMES[head]}"))
+            self._begin_round(nets)
+
+    def _heads(self, played: Sequence[dict[int, Branches]]) -> list[int]:
+        return [head for head in self._learners if any(head in part for part in played)]
+
+    def _begin_round(self, players: dict[int, PolicyNet] | None = None) -> None:
+        """Have the games of a round played by ``players``, or else by copies of the nets of now."""
+        players = players or {head: _copy_of(learner.net) for head, learner in self._learners.items()}
+        self._resume = {
+            f"player.{HEAD_NAMES[head]}.{name}": tensor.clone()
+            for head, net in players.items()
+            for name, tensor in net.state_dict().items()
+        }
+        for number, collector in enumerate(self._collectors):
+            own = {name: torch.from_numpy(column) for name, column in collector.state().items()}
+            self._resume |= {f"games.{number}.{name}": column for name, column in own.items()}
+        nets: list[Net] = [PackedNet(players.get(head, net)) for head, net in enumerate(self._start.nets)]
+        count = -(-self._config.round_decisions // len(self._collectors))
+        self._pending = [self._threads.submit(collector.collect, nets, count) for collector in self._collectors]
+
+
+def _copy_of(net: PolicyNet) -> PolicyNet:
+    copied = PolicyNet(net.head, net.num_planes, net.config)
+    copied.load_state_dict(net.state_dict())
+    return copied.eval()
+
+
+def _part(state: dict[str, Tensor], name: str) -> dict[str, Tensor]:
+    """Return the tensors below ``name``; KeyError if there are none."""
+    found = {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
+    if not found:
+        raise KeyError(name)
+    return found
+
+
+STATE_FILE = "playout_state.safetensors"
+FORMAT_VERSION = 2
+START_DIGEST = "start"
+"""What states of earlier versions do not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayoutJob:
+    """The nets, the data and the settings of one training from playouts."""
+
+    config: PlayoutConfig
+    start: PolicySet
+    encoder: str
+    rules_version: str
+    seed: int
+    """0 <= seed < 2**20."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Goes into the headers of the checkpoints."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that must be the same for a training to go on, as JSON can hold it."""
+        config = {name: value for name, value in asdict(self.config).items() if name not in self.config.FREE_KEYS}
+        nets = [asdict(net.config) for net in self.start.nets]
+        same = {"config": config, "nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
+        return dict(parse_json(json.dumps(same | {START_DIGEST: self.start.digest()})))
+
+
+class PlayoutRun:
+    """Consumes: a job. Produces: an agent in a folder. Waits for: its games. To be used with ``with``."""
+
+    def __init__(
+        self,
+        job: PlayoutJob,
+        folder: Path,
+        *,
+        report: Callable[[Mapping[str, float]], None] | None = None,
+        keep: Callable[[int], None] | None = None,
+    ) -> None:
+        """``report`` gets a point of the curves every ``report_every`` rounds; ``keep`` the rounds of a saved state."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._job, self._folder, self._report, self._keep = job, folder, report, keep
+        encoder = find_encoder(job.encoder)
+        self._training = PlayoutTraining(job.config, job.start, encoder, tenhou(), seed=job.seed)
+        self._since_report: dict[str, BranchSums] = {}
+        self.history: list[dict[str, float]] = []
+        self._saved_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._training.__exit__(*error)
+
+    @property
+    def decisions(self) -> int:
+        """Decisions learned from so far."""
+        return self._training.decisions
+
+    @property
+    def share_done(self) -> float:
+        """0 to 1."""
+        return min(1.0, self.decisions / self._job.config.num_decisions)
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether all decisions were learned from."""
+        return self._training.is_finished
+
+    def resume(self) -> None:
+        """Go on from the state in the folder, if there is one; ValueError if it belongs to another training."""
+        path = self._folder / STATE_FILE
+        if not path.is_file():
+            return
+        tensors, header = read_tensors(path)
+        if header.get("kind") != "playouts" or header.get("format_version") != FORMAT_VERSION:
+            raise ValueError(f"{path} is not a state of playouts of format {FORMAT_VERSION}: delete it to start over")
+        then, now = header.get("job"), self._job.identity()
+        if isinstance(then, dict) and START_DIGEST not in then:
+            del now[START_DIGEST]
+        if then != now:
+            raise ValueError(f"{path} belongs to a training with other settings: restore them, or delete it")
+        try:
+            self._training.restore(tensors)
+            self.history = list(header["history"])
+            self._since_report = {
+                head: BranchSums(**{"measured": sums["count"], **sums}) for head, sums in header["since_report"].items()
+            }
+        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            reason = shortened(str(error), 200)
+            raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
+
+    def advance(self) -> None:
+        """Play and learn one round; report and save when it is time."""
+        for head, sums in self._training.play_round().items():
+            self._since_report.setdefault(HEAD_NAMES[head], BranchSums()).add_all(sums)
+        if self._training.rounds % self._job.config.report_every == 0 or self.is_finished:
+            self._add_point()
+        if self.is_finished or time.monotonic() - self._saved_at >= self._job.config.save_seconds:
+            self.save()
+
+    def save(self) -> None:
+        """Write the nets of now as checkpoints, and the state."""
+        save_policy_set(
+            self._folder,
+            self._training.policy_set(),
+            self._job.encoder,
+            rules_version=self._job.rules_version,
+            step=self._training.rounds,
+            extra=dict(self._job.extra),
+        )
+        header = {
+            "kind": "playouts",
+            "format_version": FORMAT_VERSION,
+            "job": self._job.identity(),
+            "history": self.history,
+            "since_report": {head: asdict(sums) for head, sums in self._since_report.items()},
+        }
+        write_tensors(self._folder / STATE_FILE, self._training.state(), header)
+        self._saved_at = time.monotonic()
+        if self._keep is not None:
+            self._keep(self._training.rounds)
+
+    def finish(self) -> dict[str, Any]:
+        """Write ``metrics.json`` and return what it holds."""
+        metrics = {
+            "decisions": self.decisions,
+            "rounds": self._training.rounds,
+            "seconds": self._training.seconds,
+            "heads": list(self._job.config.heads),
+            "history": self.history,
+        }
+        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        return metrics
+
+    def _add_point(self) -> None:
+        point = {"decisions": float(self.decisions), "seconds": self._training.seconds}
+        too_few: dict[str, BranchSums] = {}
+        for head, sums in self._since_report.items():
+            if means := sums.means():
+                point |= {f"{head}_{name}": value for name, value in means.items()}
+            elif self.is_finished:
+                point[f"{head}_decisions"] = float(sums.count)
+            else:
+                too_few[head] = sums
+        self._since_report = too_few
+        self.history.append(point)
+        if self._report is not None:
+            self._report(point)

@@ -1,0 +1,333 @@
+"""The policy gradient of self-play with importance ratios and an entropy term (paper, equations 1 and 2).
+
+Everything is a pure function of a batch of decisions: what the nets say now, and what was stored when they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, NotRequired, TypedDict, TypeVar
+
+import torch
+from torch import Tensor
+
+from suphx.games.riichi import COST_POINTS
+from suphx.models.sampling import masked_logits
+from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
+
+A = TypeVar("A")
+
+
+class LossColumns(TypedDict, Generic[A]):
+    """What the loss of a policy and its critic needs of n decisions; shapes as in ``Decisions``."""
+
+    masks: A
+    costs: A
+    actions: A
+    is_joint: A
+    log_probs: A
+    rewards: A
+    is_last: A
+
+
+class SeenPlanes(TypedDict, Generic[A]):
+    """What each net sees of n decisions: bit-packed planes, uint8 [n, width]."""
+
+    planes: A
+    """Of the policy."""
+    critic_planes: NotRequired[A]
+    teacher_planes: NotRequired[A]
+
+
+class BatchColumns(LossColumns[A], SeenPlanes[A]):
+    """All columns that a learner needs of one head's batch."""
+
+
+def generalised_advantages(
+    values: Tensor,
+    rewards: Tensor,
+    is_last: Tensor,
+    ratios: Tensor,
+    decay: float,
+    expected_costs: Tensor | None = None,
+    is_joint: Tensor | None = None,
+    *,
+    max_ratio: float = 0.0,
+) -> Tensor:
+    """Return the advantages [n] of n decisions, those of a trajectory one after another.
+
+    ``values`` [n] of the critic; ``rewards`` [n] of the kyoku, the same in each row of a trajectory; ``is_last`` bool
+    [n]; ``ratios`` [n]: importance ratios, truncated here to ``max_ratio`` (0 = not at all). A decision has the error
+    ``delta[t] = value[t + 1] - value[t]``, the last one ``reward - value[t]``, and the advantage
+    ``delta[t] + decay * ratio[t + 1] * advantage[t + 1]``; ``decay`` is the lambda of the source.
+
+    With ``expected_costs`` [n], values and rewards are without what a decision itself costs at
+    once, and the value of the next decision counts less its expected cost. Of the rewards only the last rows count.
+
+    ``is_joint`` bool [n]: the row is one decision with the row before it (several claims or kans at one time). Such
+    rows are one step t, whatever their order: its value is their mean, its ratio the product of theirs, which is
+    truncated as a whole. All of them have the estimated return ``value[t] + advantage[t]`` of the step; the advantage
+    of a row is that minus its own value.
+    """
+    if is_joint is None:
+        following = values if expected_costs is None else values - expected_costs
+        following = torch.cat([following[1:], following[-1:]])
+        errors = torch.where(is_last, rewards, following) - values
+        traces = ratios.clamp_max(max_ratio) if max_ratio else ratios
+        return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
+    steps = _steps(is_joint, is_last)
+    sizes = _sums(steps, torch.ones_like(values)).clamp_min(1)
+    step_values, step_ratios = _sums(steps, values) / sizes, _sums(steps, ratios.log()).exp()
+    ends = _sums(steps, is_last.to(values.dtype)) > 0
+    costs = None if expected_costs is None else _sums(steps, expected_costs) / sizes
+    paid = _sums(steps, rewards * is_last)
+    advantages = generalised_advantages(step_values, paid, ends, step_ratios, decay, costs, max_ratio=max_ratio)
+    return (step_values + advantages)[steps] - values
+
+
+def _steps(is_joint: Tensor, is_last: Tensor) -> Tensor:
+    """Return int64 [n]: the number of the step that each row belongs to, from 0 on."""
+    is_first_row = torch.cat([torch.ones_like(is_last[:1]), is_last[:-1]])
+    return (~is_joint | is_first_row).long().cumsum(0) - 1
+
+
+def _sums(steps: Tensor, column: Tensor) -> Tensor:
+    """Return the sums [n] of ``column`` [n] over the rows of each step; 0 beyond the last step."""
+    return torch.zeros_like(column).index_add(0, steps, column)
+
+
+def weighted_sums(terms: Tensor, weights: Tensor, is_last: Tensor) -> Tensor:
+    """Return the sums [n] with ``sum[t] = terms[t] + weights[t] * sum[t + 1]``.
+
+    ``is_last`` bool [n]: ends of trajectories, where the sum is ``terms[t]``; the last row is one. They are solved for
+    all rows at once, in log2(n) doublings of the number of rows that each one includes.
+    """
+    sums, weights = terms, weights.masked_fill(is_last, 0.0)
+    reach = 1
+    while reach < len(terms):
+        sums, weights = (
+            torch.cat([sums[:-reach] + weights[:-reach] * sums[reach:], sums[-reach:]]),
+            torch.cat([weights[:-reach] * weights[reach:], torch.zeros_like(weights[-reach:])]),
+        )
+        reach *= 2
+    return sums
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCost:
+    """The costs of n decisions under the present policy, in the unit of the rewards."""
+
+    loss: Tensor
+    """0-d: mean of the expected costs; differentiable."""
+    expected: Tensor
+    """[n]: sum over the legal actions of probability times cost."""
+    taken: Tensor
+    """[n]: cost of the action that was taken."""
+
+    def rewards_of_the_rest(self, rewards: Tensor, is_last: Tensor) -> Tensor:
+        """Return ``rewards`` [n] without what each decision costs at once, and with later costs as expectations."""
+        surprises = self.taken - self.expected
+        return rewards + self.expected + weighted_sums(surprises, torch.ones_like(surprises), is_last)
+
+
+def expected_cost(logits: Tensor, masks: Tensor, costs: Tensor, actions: Tensor) -> ExpectedCost:
+    """Return the expected costs of decisions.
+
+    ``logits`` [n, k] of the policy; ``masks`` [n, k] (models/sampling.py); ``costs`` [n, k]; ``actions`` int64 [n].
+    """
+    expected = (torch.softmax(masked_logits(logits, masks), dim=1) * costs).sum(dim=1)
+    taken = costs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    return ExpectedCost(expected.mean(), expected.detach(), taken)
+
+
+_TINY = torch.finfo(torch.float32).tiny
+_QUANTILES = {"ratio_low": 0.05, "ratio_median": 0.5, "ratio_high": 0.95}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLoss:
+    """The loss of one batch and the terms that it was made of, [n] each, without gradients."""
+
+    loss: Tensor
+    """0-d: its gradient is the negative of equation 2."""
+    ratios: Tensor
+    """Target over behaviour probability of the action that was taken."""
+    entropies: Tensor
+    """Of the target policy over the legal actions, in nats."""
+    is_rejected: Tensor
+    is_clipped: Tensor
+
+
+def policy_loss(
+    logits: Tensor,
+    masks: Tensor,
+    actions: Tensor,
+    behaviour_log_probs: Tensor,
+    advantages: Tensor,
+    *,
+    alpha: float,
+    max_ratio: float = 0.0,
+    reject_ratio: float = 0.0,
+    clip: float = 0.0,
+    trajectories: Tensor | None = None,
+) -> PolicyLoss:
+    """Return the loss whose gradient is -(ratio * advantage * grad log pi + alpha * grad entropy), mean over rows.
+
+    ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n],
+    legal ones; ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]. Limits as in
+    ``PolicyGradientConfig``. With ``trajectories`` int64 [n], numbers from 0 on, the ratio of a row is that of its
+    trajectory: the product over all rows with the same number (equation 6). Paper, equations 1, 2 and 6; ``clip`` has
+    the gradient of Schulman and others 2017 (arXiv 1707.06347, equation 7).
+    """
+    log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    taken = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    entropies = entropy(log_probs)
+    log_ratios = taken.detach() - behaviour_log_probs
+    if trajectories is not None:
+        sums = log_ratios.new_zeros(int(trajectories.max()) + 1).index_add_(0, trajectories, log_ratios)
+        log_ratios = sums[trajectories]
+    ratios = log_ratios.exp()
+    is_rejected = ratios > reject_ratio if reject_ratio else torch.zeros_like(ratios, dtype=torch.bool)
+    is_beyond = torch.where(advantages > 0, ratios > 1 + clip, ratios < 1 - clip)
+    is_clipped = is_beyond if clip else torch.zeros_like(is_rejected)
+    weights = ratios.clamp_max(max_ratio) if max_ratio else ratios
+    gains = weights.masked_fill(is_rejected | is_clipped, 0.0) * advantages * taken
+    loss = -(gains + alpha * entropies).mean()
+    return PolicyLoss(loss, ratios, entropies.detach(), is_rejected, is_clipped)
+
+
+def entropy(log_probs: Tensor) -> Tensor:
+    """Return the entropy [n] in nats of ``log_probs`` [n, k], minus infinity where illegal; differentiable."""
+    finite = log_probs.masked_fill(log_probs == -torch.inf, 0.0)  # 0 * -inf would be nan, and so would its gradient
+    return -(finite * log_probs.exp()).sum(dim=1)
+
+
+def critic_loss(values: Tensor, rewards: Tensor) -> Tensor:
+    """Return the mean squared error of what the critic expected, ``values`` [n], against ``rewards`` [n]."""
+    return (values - rewards).square().mean()
+
+
+def kl_divergence(logits: Tensor, reference_logits: Tensor, masks: Tensor) -> Tensor:
+    """Return the mean over rows of KL(policy || reference) in nats; arguments as in ``policy_loss``."""
+    own = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    reference = torch.log_softmax(masked_logits(reference_logits, masks), dim=1)
+    difference = (own - reference).masked_fill(own == -torch.inf, 0.0)
+    return (own.exp() * difference).sum(dim=1).mean()
+
+
+def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
+    """Return what to watch of a batch, 0-d each.
+
+    ``effective_sample_share``: effective sample size, (sum of ratios)^2 / sum of squares, as a share of the rows;
+    ``kl``: from the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
+    """
+    ratios = loss.ratios
+    levels = torch.tensor(list(_QUANTILES.values()), device=ratios.device, dtype=ratios.dtype)
+    quantiles = dict(zip(_QUANTILES, torch.quantile(ratios, levels), strict=True))
+    return {
+        **quantiles,
+        "ratio_max": ratios.max(),
+        "effective_sample_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()).clamp_min(_TINY),
+        "kl": (ratios - 1 - ratios.clamp_min(_TINY).log()).mean(),
+        "entropy": loss.entropies.mean(),
+        "rejected_share": loss.is_rejected.float().mean(),
+        "clipped_share": loss.is_clipped.float().mean(),
+    }
+
+
+def decision_loss(
+    logits: Tensor,
+    values: Tensor | None,
+    decisions: LossColumns[Tensor],
+    alpha: float,
+    config: PolicyGradientConfig,
+    *,
+    learns_policy: bool = True,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
+
+    ``values`` [n] of the critic, None without one. The sum of both losses is meant for parameters that they do not
+    share; without ``learns_policy`` that of the policy counts 0.
+    """
+    rewards = decisions["rewards"] / config.reward_unit
+    cost = _expected_cost(logits, decisions, config)
+    targets = rewards if cost is None else cost.rewards_of_the_rest(rewards, decisions["is_last"])
+    advantages = targets
+    if values is not None:
+        advantages = _advantages(logits, values.detach(), targets, decisions, cost, config)
+    advantages = advantages if cost is None else config.rest_weight * advantages
+    policy = policy_loss(
+        logits,
+        decisions["masks"],
+        decisions["actions"].long(),
+        decisions["log_probs"],
+        advantages,
+        alpha=alpha,
+        max_ratio=config.max_ratio,
+        reject_ratio=config.reject_ratio,
+        clip=config.clip,
+    )
+    figures = loss_figures(policy) | {"policy_loss": policy.loss.detach(), "reward": rewards.mean()}
+    loss = policy.loss
+    if cost is not None:
+        loss, figures = loss + cost.loss, figures | {"expected_cost": cost.loss.detach()}
+    loss = loss if learns_policy else 0.0 * loss
+    if values is None:
+        return loss, figures
+    error = critic_loss(values, targets)
+    spread = targets.var(correction=0)
+    explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
+    figures |= {"critic_loss": error.detach(), "explained_variance": explained}
+    return loss + error, figures
+
+
+def _expected_cost(
+    logits: Tensor, decisions: LossColumns[Tensor], config: PolicyGradientConfig
+) -> ExpectedCost | None:  # fmt: skip
+    """Return what the decisions cost at once, None where that is left to the sampled rewards."""
+    if not config.exact_deal_in or not decisions["costs"].shape[1]:
+        return None
+    costs = decisions["costs"] * (COST_POINTS / config.reward_unit)
+    return expected_cost(logits, decisions["masks"], costs, decisions["actions"].long())
+
+
+def _advantages(
+    logits: Tensor,
+    values: Tensor,
+    targets: Tensor,
+    decisions: LossColumns[Tensor],
+    cost: ExpectedCost | None,
+    config: PolicyGradientConfig,
+) -> Tensor:
+    """Return the advantages [n]: ``targets`` of the critic minus its ``values``, or generalised ones."""
+    if config.gae_lambda == 1:
+        return targets - values
+    log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
+    taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
+    ratios = (taken - decisions["log_probs"]).exp()
+    ratios = ratios if config.max_trace_ratio else torch.ones_like(ratios)
+    expected = None if cost is None else cost.expected
+    is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
+    return generalised_advantages(
+        *(values, targets, decisions["is_last"], ratios, config.gae_lambda, expected, is_joint),
+        max_ratio=config.max_trace_ratio,
+    )
+
+
+def distillation_loss(
+    logits: Tensor,
+    teacher_logits: Tensor,
+    masks: Tensor,
+    config: DistillationConfig,
+    mean_of_learners: Callable[[Tensor], Tensor] = torch.clone,
+) -> tuple[Tensor, Tensor]:
+    """Return weight * max(0, distance - bound) and the distance, 0-d each.
+
+    The distance is the mean over rows of KL(teacher || policy); ``logits`` and ``teacher_logits`` [n, k], ``masks`` as
+    in ``policy_loss``. Only ``logits`` get a gradient. Of several learners ``mean_of_learners`` returns the distance of
+    the whole batch, which decides for all of them whether the bound is exceeded.
+    """
+    distance = kl_divergence(teacher_logits.detach(), logits, masks)
+    is_within = mean_of_learners(distance.detach().clone()) <= config.bound
+    return config.weight * (distance - config.bound).masked_fill(is_within, 0.0), distance.detach()

@@ -1,4 +1,0 @@
-"""The policy gradient: advantages, losses, entropy control, trust region, distillation, oracle guiding.
-
-Start in policy_gradient.py.
-"""

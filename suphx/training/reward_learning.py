@@ -1,0 +1,490 @@
+"""How the reward predictor learns from whole games (paper, section 3.2, equation 4).
+
+>>> learning = RewardLearning(histories=histories, train=train, validation=validation, points=(75, 30, 0, -150),
+...                           net=RewardPredictorConfig(), config=RewardLearningConfig(), digest=store.digest)
+>>> predictor, progress = learn_rewards(learning, Path("runs/reward_predictor"))
+
+The folder then has ``reward_predictor.safetensors`` (the weights that were best on validation games) and the state
+from which a training that was killed goes on and ends with the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from suphx.experience.observation import F32
+from suphx.games.riichi import (
+    NUM_GAME_PROGRESS_INPUTS,
+    NUM_KYOKU,
+    GameProgress,
+    KyokuStore,
+    encode_game_progress,
+    places_of_scores,
+)
+from suphx.kernel.record import I8, I32, I64
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
+from suphx.models.device import find_device, first_weights, torch_threads
+from suphx.models.nets.net_config import RewardPredictorConfig
+from suphx.models.nets.reward_predictor import Points, RewardPredictor
+from suphx.training.config import RewardLearningConfig
+from suphx.training.optimizer import DivergedError, learning_rate_factor, new_optimizer
+from suphx.training.trainer import StoppedError, TrainingWatch
+from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+
+
+def prefix_losses(predictions: Tensor, lengths: Tensor, rewards: Tensor) -> Tensor:
+    """Return [n]: the mean squared error of a game's predictions, all its prefixes counting alike.
+
+    ``predictions`` [n, t], of which the first ``lengths`` [n] count; ``rewards`` [n]: what each was worth in the end.
+    Equation 4 is the mean of the result over games.
+    """
+    errors = (predictions - rewards.unsqueeze(1)).square()
+    counts = torch.arange(predictions.shape[1], device=predictions.device) < lengths.unsqueeze(1)
+    return torch.where(counts, errors, 0.0).sum(dim=1) / lengths
+
+
+HANCHAN_WINDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryBatch:
+    """The four seats of some games, game by game, seat by seat."""
+
+    lines: F32
+    """float32 [4 * games, t, NUM_GAME_PROGRESS_INPUTS]; zeros behind the end of a game."""
+    lengths: I64
+    """int64 [4 * games]: lines of each, K + 1."""
+    placements: I8
+    """int8 [4 * games]: 1-4."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameHistories:
+    """Games one after another."""
+
+    progress: GameProgress
+    """Of all games: K + 1 lines for each, the first one at its start."""
+    first_lines: I64
+    """int64 [games + 1]: where each begins."""
+    placements: I8
+    """int8 [games, 4]: 1-4 by seat."""
+    game_ids: list[str]
+    num_left_out: int
+    """Games of another length, and those that no record tells the end of."""
+
+    def __len__(self) -> int:
+        return len(self.placements)
+
+    @property
+    def lengths(self) -> I64:
+        """int64 [games]: lines of each."""
+        return np.diff(self.first_lines)
+
+    def lines_of(self, games: NDArray[np.integer]) -> I64:
+        """Return the lines [n] of ``games``, game by game."""
+        ranges = [np.arange(self.first_lines[game], self.first_lines[game + 1]) for game in games]
+        return np.concatenate(ranges) if ranges else np.zeros(0, np.int64)
+
+    def batch(self, games: NDArray[np.integer]) -> HistoryBatch:
+        """Return all seats of ``games`` side by side."""
+        lengths = self.lengths[games]
+        encoded = encode_game_progress(self.progress.take(self.lines_of(games)))
+        lines = np.zeros((len(games), 4, int(lengths.max(initial=0)), NUM_GAME_PROGRESS_INPUTS), np.float32)
+        row, column = _places(lengths)
+        lines[row, :, column] = encoded
+        return HistoryBatch(
+            lines=lines.reshape(-1, *lines.shape[2:]),
+            lengths=np.repeat(lengths, 4),
+            placements=self.placements[games].reshape(-1),
+        )
+
+
+def game_histories(store: KyokuStore) -> GameHistories:
+    """Return the hanchans of ``store`` that were played to their end.
+
+    Raises ValueError if there are none, or if the store's deals contradict its games.
+    """
+    games, kyokus = store.games, store.kyokus
+    finals = np.asarray(games["final_scores"], np.int32)
+    counts = np.asarray(games["num_kyoku"], np.int64)
+    firsts = np.asarray(games["first_kyoku"], np.int64)
+    if games.size and not (counts.min() >= 1 and firsts.min() >= 0 and (firsts + counts).max() <= store.num_kyokus):
+        raise ValueError(f"{store.folder} has games of deals that it does not have: run the records stage again")
+    chosen = np.flatnonzero(finals.any(axis=1) & (np.asarray(games["num_winds"]) == HANCHAN_WINDS))
+    if not chosen.size:
+        raise ValueError(
+            f"none of the {len(games):,} games in {store.folder} is a hanchan that was played to its end: "
+            "give records of whole hanchans"
+        )
+    return GameHistories(
+        progress=_standings(kyokus, firsts[chosen], counts[chosen], finals[chosen]),
+        first_lines=np.concatenate([[0], np.cumsum(counts[chosen] + 1)]),
+        placements=places_of_scores(finals[chosen]),
+        game_ids=[store.game_ids[game] for game in chosen],
+        num_left_out=len(games) - len(chosen),
+    )
+
+
+def _standings(kyokus: NDArray[np.void], firsts: I64, counts: I64, finals: I32) -> GameProgress:
+    """Return how games stood: at the start of each deal, and at their end."""
+    game, number = _places(counts + 1)
+    is_over = number == counts[game]
+    deal = firsts[game] + np.minimum(number, counts[game] - 1)  # at the end any deal will do
+    scores = np.where(is_over[:, None], finals[game], kyokus["scores"][deal]).astype(np.int32)
+    round_scores = np.diff(scores, axis=0, prepend=scores[:1])
+    round_scores[number == 0] = 0
+    columns = {name: np.asarray(kyokus[name][deal], np.int32) for name in ("kyoku", "honba", "kyotaku")}
+    return GameProgress(round_scores=round_scores, scores=scores, is_over=is_over, **columns)
+
+
+def _places(lengths: I64) -> tuple[I64, I64]:
+    """Return for each of ``sum(lengths)`` items laid end to end which group it is of, and its number in that."""
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    numbers = np.arange(len(groups)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return groups, numbers
+
+
+STATE_FILE = "training_state.safetensors"
+_GAMES_AT_A_TIME = 512  # that are only predicted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardLearning:
+    """The data and the settings of the training of a reward predictor."""
+
+    histories: GameHistories
+    train: I64
+    """Indices of games."""
+    validation: I64
+    points: Points
+    net: RewardPredictorConfig
+    config: RewardLearningConfig
+    digest: str
+    """Changes whenever the games or their split do."""
+    rules_version: str
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the header of the checkpoint."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that must be the same for a training to go on, as JSON can hold it."""
+        config = {name: value for name, value in asdict(self.config).items() if name not in self.config.FREE_KEYS}
+        return {"games": self.digest, "points": list(self.points), "net": asdict(self.net), **config}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochReport:
+    """What an epoch gave; losses are those of equation 4."""
+
+    step: int
+    share_done: float
+    train_loss: float
+    validation_loss: float
+    seconds: float
+
+
+def learn_rewards(
+    learning: RewardLearning,
+    folder: Path,
+    *,
+    report: Callable[[EpochReport], None] | None = None,
+    keep: Callable[[int], None] | None = None,
+    watch: TrainingWatch | None = None,
+) -> tuple[RewardPredictor, TrainingProgress]:
+    """Train a predictor, or go on from the state in ``folder``; return the best one and how it went.
+
+    ``report`` is called after each epoch, and when time is up; ``keep`` with the step whenever a state was written.
+    Raises ValueError if the state belongs to another training, DivergedError if the loss becomes NaN, OSError if the
+    disk is full, StoppedError, with the state saved, if ``watch`` wants the training to stop.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with torch_threads(learning.config.threads):
+        trainer = _Trainer(learning, folder, report, keep, watch or TrainingWatch())
+        trainer.run()
+        return trainer.finish()
+
+
+class _Trainer:
+    """Consumes games; produces weights and states. Waits for nothing."""
+
+    def __init__(
+        self,
+        learning: RewardLearning,
+        folder: Path,
+        report: Callable[[EpochReport], None] | None,
+        keep: Callable[[int], None] | None,
+        watch: TrainingWatch,
+    ) -> None:
+        self.learning, self.config, self.folder = learning, learning.config, folder
+        self.report, self.keep, self.watch = report, keep, watch
+        self.device = find_device(self.config.device)
+        self.net = _new_net(learning).to(self.device)
+        self.optimizer = new_optimizer(self.net, self.config.learning_rate, self.config.weight_decay)
+        self.progress = TrainingProgress()
+        self.best: dict[str, Tensor] = {}
+        self.state_path = folder / STATE_FILE
+        if self.state_path.is_file():
+            identity = learning.identity()
+            self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
+            watch.resumed(self.progress.step, min(self.share_done, 1.0))
+        self.saved_at = self.ticked_at = time.monotonic()
+
+    @property
+    def share_done(self) -> float:
+        steps = self.config.max_epochs * self._steps_of_epoch
+        shares = [self.progress.step / steps]
+        if self.config.max_minutes:
+            shares.append(self.progress.seconds / (60 * self.config.max_minutes))
+        return max(shares)
+
+    @property
+    def is_finished(self) -> bool:
+        is_stuck = 0 < self.config.patience <= self.progress.num_worse
+        return is_stuck or self.share_done >= 1
+
+    def run(self) -> None:
+        """Learn epoch by epoch; validate, save and report after each, and when time is up."""
+        while not self.is_finished:
+            for games in self._rest_of_epoch():
+                self._step(games)
+                self._tick()
+                self.watch.progress(min(self.share_done, 1.0))
+                if self.is_finished:
+                    break
+                if self.progress.step % self._steps_of_epoch:
+                    self._stop_if_asked()
+            self._validate()
+            if self.report is not None:
+                last = self.progress.history[-1]
+                self.report(EpochReport(**last, share_done=min(self.share_done, 1.0)))
+            if self.is_finished or time.monotonic() - self.saved_at > self.config.save_seconds:
+                self._save()
+            if not self.is_finished:
+                self._stop_if_asked()
+
+    def _stop_if_asked(self) -> None:
+        """Save and raise StoppedError if the training is to stop."""
+        if self.watch.is_stopping():
+            self._save()
+            raise StoppedError(self.progress.step)
+
+    def finish(self) -> tuple[RewardPredictor, TrainingProgress]:
+        """Return the predictor with the best weights, on the CPU."""
+        self.net.load_state_dict(self.best)
+        return self.net.eval().cpu(), self.progress
+
+    @property
+    def _steps_of_epoch(self) -> int:
+        return -(-len(self.learning.train) // self.config.batch_games)
+
+    def _rest_of_epoch(self) -> Iterator[I64]:
+        """Yield the games of each step that is left of the epoch, in another order in each epoch."""
+        epoch, done = divmod(self.progress.step, self._steps_of_epoch)
+        order = np.random.default_rng([self.config.seed, epoch]).permutation(self.learning.train)
+        for first in range(done * self.config.batch_games, len(order), self.config.batch_games):
+            yield order[first : first + self.config.batch_games]
+
+    def _step(self, games: I64) -> None:
+        config, progress = self.config, self.progress
+        factor = learning_rate_factor(
+            progress.step, self.share_done, config.warmup_steps, config.final_learning_rate_factor
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * factor
+        self.net.train()
+        losses = _losses(self.net, self.learning.histories.batch(games), self.device)
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(losses.mean() / self.net.spread**2)
+        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
+        loss = float(losses.detach().sum())
+        if not math.isfinite(loss) or not math.isfinite(float(norm)):
+            raise DivergedError(
+                f"training of the reward predictor diverged at step {progress.step + 1}: lower learning_rate "
+                f"(now {config.learning_rate})"
+            )
+        self.optimizer.step()
+        progress.step += 1
+        progress.samples += len(games)
+        progress.loss_sum += loss
+        progress.loss_samples += len(losses)
+
+    def _validate(self) -> None:
+        """Add an entry to the history; keep the weights if they are the best so far."""
+        progress = self.progress
+        loss = validation_loss(self.net, self.learning.histories, self.learning.validation)
+        entry = {
+            "step": progress.step,
+            "seconds": progress.seconds,
+            "train_loss": progress.loss_sum / progress.loss_samples,
+            "validation_loss": loss,
+        }
+        progress.history.append(entry)
+        progress.loss_sum, progress.loss_samples = 0.0, 0
+        progress.num_worse += 1
+        if progress.best_loss is None or loss < progress.best_loss:
+            progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
+            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
+
+    def _save(self) -> None:
+        """Write the state, and the predictor if there was a validation."""
+        progress, learning = self.progress, self.learning
+        if progress.best_loss is not None:
+            header = RewardHeader(
+                net=learning.net,
+                points=learning.points,
+                rules_version=learning.rules_version,
+                step=progress.best_step,
+                metrics={"validation_loss": progress.best_loss},
+                extra=learning.extra,
+            )
+            save_reward_predictor(self.folder / REWARD_PREDICTOR_FILE, self.best, header)
+        save_training_state(self.state_path, self.net, self.best, self.optimizer, progress, learning.identity())
+        if self.keep is not None:
+            self.keep(progress.step)
+        self.saved_at = time.monotonic()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.progress.seconds += now - self.ticked_at
+        self.ticked_at = now
+
+
+def validation_loss(predictor: RewardPredictor, histories: GameHistories, games: I64) -> float:
+    """Return equation 4 over all seats of ``games``, in squared points."""
+    device = next(predictor.parameters()).device
+    predictor.eval()
+    with torch.no_grad():
+        parts = [_losses(predictor, histories.batch(part), device) for part in _parts(games)]
+    return float(torch.cat(parts).mean())
+
+
+def predict_games(predictor: RewardPredictor, histories: GameHistories, games: I64) -> NDArray[np.float64]:
+    """Return [n, 4]: what ``predictor`` (on the CPU) says for each seat, for each of ``histories.lines_of(games)``."""
+    predictor.eval()
+    results = []
+    for part in _parts(games):
+        batch = histories.batch(part)
+        with torch.no_grad():
+            predictions = predictor(torch.from_numpy(batch.lines)).numpy()
+        by_seat = predictions.reshape(len(part), 4, -1).transpose(0, 2, 1)
+        counts = np.arange(by_seat.shape[1]) < histories.lengths[part][:, None]
+        results.append(by_seat[counts].astype(np.float64))
+    return np.concatenate(results)
+
+
+def _parts(games: I64) -> Iterator[I64]:
+    for first in range(0, len(games), _GAMES_AT_A_TIME):
+        yield games[first : first + _GAMES_AT_A_TIME]
+
+
+def _losses(predictor: RewardPredictor, batch: HistoryBatch, device: torch.device) -> Tensor:
+    """Return [seats], in squared points."""
+    rewards = np.array(predictor.points, np.float32)[batch.placements - 1]
+    lines, lengths, rewards_there = (
+        torch.from_numpy(part).to(device) for part in (batch.lines, batch.lengths, rewards)
+    )
+    return prefix_losses(predictor(lines), lengths, rewards_there)
+
+
+def _new_net(learning: RewardLearning) -> RewardPredictor:
+    """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
+    with first_weights(learning.config.seed):
+        return RewardPredictor(learning.net, learning.points)
+
+
+F64: TypeAlias = NDArray[np.float64]
+
+NUM_BINS = 10
+
+
+def compared_predictions(
+    predictor: RewardPredictor, histories: GameHistories, train: I64, test: I64
+) -> Mapping[str, F64]:  # fmt: skip
+    """Return what each predictor says for each seat at each of the lines of the ``test`` games, [n, 4].
+
+    ``net``; ``mean``: that of all places; ``place_now``: what the seat would be paid if the game ended now;
+    ``place_and_kyoku``: what seats with the same place before the same kyoku were paid on average in ``train``.
+    """
+    points = np.array(predictor.points)
+    lines = histories.lines_of(test)
+    places = places_of_scores(histories.progress.scores[lines])
+    table = _paid_by_place_and_kyoku(histories, train, predictor.points)
+    return {
+        "net": predict_games(predictor, histories, test),
+        "mean": np.full(places.shape, points.mean()),
+        "place_now": points[places - 1],
+        "place_and_kyoku": table[_kyoku_of(histories, lines)[:, None], places - 1],
+    }
+
+
+def paid(histories: GameHistories, games: I64, points: Points) -> F64:
+    """Return [n, 4]: what each seat was paid in the end, for each of ``histories.lines_of(games)``."""
+    by_game = np.array(points)[histories.placements[games] - 1]
+    return np.repeat(by_game, histories.lengths[games], axis=0)
+
+
+def game_losses(predictions: F64, rewards: F64, lengths: I64) -> F64:
+    """Return [games]: equation 4 of each game, mean over its prefixes and seats."""
+    errors = np.square(predictions - rewards).mean(axis=1)
+    firsts = np.cumsum(lengths) - lengths
+    sums: F64 = np.add.reduceat(errors, firsts)
+    return sums / lengths
+
+
+def calibration(predictions: F64, rewards: F64) -> list[list[float]]:
+    """Return [mean prediction, mean of what was paid, predictions] of ten groups of equal size, ascending."""
+    order = np.argsort(predictions, axis=None, kind="stable")
+    groups = [group for group in np.array_split(order, NUM_BINS) if group.size]
+    flat, paid_flat = predictions.reshape(-1), rewards.reshape(-1)
+    return [[float(flat[g].mean()), float(paid_flat[g].mean()), float(g.size)] for g in groups]
+
+
+def sum_gap(predictions: F64, points: Points) -> dict[str, float]:
+    """Return how the predictions of a table's four seats add up; what they are paid always has the same sum."""
+    gaps = predictions.sum(axis=1) - sum(points)
+    return {"mean": float(gaps.mean()), "mean_absolute": float(np.abs(gaps).mean())}
+
+
+def example_games(predictor: RewardPredictor, histories: GameHistories, games: I64) -> list[dict[str, Any]]:
+    """Return each game's predictions [K + 1, 4], scores, kyokus and what was paid, as JSON can hold it."""
+    examples = []
+    for game in games:
+        lines = histories.lines_of(np.array([game]))
+        progress = histories.progress.take(lines)
+        examples.append(
+            {
+                "game": histories.game_ids[game],
+                "kyoku": progress.kyoku[:-1].tolist(),
+                "honba": progress.honba[:-1].tolist(),
+                "scores": progress.scores.tolist(),
+                "predictions": predict_games(predictor, histories, np.array([game])).tolist(),
+                "paid": paid(histories, np.array([game]), predictor.points)[0].tolist(),
+            }
+        )
+    return examples
+
+
+def _kyoku_of(histories: GameHistories, lines: I64) -> I64:
+    """Return the kyoku that comes next at each line, NUM_KYOKU where the game is over."""
+    kyoku = np.minimum(histories.progress.kyoku[lines], NUM_KYOKU - 1)
+    return np.where(histories.progress.is_over[lines], NUM_KYOKU, kyoku).astype(np.int64)
+
+
+def _paid_by_place_and_kyoku(histories: GameHistories, games: I64, points: Points) -> F64:
+    """Return [NUM_KYOKU + 1, 4]; where ``games`` tell nothing, as if the game ended now."""
+    lines = histories.lines_of(games)
+    places = places_of_scores(histories.progress.scores[lines])
+    where = (np.repeat(_kyoku_of(histories, lines), 4), places.reshape(-1) - 1)
+    sums, counts = np.zeros((NUM_KYOKU + 1, 4)), np.zeros((NUM_KYOKU + 1, 4))
+    np.add.at(sums, where, paid(histories, games, points).reshape(-1))
+    np.add.at(counts, where, 1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.array(points))

@@ -1,1 +1,0 @@
-"""Supervised learning of the five heads. Start in supervised.py."""

@@ -1,0 +1,362 @@
+"""The kernels of this project in groups: each function does in small what runs do, so that all it needs is compiled.
+
+A kernel of one group may be needed by others; whoever comes first compiles it (kernel/kernel_lock.py). Imports are
+inside the functions: torch is loaded only if a group needs it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suphx.json_text import parse_json
+from suphx.kernel.jit import cache_folder
+from suphx.kernel.source_closure import PROJECT_ROOT, closure
+
+if TYPE_CHECKING:
+    from suphx.experience.observation import Observations, PolicyOutputs
+    from suphx.selfplay.agents.agent import NetAgent
+    from suphx.training.reward import GlobalReward
+
+
+_GROUPS = Path(__file__).with_name("warmup.py")
+
+
+def missing_groups(groups: Iterable[str]) -> list[str]:
+    """Return those of ``groups`` (names of warmup.KERNEL_GROUPS) that are not compiled for these sources."""
+    return [group for group in groups if not _is_compiled(_mark(group))]
+
+
+def mark_compiled(group: str) -> None:
+    """Remember that all kernels of ``group`` are in the cache."""
+    mark = _mark(group)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    partial = mark.with_name(f".{mark.name}.{os.getpid()}")
+    partial.write_text(json.dumps([folder.name for folder in _kernel_folders() if folder.is_dir()]))
+    partial.replace(mark)
+
+
+def _mark(group: str) -> Path:
+    return cache_folder("suphx.training.warmup", _GROUPS) / f"{group.replace(' ', '_')}.compiled"
+
+
+def _is_compiled(mark: Path) -> bool:
+    try:
+        names = parse_json(mark.read_text())
+    except (OSError, ValueError):
+        return False
+    kernels = mark.parent.parent
+    return (kernels.parent / "tables").is_dir() and all((kernels / name).is_dir() for name in names)
+
+
+def _kernel_folders() -> Iterator[Path]:
+    """Yield the cache folder of each module with kernels."""
+    for module, path in kernel_modules():
+        yield cache_folder(module, path)
+
+
+@cache
+def kernel_modules() -> list[tuple[str, Path]]:
+    """Return the name and the file of each module with kernels."""
+    return [
+        (".".join(path.relative_to(PROJECT_ROOT).with_suffix("").parts), path)
+        for path in map(Path, sorted(closure(_GROUPS, [PROJECT_ROOT])))
+        if "\n@jit\n" in path.read_text(encoding="utf-8")
+    ]
+
+
+COSTS_FILE = Path(__file__).with_name("kernel_costs.csv")
+_KERNEL = re.compile(r"^@jit\ndef (\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCost:
+    """One row of the table: the kernels of one module."""
+
+    module: str
+    seconds: float
+    """Mean CPU time of a kernel, without that of the kernels that it calls."""
+    groups: tuple[str, ...]
+    """The groups of warmup.py that need at least half of the module."""
+
+
+@cache
+def module_costs() -> tuple[ModuleCost, ...]:
+    """Return the table."""
+    with COSTS_FILE.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            ModuleCost(row["module"], float(row["seconds"]), tuple(row["groups"].split("|")))
+            for row in csv.DictReader(file)
+        )
+
+
+def missing_costs(groups: Iterable[str]) -> dict[str, float]:
+    """Return seconds by kernel for the kernels that ``groups`` need and that are not in the cache."""
+    wanted = set(groups)
+    costs: dict[str, float] = {}
+    for row in module_costs():
+        if wanted.intersection(row.groups):
+            cached = set(_cached(row.module))
+            costs |= {f"{row.module}.{name}": row.seconds for name in kernels_of(row.module) if name not in cached}
+    return costs
+
+
+def kernels_of(module: str) -> list[str]:
+    """Return the names of the kernels of ``module`` of this project."""
+    return _KERNEL.findall(_source(module).read_text(encoding="utf-8"))
+
+
+def _source(module: str) -> Path:
+    return PROJECT_ROOT.joinpath(*module.split(".")).with_suffix(".py")
+
+
+def _cached(module: str) -> Iterator[str]:
+    """Yield the names of the kernels of ``module`` whose code is in the cache."""
+    for index in cache_folder(module, _source(module)).glob("*.nbi"):
+        yield index.name.partition(".")[2].partition("-")[0]
+
+
+_ENCODER = "mini"  # the same kernels serve all encoders
+
+
+def warm_engine() -> None:
+    """Compile the rules of the game."""
+    from suphx.games.riichi import Simulator, tenhou
+
+    simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
+    simulator.reset([0])
+    nothing = np.zeros(0, np.int64)
+    simulator.advance(nothing, np.zeros(0, np.int16))
+    simulator.next_kyoku(nothing)
+
+
+def warm_hands() -> None:
+    """Compile what reads a hand: shanten, waits, and what it is worth."""
+    from suphx.games.riichi import improving_kinds, load_suits, score_hand, shanten, waiting_kinds
+
+    suits, hand, melds = load_suits(), np.zeros(34, np.int8), np.zeros(4, np.int8)
+    hand[:5] = 3, 3, 3, 3, 2
+    score_hand(hand, 0, melds, melds, 4, 0, 27, 27, 0, 0)
+    hand[4] = 1
+    improving_kinds(suits, hand, 0, shanten(suits, hand, 0))
+    waiting_kinds(suits, hand, 0)
+
+
+def warm_scripted_games() -> None:
+    """Compile the scripted agents; play and store a game."""
+    from suphx.games.riichi import KyokuStore, StoreWriter, tenhou
+    from suphx.selfplay.agents.agent import ScriptedAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
+    with tempfile.TemporaryDirectory() as name:
+        with StoreWriter(Path(name)) as writer:
+            for log in play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()):
+                writer.add(log)
+        assert KyokuStore.open(Path(name)).num_games == 1
+
+
+def warm_replay() -> None:
+    """Compile the check of records against the rules."""
+    from suphx.games.riichi import Replayer, tenhou
+    from suphx.selfplay.agents.agent import ScriptedAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    replayer = Replayer()
+    logs = play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
+    assert not [difference for log in logs for difference in replayer.replay(log)]
+
+
+def warm_random_games() -> None:
+    """Compile games that are played inside one kernel."""
+    from suphx.games.riichi import play_random, tenhou
+
+    play_random(1, tenhou(), seed=0)
+
+
+def warm_environments() -> None:
+    """Compile what the environments of PettingZoo, gymnasium and RLlib call."""
+    from suphx.environments.riichi_vector_env import RiichiVectorEnv
+
+    env = RiichiVectorEnv(1, encoder=_ENCODER)
+    _, infos = env.reset(seed=0)
+    env.step(infos["action_mask"].argmax(axis=1))
+
+
+def warm_encoder() -> None:
+    """Compile the planes of all encoders, look-ahead and hidden tiles included."""
+    from suphx.games.riichi import (
+        DISCARD_HEAD,
+        ORACLE,
+        TABLE,
+        encode_batch,
+        encode_observations,
+        encode_oracle_batch,
+        find_encoder,
+        load_lookup,
+    )
+
+    encoder = find_encoder(_ENCODER)
+    tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
+    rows = np.zeros((0, encoder.layout(DISCARD_HEAD).observation_bytes), np.uint8)
+    encode_observations(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
+    encode_batch(encoder, DISCARD_HEAD, tables, nothing, nothing, rows)
+    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.observation_bytes), np.uint8))
+
+
+def warm_nets() -> None:
+    """Compile what only a training step needs."""
+    import torch
+
+    from suphx.games.riichi import DISCARD_HEAD, observation_bytes
+    from suphx.models.nets.net_config import NetConfig
+    from suphx.models.nets.policy import PolicyNet
+
+    net = PolicyNet(DISCARD_HEAD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
+    torch.autograd.backward(net(torch.zeros(1, observation_bytes(1), dtype=torch.uint8)).sum())
+
+
+def warm_samples() -> None:
+    """Compile the way from stored games to training samples."""
+    from suphx.games.riichi import HEAD_NAMES, KyokuStore, StoreWriter, encode_kyokus, tenhou
+    from suphx.selfplay.agents.agent import ScriptedAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    with tempfile.TemporaryDirectory() as name:
+        with StoreWriter(Path(name)) as writer:
+            for log in play_games([ScriptedAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
+                writer.add(log)
+        store = KyokuStore.open(Path(name))
+        for head in range(len(HEAD_NAMES)):
+            encode_kyokus(store, np.arange(store.num_kyokus), head, _ENCODER)
+
+
+def warm_net_games() -> None:
+    """Compile the decision flow of nets that play a match."""
+    from suphx.games.riichi import DISCARD_HEAD, tenhou
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    agents = [_untrained(), _untrained(sampled_heads=(DISCARD_HEAD,))]
+    assert list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
+
+
+def warm_self_play() -> None:
+    """Compile groups of tables, trajectories, rewards and playouts; every observation is answered with no."""
+    from suphx.games.head_game import GroupConfig
+    from suphx.games.riichi import (
+        DISCARD_HEAD,
+        HEAD_NAMES,
+        ORACLE,
+        TableGroup,
+        find_encoder,
+        play_out_scripted,
+        seen_planes,
+        tenhou,
+    )
+
+    encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
+    group = TableGroup(GroupConfig(num_tables=2, heads=heads, has_costs=True), encoder, tenhou(), first_seed=0)
+    observed = group.observe()
+    number, discards = next((n, part) for n, part in enumerate(observed) if part.head == DISCARD_HEAD)
+    legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]
+    play_out_scripted(group.branch(number, np.zeros(1, np.int64), legal, num_walls=2))
+    ended = group.step([_no(observations) for observations in observed])
+    while not len(ended.kyokus.games):
+        ended = group.step([_no(observations) for observations in group.observe()])
+    for decisions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):
+        decisions.take(np.zeros(0, np.int64)).planes.dense()
+    oracle_group = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
+    for observations in oracle_group.observe(0.5):
+        seen_planes(observations.planes, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
+
+
+def warm_adaptation() -> None:
+    """Compile what deals the hidden tiles of a position again and plays it to the end."""
+    from suphx.games.riichi import Simulator, tenhou
+    from suphx.training.adapter import Adapter
+    from suphx.training.config import AdaptationConfig
+
+    simulator = Simulator(1, tenhou())
+    simulator.reset([0])
+    seats = simulator.tables["actor"].astype(np.int64)
+    config = AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean")
+    Adapter(_untrained(), config).adapt(simulator.tables, seats, np.zeros(1, np.int64))
+
+
+KERNEL_GROUPS: dict[str, Callable[[], None]] = {
+    "engine": warm_engine,
+    "hands": warm_hands,
+    "scripted games": warm_scripted_games,
+    "encoder": warm_encoder,
+    "replay": warm_replay,
+    "adaptation": warm_adaptation,
+    "self-play": warm_self_play,
+    "samples": warm_samples,
+    "net games": warm_net_games,
+    "nets": warm_nets,
+    "random games": warm_random_games,
+    "environments": warm_environments,
+}
+"""What can be compiled side by side: what the first games need, then what takes longest."""
+FIRST_GAMES = ("engine", "hands", "scripted games")
+"""What the first games of a run need."""
+WITHOUT_TORCH = ("engine", "hands", "encoder")
+"""What can begin before torch is imported, which takes seconds."""
+
+
+def import_for(group: str) -> None:
+    """Import what several groups need: a process that compiles is forked from one that has it."""
+    from suphx.games.riichi import Simulator  # noqa: F401
+
+    if group not in WITHOUT_TORCH:
+        import suphx.models.nets.policy
+        import suphx.selfplay.agents.agent  # noqa: F401
+
+
+def _no(observations: Observations) -> PolicyOutputs:
+    from suphx.experience.observation import PolicyOutputs
+    from suphx.games.riichi import DISCARD_HEAD
+
+    num_rows = len(observations.planes)
+    nothing = np.zeros(num_rows, np.float32)
+    actions = observations.masks.argmax(axis=1) if observations.head == DISCARD_HEAD else nothing
+    return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))
+
+
+def _reward(num_tables: int) -> GlobalReward:
+    from suphx.models.nets.net_config import RewardPredictorConfig
+    from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
+    from suphx.training.config import GlobalRewardConfig
+    from suphx.training.reward import GlobalReward, Prediction
+
+    points = (75.0, 30.0, 0.0, -150.0)
+    weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
+    config = GlobalRewardConfig()
+    prediction = Prediction(
+        weights=weights, points=points, exchange_rate=config.exchange_rate, last_kyoku=config.last_kyoku
+    )
+    return GlobalReward(prediction, num_tables)
+
+
+def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
+    from suphx.games.riichi import HEAD_NAMES, find_encoder
+    from suphx.models.nets.net_config import NetConfig
+    from suphx.models.nets.policy import PolicyNet
+    from suphx.selfplay.agents.agent import NetAgent
+
+    encoder = find_encoder(_ENCODER)
+    nets = [
+        PolicyNet(head, encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
+        for head in range(len(HEAD_NAMES))
+    ]
+    return NetAgent("untrained", nets, encoder, sampled_heads=sampled_heads)

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.features.layout.planes import observation_bytes
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.rollouts.deal_play import SeatDecisions
+from suphx.training.adaptation import adapt_net, copy_for_adaptation, rollout_advantages, trajectory_loss
+from suphx.training.config import AdaptationConfig, RolloutBaseline
+from suphx.training.optimizer import DivergedError
+from tests.training.twins import adaptation_twin as twin
+
+NUM_PLANES = 20
+
+
+class Trajectories:
+    """Random decisions of some trajectories over ``k`` actions, of which some are illegal."""
+
+    def __init__(self, trajectories: list[int], k: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        n = len(trajectories)
+        self.logits = rng.normal(size=(n, k))
+        self.masks = (rng.random((n, k)) < 0.6).astype(np.float64)
+        self.actions = rng.integers(k, size=n).tolist()
+        self.masks[np.arange(n), self.actions] = 1
+        self.behaviour = np.log(rng.uniform(0.1, 1.0, size=n))
+        self.trajectories = trajectories
+        self.advantages = rng.normal(size=max(trajectories) + 1)
+        """Of trajectories."""
+
+    def gradient(self, max_ratio: float = 0.0) -> np.ndarray:
+        """Return what a step of gradient descent would add to the logits."""
+        logits = torch.from_numpy(self.logits).requires_grad_()
+        loss = trajectory_loss(
+            logits,
+            torch.from_numpy(self.masks),
+            torch.tensor(self.actions),
+            torch.from_numpy(self.behaviour),
+            torch.tensor(self.trajectories),
+            torch.from_numpy(self.advantages[self.trajectories]),
+            num_trajectories=len(self.advantages),
+            max_ratio=max_ratio,
+        )
+        torch.autograd.backward(loss)
+        assert logits.grad is not None
+        return -logits.grad.numpy()
+
+    def twin_gradient(self) -> np.ndarray:
+        return twin.gradient(self.logits, self.masks, self.actions, self.behaviour, self.trajectories, self.advantages)
+
+
+@pytest.mark.parametrize("trajectories", [[0, 0, 0, 1, 2, 2], [1, 0, 2, 1, 0, 3], [0], [0, 0, 3, 3]])
+def test_the_gradient_is_that_of_equation_6(trajectories: list[int]) -> None:
+    batch = Trajectories(trajectories, 5)
+    np.testing.assert_allclose(batch.gradient(), batch.twin_gradient(), atol=1e-5)
+
+
+def test_with_ratio_1_it_is_reinforce() -> None:
+    batch = Trajectories([0, 0, 1], 4)
+    p = np.where(batch.masks > 0, np.exp(batch.logits), 0)
+    p /= p.sum(axis=1, keepdims=True)
+    batch.behaviour = np.log(p[np.arange(3), batch.actions])
+    expected = batch.advantages[[0, 0, 1]][:, None] * (np.eye(4)[batch.actions] - p) / 2
+    np.testing.assert_allclose(batch.gradient(), expected, atol=1e-6)
+
+
+def test_a_large_ratio_of_a_whole_trajectory_is_cut() -> None:
+    batch = Trajectories([0, 0], 3)
+    batch.behaviour -= 3.0  # each decision is about e^3 times as likely now
+    ones = np.ones(1)
+    ratio = twin.objective(batch.logits, batch.masks, batch.actions, batch.behaviour, [0, 0], ones)
+    assert ratio > 20
+    np.testing.assert_allclose(batch.gradient(max_ratio=2.0), batch.gradient() * 2 / ratio, rtol=1e-5)
+    np.testing.assert_allclose(batch.gradient(max_ratio=2 * ratio), batch.gradient())
+
+
+@pytest.mark.parametrize("baseline", ["deal", "mean"])
+def test_advantages_leave_the_others_mean_off(baseline: RolloutBaseline) -> None:
+    rewards = np.random.default_rng(1).normal(size=12).astype(np.float32)
+    expected = twin.advantages(rewards.astype(np.float64), 3, baseline)
+    np.testing.assert_allclose(rollout_advantages(rewards, 3, baseline), expected, atol=1e-6)
+
+
+def test_of_one_rollout_only_the_plain_formula_learns() -> None:
+    reward = np.array([3900.0], np.float32)
+    assert rollout_advantages(reward, 1, "mean").tolist() == [0.0]
+    assert rollout_advantages(reward, 1, "none").tolist() == [3900.0]
+
+
+def new_net(seed: int = 0) -> PolicyNet:
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        net = PolicyNet(DISCARD_HEAD, NUM_PLANES, NetConfig(channels=4, num_blocks=2, normalization="none"))
+    return net.eval().requires_grad_(False)
+
+
+def decisions_of(net: PolicyNet, num_trajectories: int, length: int, temperature: float = 1.0) -> SeatDecisions:
+    """Random rows, and discards sampled by ``net`` among kinds 0-9."""
+    rng = np.random.default_rng(5)
+    n = num_trajectories * length
+    rows = rng.integers(256, size=(n, observation_bytes(NUM_PLANES)), dtype=np.uint8)
+    masks = np.zeros((n, 34), np.uint8)
+    masks[:, :10] = 1
+    log_probs = torch.log_softmax(net(torch.from_numpy(rows))[:, :10] / temperature, dim=1)
+    actions = torch.multinomial(log_probs.exp(), 1, generator=torch.Generator().manual_seed(1))
+    taken = log_probs.gather(1, actions).squeeze(1).numpy()
+    deals = np.repeat(np.arange(num_trajectories), length)
+    return SeatDecisions(rows, masks, actions.squeeze(1).numpy(), taken, deals)
+
+
+def test_what_paid_becomes_more_probable_and_the_given_net_stays() -> None:
+    net = new_net()
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    decisions = decisions_of(net, 200, 3)
+    paying = decisions.actions < 5
+    rewards = np.bincount(decisions.deals, weights=paying * 1000.0).astype(np.float32)
+    config = AdaptationConfig(
+        num_rollouts=200, rollouts_per_deal=1, baseline="mean", learning_rate=1e-2, num_epochs=10, batch_rollouts=50
+    )
+    adapted = adapt_net(net, decisions, rewards, config)
+
+    def share(some: PolicyNet) -> float:
+        logits = some(torch.from_numpy(decisions.planes))[:, :10]
+        return float(logits.softmax(dim=1)[:, :5].sum(dim=1).mean())
+
+    assert share(adapted) > share(net) + 0.05
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+    again = adapt_net(net, decisions, rewards, config)
+    assert all(torch.equal(value, again.state_dict()[name]) for name, value in adapted.state_dict().items())
+
+
+def mean_kl(before: PolicyNet, after: PolicyNet, decisions: SeatDecisions, temperature: float) -> float:
+    rows = torch.from_numpy(decisions.planes)
+    p, q = (net(rows)[:, :10].div(temperature).double().log_softmax(dim=1) for net in (before, after))
+    return float((p.exp() * (p - q)).sum(dim=1).mean())
+
+
+@pytest.mark.parametrize(
+    ("temperature", "num_epochs", "kl"), [(1.0, 1, 0.02), (0.6, 1, 0.02), (1.0, 3, 0.1), (1.0, 12, 0.5)]
+)
+def test_steps_end_at_the_wanted_distance_in_the_direction_that_pays(
+    temperature: float, num_epochs: int, kl: float
+) -> None:
+    net = new_net()
+    decisions = decisions_of(net, 200, 3, temperature)
+    rewards = np.bincount(decisions.deals, weights=(decisions.actions < 5) * 1000.0).astype(np.float32)
+    config = AdaptationConfig(
+        num_rollouts=200,
+        rollouts_per_deal=1,
+        baseline="mean",
+        kl_target=kl,
+        num_epochs=num_epochs,
+        temperature=temperature,
+        batch_rollouts=64,
+    )
+    adapted = adapt_net(net, decisions, rewards, config)
+    assert mean_kl(net, adapted, decisions, temperature) == pytest.approx(kl, rel=0.15)
+    rows = torch.from_numpy(decisions.planes)
+    shares = [some(rows)[:, :10].div(temperature).softmax(dim=1)[:, :5].sum(dim=1).mean() for some in (net, adapted)]
+    assert shares[1] > shares[0] + 0.01
+    whole = adapt_net(net, decisions, rewards, dataclasses.replace(config, batch_rollouts=200))
+    for name, value in adapted.state_dict().items():
+        torch.testing.assert_close(whole.state_dict()[name], value, atol=1e-4, rtol=1e-2)
+
+
+@pytest.mark.parametrize("kl_target", [0.0, 0.02])
+@pytest.mark.parametrize("reward", [0.0, 8000.0])
+def test_rewards_that_are_all_alike_change_nothing(reward: float, kl_target: float) -> None:
+    net = new_net()
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=4, kl_target=kl_target)
+    adapted = adapt_net(net, decisions_of(net, 8, 2), np.full(8, reward, np.float32), config)
+    assert all(torch.equal(value, adapted.state_dict()[name]) for name, value in net.state_dict().items())
+
+
+@pytest.mark.parametrize(("trained_blocks", "changed"), [(0, 1), (1, 5), (2, 9), (-1, 11)])
+def test_only_the_last_blocks_change_and_the_others_are_shared(trained_blocks: int, changed: int) -> None:
+    net = new_net()
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean", trained_blocks=trained_blocks)
+    rewards = np.arange(8, dtype=np.float32) * 1000
+    adapted = adapt_net(net, decisions_of(net, 8, 2), rewards, config)
+    own = dict(adapted.named_parameters())
+    is_shared = [own[name] is parameter for name, parameter in net.named_parameters()]
+    assert is_shared.count(False) == changed  # parameters: the output's weight, two pairs a block, a pair of the stem
+    assert sorted(is_shared, reverse=True) == is_shared
+
+
+def test_a_net_that_is_no_longer_finite_is_an_error() -> None:
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean", num_epochs=3)
+    object.__setattr__(config, "learning_rate", 1e30)  # beyond its range
+    rewards = np.arange(8, dtype=np.float32) * 1000
+    with pytest.raises(DivergedError, match="lower learning_rate"):
+        adapt_net(new_net(), decisions_of(new_net(), 8, 2), rewards, config)
+
+
+def test_an_adapted_net_keeps_no_gradients() -> None:
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=1, baseline="mean")
+    adapted = adapt_net(new_net(), decisions_of(new_net(), 8, 2), np.arange(8, dtype=np.float32), config)
+    assert all(parameter.grad is None for parameter in adapted.parameters())
+
+
+def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:
+    with pytest.raises(ValueError, match="fold"):
+        copy_for_adaptation(PolicyNet(DISCARD_HEAD, NUM_PLANES, NetConfig(channels=4, num_blocks=1)))
+    with pytest.raises(ValueError, match="has 2 blocks"):
+        copy_for_adaptation(new_net(), 3)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("num_rollouts", 0, "num_rollouts is 0"),
+        ("num_rollouts", 1023, "multiple of rollouts_per_deal"),
+        ("rollouts_per_deal", 1, "'mean'"),
+        ("baseline", "best", "baseline is 'best'"),
+        ("gae_lambda", 0.8, "needs a critic"),
+        ("gae_lambda", 1.5, "use 0 to 1"),
+        ("critic_deals", 0, "critic_deals is 0"),
+        ("max_ratio", float("nan"), "use 0 to 1,000,000"),
+        ("kl_target", float("inf"), "use 0 to 10,000"),
+        ("learning_rate", float("nan"), "learning_rate"),
+        ("temperature", 0.0, "temperature is 0.0"),
+        ("kl_target", -0.02, "kl_target is -0.02"),
+        ("max_ratio", -1.0, "max_ratio"),
+        ("trained_blocks", -2, "trained_blocks"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_refused(field: str, value: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(AdaptationConfig(), **{field: value})  # type: ignore[arg-type]

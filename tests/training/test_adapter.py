@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.table.rules import tenhou
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, ScriptedAgent
+from suphx.selfplay.rollouts.branch_play import play_branches
+from suphx.selfplay.rollouts.deal_play import draw_starts
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx.training.adapter import Adapted, Adapter, AdaptiveAgent, MoveConfig
+from suphx.training.config import AdaptationConfig
+from suphx.training.reward import points_won
+from tests.selfplay.agents.small_agent import small_agent
+
+AGENT_CONFIG = AdaptationConfig(num_rollouts=4, rollouts_per_deal=2, learning_rate=1e-2, num_epochs=1)
+
+
+class CountingAdapter(Adapter):
+    """Writes down for which kyoku and seats it was asked."""
+
+    def adapt(self, tables: Records, seats: I64, seeds: I64, nets: object = ()) -> Adapted:
+        self.asked = getattr(self, "asked", [])
+        self.asked += [(int(t["num_kyoku"]), int(seat), bool(nets)) for t, seat in zip(tables, seats, strict=True)]
+        return super().adapt(tables, seats, seeds, nets)  # type: ignore[arg-type]
+
+
+def test_it_needs_the_same_table_for_a_kyoku() -> None:
+    adaptive = AdaptiveAgent("adapted", Adapter(small_agent(), AGENT_CONFIG))
+    with pytest.raises(ValueError, match="adapted follows whole games"):
+        next(play_branches(adaptive, ScriptedAgent("random"), [1], tenhou()))
+
+
+def play_kyokus(agent: Agent, num_steps: int) -> tuple[Records, list[I16]]:
+    simulator = Simulator(2, tenhou())
+    simulator.reset([1, 2])
+    actions = []
+    for _ in range(num_steps):
+        waiting = simulator.waiting()
+        actions.append(agent.act(simulator.tables, waiting))
+        simulator.advance(waiting, actions[-1])
+    return simulator.tables, actions
+
+
+def test_a_seat_adapts_once_in_a_kyoku() -> None:
+    adapter = CountingAdapter(small_agent(), AGENT_CONFIG)
+    tables, _ = play_kyokus(AdaptiveAgent("adapted", adapter), 200)
+    assert tables["num_kyoku"].min() > 1
+    first_kyoku = [seat for number, seat, _ in adapter.asked if number == 1]
+    assert max(first_kyoku.count(seat) for seat in range(4)) <= 2  # two tables
+    assert len(first_kyoku) >= 6  # a deal may end before a seat discards
+
+
+def test_nets_of_former_kyokus_are_not_kept() -> None:
+    agent = AdaptiveAgent("adapted", Adapter(small_agent(), AGENT_CONFIG))
+    tables, _ = play_kyokus(agent, 200)
+    assert tables["num_kyoku"].min() > 1
+    for (line, _), fitted in agent._fitted.items():
+        others = [other for (at, _), other in agent._fitted.items() if at == line]
+        assert {(other.wall_seed, other.num_kyoku) for other in others} == {(fitted.wall_seed, fitted.num_kyoku)}
+
+
+def test_the_games_of_an_agent_follow_from_their_seeds() -> None:
+    first, second = (
+        play_kyokus(AdaptiveAgent("adapted", Adapter(small_agent(), AGENT_CONFIG)), 60)[1] for _ in range(2)
+    )
+    base = play_kyokus(small_agent(), 60)[1]
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    assert any(not np.array_equal(a, b) for a, b in zip(first, base, strict=True))
+
+
+def test_it_plays_matches_as_any_agent() -> None:
+    agents: list[Agent] = [AdaptiveAgent("adapted", Adapter(small_agent(), AGENT_CONFIG)), small_agent()]
+    logs = list(play_games(agents, np.array([[0, 1, 1, 1], [1, 1, 0, 1]]), [4, 4], tenhou()))
+    assert [log.names.index("adapted") for log in logs] == [0, 2]
+    assert all(log.final_scores is not None for log in logs)
+
+
+def test_with_time_for_each_move_it_goes_on_adapting() -> None:
+    adapter = CountingAdapter(small_agent(), AGENT_CONFIG)
+    adapter.with_rollouts = lambda num_rollouts: adapter  # type: ignore[method-assign]
+    play_kyokus(AdaptiveAgent("adapted", adapter, MoveConfig(seconds=0.05, num_rollouts=4)), 24)
+    assert any(goes_on for _, _, goes_on in adapter.asked)  # how often is a matter of the clock
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"), [({"seconds": -1}, "seconds is -1"), ({"num_rollouts": 0}, "num_rollouts is 0")]
+)
+def test_move_configs_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MoveConfig(**settings)
+
+
+def test_rollouts_are_a_multiple_of_those_of_a_deal() -> None:
+    with pytest.raises(ValueError, match="multiple of rollouts_per_deal"):
+        AdaptiveAgent("adapted", Adapter(small_agent(), AGENT_CONFIG), MoveConfig(seconds=1, num_rollouts=3))
+
+
+CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8, learning_rate=1e-3)
+
+
+def starts(count: int) -> Records:
+    return draw_starts(ScriptedAgent("tsumogiri"), count, seed=0)
+
+
+def test_rollouts_of_a_deal_share_it_and_differ_in_our_discards() -> None:
+    adapter = Adapter(small_agent(), CONFIG)
+    rollouts = adapter.roll_out(starts(3), np.array([0, 1, 2]), np.array([5, 6, 7]))
+    assert rollouts.rewards.shape == (3, 16)
+    first_rows = [rollouts.decisions.of_deals(i, i + 1).planes[0].tobytes() for i in range(16)]
+    assert len(set(first_rows)) == 4  # the dealer's first draw is part of what is dealt again
+    first_actions = [int(rollouts.decisions.of_deals(i, i + 1).actions[0]) for i in range(16)]
+    assert len(set(first_actions)) > 1
+
+
+def test_a_position_gets_the_same_net_alone_and_among_others() -> None:
+    adapter = Adapter(small_agent(), CONFIG, num_tables=10)
+    tables, seats, seeds = starts(3), np.array([3, 1, 2]), np.array([5, 6, 7])
+    whole = adapter.adapt(tables, seats, seeds)
+    alone = Adapter(small_agent(), CONFIG).adapt(tables[1:2], seats[1:2], seeds[1:2])
+    for name, value in alone.nets[0].state_dict().items():
+        torch.testing.assert_close(whole.nets[1].state_dict()[name], value, atol=1e-6, rtol=1e-4)
+    assert whole.num_decisions > alone.num_decisions > 50
+
+
+def test_what_the_seat_cannot_see_changes_nothing() -> None:
+    adapter = Adapter(small_agent(), CONFIG)
+    table = starts(1)
+    seat = (int(table["actor"][0]) + 1) % 4
+    changed = table.copy()
+    changed["wall"][0, 60:120] = changed["wall"][0, 60:120][::-1]
+    first, second = (seat + 1) % 4, (seat + 2) % 4
+    if table["drawn"][0] >= 0 and table["actor"][0] in (first, second):
+        first = next(other for other in range(4) if other not in (seat, table["actor"][0]))
+        second = next(other for other in range(4) if other not in (seat, first, table["actor"][0]))
+    changed["hand"][0, [first, second]] = changed["hand"][0, [second, first]]
+    changed["red"][0, [first, second]] = changed["red"][0, [second, first]]
+    seats, seeds = np.array([seat]), np.array([11])
+    own, other = adapter.adapt(table, seats, seeds).nets[0], adapter.adapt(changed, seats, seeds).nets[0]
+    assert all(torch.equal(value, other.state_dict()[name]) for name, value in own.state_dict().items())
+
+
+def test_a_reward_may_be_any_function_of_how_the_deal_went() -> None:
+    def nothing(before: Records, after: Records) -> np.ndarray:
+        return np.zeros_like(points_won(before, after))
+
+    agent = small_agent()
+    adapted = Adapter(agent, CONFIG, reward=nothing).adapt(starts(1), np.array([0]), np.array([1]))
+    own = agent.discard_net.state_dict()
+    assert all(torch.equal(value, own[name]) for name, value in adapted.nets[0].state_dict().items())
+
+
+def test_adapting_goes_on_from_given_nets() -> None:
+    adapter = Adapter(small_agent(), CONFIG)
+    tables, seats = starts(2), np.array([0, 1])
+    # Seeds whose rollouts differ in their rewards: otherwise nothing is learned.
+    first = adapter.adapt(tables, seats, np.array([5, 6])).nets
+    second = adapter.with_rollouts(8).adapt(tables, seats, np.array([25, 26]), first).nets
+    for before, after in zip(first, second, strict=True):
+        assert any(not torch.equal(value, after.state_dict()[name]) for name, value in before.state_dict().items())
+
+
+def test_fewer_rollouts_move_less() -> None:
+    config = dataclasses.replace(CONFIG, kl_target=0.02, num_epochs=2)
+    fewer = Adapter(small_agent(), config).with_rollouts(4).config
+    assert (fewer.num_rollouts, fewer.num_epochs, fewer.kl_target) == (4, 1, 0.005)
+    assert fewer.learning_rate == config.learning_rate / 4
+    more = Adapter(small_agent(), config).with_rollouts(64).config
+    assert (more.kl_target, more.learning_rate) == (config.kl_target, config.learning_rate)
+
+
+def test_a_lower_temperature_samples_the_most_probable_discards_more_often() -> None:
+    def mean_log_prob(temperature: float) -> float:
+        adapter = Adapter(small_agent(), dataclasses.replace(CONFIG, temperature=temperature))
+        rollouts = adapter.roll_out(starts(2), np.array([0, 1]), np.array([5, 6]))
+        return float(rollouts.decisions.log_probs.mean())
+
+    assert mean_log_prob(0.01) > mean_log_prob(1.0) + 0.2

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.head_game import GroupConfig
+from suphx.games.riichi import KyokuEnds
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.selfplay.table_group import TableGroup
+from suphx.games.riichi.table.rules import tenhou
+from suphx.training.config import GlobalRewardConfig
+from suphx.training.reward import GlobalReward
+from tests.models.random_nets import EXPERT_8_DAN, PREDICTION, PREDICTOR
+from tests.models.twins import gru_twin
+from tests.selfplay.row_nets import policy_outputs
+
+NUM_TABLES = 6
+
+
+def play_deals(steps: int = 2800) -> list[KyokuEnds]:
+    """Return how deals ended in games of nets that know nothing, as a simulator sees it."""
+    group = TableGroup(
+        GroupConfig(num_tables=NUM_TABLES, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=7
+    )
+    return [group.step([policy_outputs(observations) for observations in group.observe()]).kyokus for _ in range(steps)]
+
+
+DEALS = play_deals()
+
+
+def joined(parts: list[KyokuEnds]) -> KyokuEnds:
+    return KyokuEnds(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(KyokuEnds)})
+
+
+def rewards_by_game(reward: GlobalReward, deals: list[KyokuEnds]) -> dict[int, list[np.ndarray]]:
+    """Return the rewards of each game that ended, deal by deal."""
+    found: dict[int, list[np.ndarray]] = {}
+    over = set()
+    for ends in deals:
+        for n, rewards in enumerate(reward(ends)):
+            found.setdefault(int(ends.games[n]), []).append(rewards)
+            if ends.placements[n].any():
+                over.add(int(ends.games[n]))
+    assert len(over) >= 10
+    return {game: found[game] for game in over}
+
+
+def twin_predictions(game: int) -> np.ndarray:
+    """Return [K + 1, 4]: the whole history of a game read again by the slow predictor, for each seat."""
+    ends = joined(DEALS)
+    own = np.flatnonzero(ends.games == game)
+    start = np.zeros(1, np.int32)
+    columns = {
+        "round_scores": np.concatenate([np.zeros((1, 4)), (ends.next_scores - ends.scores_before)[own]]),
+        "scores": np.concatenate([np.full((1, 4), 25_000), ends.next_scores[own]]),
+        "kyoku": np.concatenate([start, ends.next_kyoku[own]]),
+        "honba": np.concatenate([start, ends.next_honba[own]]),
+        "kyotaku": np.concatenate([start, ends.next_kyotaku[own]]),
+        "is_over": np.concatenate([[False], ends.placements[own].any(axis=1)]),
+    }
+    lines = encode_game_progress(GameProgress(**columns)).astype(np.float64)
+    state = {name: tensor.numpy() for name, tensor in PREDICTOR.state_dict().items()}
+    seats = [gru_twin.predictions(state, lines[:, seat], PREDICTOR.mean, PREDICTOR.spread) for seat in range(4)]
+    return np.stack(seats, axis=1)
+
+
+def test_the_reward_of_a_kyoku_is_the_difference_of_two_predictions() -> None:
+    found = rewards_by_game(GlobalReward(PREDICTION, NUM_TABLES), DEALS)
+    for game, rewards in found.items():
+        expected = 200 * np.diff(twin_predictions(game), axis=0)
+        np.testing.assert_allclose(np.stack(rewards), expected, atol=0.2)
+
+
+def test_rewards_of_a_game_add_up_to_what_it_was_paid_beyond_what_was_expected() -> None:
+    reward = GlobalReward(replace(PREDICTION, last_kyoku="paid"), NUM_TABLES)
+    places = {int(ends.games[n]): ends.placements[n] for ends in DEALS for n in range(len(ends.games))}
+    for game, rewards in rewards_by_game(reward, DEALS).items():
+        paid = np.array(EXPERT_8_DAN)[places[game] - 1]
+        np.testing.assert_allclose(sum(rewards), 200 * (paid - twin_predictions(game)[0]), atol=0.5)
+
+
+def test_it_does_not_matter_how_many_deals_are_told_at_a_time() -> None:
+    apart, together = GlobalReward(PREDICTION, NUM_TABLES), GlobalReward(PREDICTION, NUM_TABLES)
+    one_by_one = np.concatenate([apart(ends) for ends in DEALS])
+    np.testing.assert_array_equal(one_by_one, together(joined(DEALS)))  # tables are in it many times
+
+
+def test_a_restored_reward_goes_on_as_the_unbroken_one() -> None:
+    first, second = GlobalReward(PREDICTION, NUM_TABLES), GlobalReward(PREDICTION, NUM_TABLES)
+    for ends in DEALS[:700]:
+        first(ends)
+    second.restore(first.state())
+    for ends in DEALS[700:900]:
+        np.testing.assert_array_equal(first(ends), second(ends))
+
+
+def test_a_game_whose_first_deal_is_missing_begins_with_the_scores_before_the_second() -> None:
+    deal = DEALS[next(n for n, ends in enumerate(DEALS) if len(ends.numbers) and (ends.numbers > 0).all())]
+    as_first = replace(deal, numbers=np.zeros_like(deal.numbers))
+    changes = GlobalReward(PREDICTION, NUM_TABLES)(deal)
+    np.testing.assert_array_equal(changes, GlobalReward(PREDICTION, NUM_TABLES)(as_first))
+
+
+def test_rewards_turn_with_the_table() -> None:
+    everything = joined(DEALS)
+    own = np.flatnonzero(everything.numbers == 0)[:1]
+    deal = KyokuEnds(**{f.name: getattr(everything, f.name)[own] for f in fields(KyokuEnds)})
+    turned = replace(
+        deal,
+        scores_before=np.roll(deal.scores_before, 1, axis=1),
+        next_scores=np.roll(deal.next_scores, 1, axis=1),
+        kyoku=deal.kyoku + 1,
+        next_kyoku=deal.next_kyoku + 1,
+    )
+    # The dealer is another seat in another kyoku; to a predictor that does not see the kyoku it is the same deal.
+    weights = PREDICTION.weights._replace(inputs_1=PREDICTION.weights.inputs_1.copy())
+    weights.inputs_1[14:26] = 0
+    blind = replace(PREDICTION, weights=weights)
+    rewards, other = GlobalReward(blind, NUM_TABLES)(deal), GlobalReward(blind, NUM_TABLES)(turned)
+    assert len(np.unique(rewards)) > 1
+    np.testing.assert_array_equal(np.roll(rewards, 1, axis=1), other)
+
+
+def test_the_digest_changes_with_the_weights_and_with_what_the_places_are_worth() -> None:
+    weights = PREDICTION.weights._replace(inputs_1=PREDICTION.weights.inputs_1 * 2)
+    others = [replace(PREDICTION, weights=weights), replace(PREDICTION, points=(90.0, 45.0, 0.0, -180.0))]
+    assert len({one.digest for one in [PREDICTION, *others]}) == 3
+    assert PREDICTION.digest == replace(PREDICTION).digest
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"exchange_rate": 0}, "exchange_rate is 0"), ({"last_kyoku": "real"}, "last_kyoku is 'real'")],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GlobalRewardConfig(**settings)

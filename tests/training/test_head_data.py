@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+from suphx.training.config import StreamConfig
+from suphx.training.dataset import SampleStream, encode_checked
+from suphx.training.head_data import KyokuSplit, SplitConfig, StoreEncoder, head_data
+from tests.games.riichi.builders.games import random_game
+
+CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)
+
+
+def write_games(folder: Path, *seeds: int) -> KyokuStore:
+    with StoreWriter(folder) as writer:
+        for seed in seeds:
+            writer.add(random_game(seed))
+    return KyokuStore.open(folder)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> KyokuStore:
+    return write_games(tmp_path_factory.mktemp("store"), 1, 2, 3)
+
+
+@pytest.mark.parametrize("head", range(len(HEAD_NAMES)))
+def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, head: int) -> None:
+    data = head_data(store, head, "mini", SplitConfig())
+    samples = encode_checked(data.encode, np.arange(store.num_kyokus))
+    assert samples.planes.shape[1] == data.layout.observation_bytes
+    assert samples.masks.shape[1] == (34 if head == DISCARD_HEAD else 0)
+    assert len(samples.labels) > 0
+
+
+def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -> None:
+    data = head_data(store, DISCARD_HEAD, "mini", SplitConfig())
+    batches = []
+    for num_workers in (0, 1):
+        config = replace(CONFIG, num_workers=num_workers)
+        with SampleStream(data.encode, data.split.train, batch_size=64, seed=1, config=config) as stream:
+            batches.append([next(stream) for _ in range(12)])
+    for ours, theirs in zip(*batches, strict=True):
+        assert np.array_equal(ours.planes, theirs.planes)
+        assert np.array_equal(ours.labels, theirs.labels)
+
+
+def test_games_of_a_relative_folder_are_found_from_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_games(tmp_path / "store", 1, 2, 3)
+    monkeypatch.chdir(tmp_path)
+    encode = head_data(KyokuStore.open(Path("store")), CHOW_HEAD, "mini", SplitConfig()).encode
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")  # as Ray Train does with its workers
+    encode(np.arange(2))
+
+
+def test_games_that_changed_under_a_run_are_refused(tmp_path: Path) -> None:
+    before = head_data(write_games(tmp_path, 1, 2, 3), CHOW_HEAD, "mini", SplitConfig())
+    after = head_data(write_games(tmp_path, 1, 2, 4), CHOW_HEAD, "mini", SplitConfig())
+    assert before.digest != after.digest
+    with pytest.raises(ValueError, match="not those that this run began with: start a new run"):
+        before.encode(np.arange(2))
+
+
+def test_another_split_is_other_data(store: KyokuStore) -> None:
+    one = head_data(store, CHOW_HEAD, "mini", SplitConfig())
+    other = head_data(store, CHOW_HEAD, "mini", SplitConfig(test_fraction=0.3))
+    assert one.digest != other.digest
+    assert one.encode == StoreEncoder(store.folder, store.digest, CHOW_HEAD, "mini")
+
+
+def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
+    split = SplitConfig(validation_fraction=0.01, test_fraction=0.01)
+    data = replace(head_data(store, DISCARD_HEAD, "mini", split), split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3))
+    shards = [data.shard(rank, 2).split.train for rank in range(2)]
+    assert sorted(np.concatenate(shards).tolist()) == list(range(store.num_kyokus))
+    games = [set(store.game_of_kyoku[shard].tolist()) for shard in shards]
+    assert games[0].isdisjoint(games[1])
+    with pytest.raises(ValueError, match="3 games cannot be shared among 4 workers"):
+        data.shard(0, 4)
+
+
+def test_an_unknown_encoder_is_refused(store: KyokuStore) -> None:
+    with pytest.raises(ValueError, match="no encoder"):
+        head_data(store, DISCARD_HEAD, "huge", SplitConfig())

@@ -1,0 +1,277 @@
+"""The learning step against the same computation written out with torch alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from suphx.experience.decisions import Decisions
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi.features.oracle_observation import seen_planes
+from suphx.models.nets.policy import add_oracle_planes
+from suphx.training.learner_config import LearnerConfig, TrustRegionConfig
+from suphx.training.learning_step import (
+    ActorCritic,
+    HeadBatch,
+    LearningStep,
+    clip_gradients,
+    copied_gradients,
+    drop_gradients,
+    gradient_cosine,
+    load_step_tensors,
+    new_actor_critic,
+    step_tensors,
+)
+from suphx.training.optimizer import DivergedError
+from suphx.training.policy_gradient import decision_loss
+from tests.selfplay.small_policy_set import SMALL
+from tests.training.decision_batch import CONFIG, PLAIN, decisions, small_net
+from tests.training.loss_columns import loss_columns
+
+
+def test_the_first_weights_of_the_critic_depend_on_the_head_only() -> None:
+    states = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        critic = new_actor_critic(CONFIG, small_net(seed=seed)).critic
+        assert critic is not None
+        states.append(critic.state_dict())
+    assert all(torch.equal(states[0][name], value) for name, value in states[1].items())
+
+
+def test_the_initial_policy_is_a_copy_that_does_not_learn() -> None:
+    net = small_net()
+    actor = new_actor_critic(CONFIG, net)
+    with torch.no_grad():
+        for parameter in (*actor.policy.parameters(), *net.parameters()):
+            parameter.fill_(1.0)
+    expected = small_net().state_dict()
+    assert all(torch.equal(value, expected[name]) for name, value in actor.start.state_dict().items())
+    assert {name.split(".")[0] for name, _ in actor.named_parameters()} == {"policy", "critic"}
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
+    actor = new_actor_critic(CONFIG, small_net(net=SMALL))
+    actor.train()
+    actor.is_frozen = is_frozen
+    seen = actor.seen_planes(decisions().planes.dense())
+    outputs = actor(
+        {"planes": torch.from_numpy(seen["planes"]), "critic_planes": torch.from_numpy(seen["critic_planes"])}
+    )
+    assert outputs["logits"].requires_grad != is_frozen
+    assert outputs["values"].requires_grad
+    expected = small_net(net=SMALL).eval()(torch.from_numpy(decisions().planes.dense()))
+    assert torch.equal(outputs["logits"], expected)  # statistics of BatchNorm are not those of this batch
+
+
+def test_without_use_critic_there_is_no_critic() -> None:
+    actor = new_actor_critic(replace(CONFIG, gradient=PLAIN), small_net())
+    seen = actor.seen_planes(decisions().planes.dense())
+    assert set(seen) == {"planes"}
+    assert actor({"planes": torch.from_numpy(seen["planes"])})["values"] is None
+
+
+def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None:
+    teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
+    actor = new_actor_critic(replace(CONFIG, oracle_critic=True), small_net(), teacher)
+    rows = decisions(sees_hidden=True).planes.dense()
+    seen = actor.seen_planes(rows)
+    num_planes = small_net(DISCARD_HEAD).num_planes
+    everything = seen_planes(rows, num_planes, ORACLE.num_planes, sees_all=True)
+    assert np.array_equal(seen["critic_planes"], everything)
+    assert np.array_equal(seen["teacher_planes"], everything)
+    assert np.array_equal(seen["planes"], seen_planes(rows, num_planes, 0))
+
+
+def net_with_gradient(*values: float) -> nn.Linear:
+    net = nn.Linear(len(values), 1, bias=False)
+    net.weight.grad = torch.tensor([values])
+    return net
+
+
+def test_each_net_is_clipped_by_itself_and_its_norm_is_that_before() -> None:
+    long, short, without = net_with_gradient(3.0, 4.0), net_with_gradient(0.3, 0.4), nn.Linear(1, 1)
+    nets = {("discard", "policy"): long, ("discard", "critic"): short, ("chow", "policy"): without}
+    norms = {name: norm.item() for name, norm in clip_gradients(nets, 1.0).items()}
+    assert norms == pytest.approx({("discard", "policy"): 5.0, ("discard", "critic"): 0.5})
+    assert copied_gradients(long)["weight"].tolist() == [pytest.approx([0.6, 0.8], rel=1e-5)]
+    assert copied_gradients(short)["weight"].tolist() == [pytest.approx([0.3, 0.4])]
+    assert copied_gradients(without) == {}
+
+
+def test_copies_stay_when_the_gradients_are_dropped() -> None:
+    net = net_with_gradient(3.0, 4.0)
+    copies = copied_gradients(net)
+    drop_gradients(net)
+    assert net.weight.grad is None
+    assert copies["weight"].tolist() == [[3.0, 4.0]]
+
+
+def test_the_cosine_is_that_of_all_parameters_together() -> None:
+    now = {"a": torch.tensor([1.0, 0.0]), "b": torch.tensor([2.0])}
+    last = {"a": torch.tensor([1.0, 2.0]), "b": torch.tensor([0.0])}
+    assert gradient_cosine(now, last).item() == pytest.approx(1 / 5)
+    assert gradient_cosine(now, {"a": torch.zeros(2), "b": torch.zeros(1)}).item() == 0
+
+
+CPU = torch.device("cpu")
+
+
+def new_step(config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD_HEAD,)) -> LearningStep:
+    return LearningStep(config, {HEAD_NAMES[head]: new_actor_critic(config, small_net(head)) for head in heads}, CPU)
+
+
+def batch(own: Decisions, **settings: float) -> HeadBatch:
+    return HeadBatch(own, alpha=0.02, weight=1.0, **settings)  # type: ignore[arg-type]
+
+
+def weights_of(step: LearningStep, part: str, head: str = "discard") -> dict[str, Tensor]:
+    net = getattr(step.actors[head], part)
+    return {name: value.clone() for name, value in net.state_dict().items()}
+
+
+def has_moved(before: Mapping[str, Tensor], now: Mapping[str, Tensor]) -> bool:
+    return any(not torch.equal(value, now[name]) for name, value in before.items())
+
+
+def optimizer(net: nn.Module, rate: float) -> torch.optim.AdamW:
+    return torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0.0, fused=True)
+
+
+def test_steps_are_those_of_torch_alone() -> None:
+    config, step = CONFIG, new_step()
+    policy, critic = copy.deepcopy(step.actors["discard"].policy), copy.deepcopy(step.actors["discard"].critic)
+    assert critic is not None
+    optimizers = [optimizer(policy, config.learning_rate), optimizer(critic, config.critic_learning_rate)]
+    for seed in range(3):
+        own = decisions(seed=seed, length=4)
+        figures = step.make({"discard": batch(own)})["discard"]
+        rows = torch.from_numpy(own.planes.dense())
+        columns = loss_columns(
+            masks=torch.from_numpy(own.masks),
+            actions=torch.from_numpy(own.actions),
+            log_probs=torch.from_numpy(own.log_probs),
+            rewards=torch.from_numpy(own.rewards),
+            is_last=torch.from_numpy(own.is_last),
+        )
+        loss, expected = decision_loss(policy(rows), critic(rows), columns, 0.02, config.gradient)
+        loss.backward()  # type: ignore[no-untyped-call]
+        for name, net, own_optimizer in zip(("policy", "critic"), (policy, critic), optimizers, strict=True):
+            norm = nn.utils.clip_grad_norm_(net.parameters(), config.max_grad_norm)
+            assert figures[f"{name}_norm"] == norm.item()
+            own_optimizer.step()
+            own_optimizer.zero_grad()
+        assert {name: figures[name] for name in expected} == {name: value.item() for name, value in expected.items()}
+    for net, name in ((policy, "policy"), (critic, "critic")):
+        assert not has_moved(dict(net.state_dict()), weights_of(step, name))
+
+
+def test_two_heads_learn_as_they_do_alone() -> None:
+    both = new_step(heads=(DISCARD_HEAD, CHOW_HEAD))
+    parts = {"discard": batch(decisions()), "chow": batch(decisions(CHOW_HEAD))}
+    figures = both.make(parts)
+    for head in (DISCARD_HEAD, CHOW_HEAD):
+        alone, name = new_step(heads=(head,)), HEAD_NAMES[head]
+        assert alone.make({name: parts[name]})[name] == figures[name]
+        assert not has_moved(weights_of(alone, "policy", name), weights_of(both, "policy", name))
+
+
+def test_a_head_without_a_batch_stays_as_it_is() -> None:
+    step = new_step(heads=(DISCARD_HEAD, CHOW_HEAD))
+    step.make({"discard": batch(decisions()), "chow": batch(decisions(CHOW_HEAD))})
+    before = step_tensors(step)
+    step.make({"discard": batch(decisions(seed=1))})
+    after = step_tensors(step)
+    assert has_moved(before, after)
+    chow = [name for name in before if ".chow." in name]
+    assert chow
+    assert not has_moved({name: before[name] for name in chow}, after)
+
+
+def test_a_critic_learns_alone() -> None:
+    step = new_step()
+    policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
+    figures = step.make({"discard": batch(decisions(), learns_policy=False)})["discard"]
+    assert not has_moved(policy, weights_of(step, "policy"))
+    assert has_moved(critic, weights_of(step, "critic"))
+    assert {"policy_norm", "gradient_cosine", "stopped_share"}.isdisjoint(figures)
+
+
+def test_the_policy_learns_at_a_share_of_its_rate() -> None:
+    def first_move(share: float) -> float:
+        step = new_step()
+        before = weights_of(step, "policy")
+        step.make({"discard": batch(decisions(), rate_share=share)})
+        return max(float((value - before[name]).abs().max()) for name, value in weights_of(step, "policy").items())
+
+    assert first_move(1.0) == pytest.approx(CONFIG.learning_rate, rel=0.01)  # Adam's first step
+    assert first_move(0.25) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
+
+
+def test_a_policy_beyond_the_trust_region_does_not_move() -> None:
+    step = new_step(replace(CONFIG, trust_region=TrustRegionConfig(max_kl=0.05)))
+    far = decisions()
+    far.log_probs[:] = np.log(0.5)
+    policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
+    assert step.make({"discard": batch(far)})["discard"]["stopped_share"] == 1
+    assert not step.last_gradients.get("discard"), "there was no update of the policy"
+    assert not has_moved(policy, weights_of(step, "policy"))
+    assert has_moved(critic, weights_of(step, "critic"))
+    assert step.make({"discard": batch(decisions())})["discard"]["stopped_share"] == 0
+    assert has_moved(policy, weights_of(step, "policy"))
+
+
+def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
+    step = new_step()
+    for seed in range(5):
+        step.make({"discard": batch(decisions(seed=seed))})
+    own = decisions(n=64)
+    measured = step.kl_to_start({"discard": (own.planes.dense(), own.masks)})["discard"]
+    before = weights_of(step, "policy")
+    assert step.make({"discard": batch(own, kl_coeff=1e-6)})["discard"]["kl_penalty"] == pytest.approx(measured)
+    assert has_moved(before, weights_of(step, "policy"))
+    for _ in range(30):
+        step.make({"discard": batch(own, kl_coeff=10.0)})
+    assert step.kl_to_start({"discard": (own.planes.dense(), own.masks)})["discard"] < 0.5 * measured
+
+
+def test_a_gradient_that_is_not_finite_changes_nothing() -> None:
+    step = new_step()
+    step.make({"discard": batch(decisions())})
+    before = step_tensors(step)
+    bad = decisions()
+    bad.rewards[5] = np.nan
+    with pytest.raises(DivergedError, match="the gradient of the discard policy net is nan"):
+        step.make({"discard": batch(bad)})
+    assert not has_moved(before, step_tensors(step))
+    clean = new_step()
+    load_step_tensors(clean, before)
+    assert step.make({"discard": batch(decisions(seed=1))}) == clean.make({"discard": batch(decisions(seed=1))})
+
+
+def test_what_is_loaded_is_a_copy_and_goes_on_with_the_same_numbers() -> None:
+    first, second = new_step(), new_step()
+    for seed in range(2):
+        first.make({"discard": batch(decisions(seed=seed))})
+    tensors = step_tensors(first)
+    load_step_tensors(second, tensors)
+    for tensor in tensors.values():
+        tensor.fill_(1)
+    for seed in range(2, 4):
+        part = {"discard": batch(decisions(seed=seed))}
+        assert first.make(part) == second.make(part)
+    assert not has_moved(step_tensors(first), step_tensors(second))
+
+
+def test_tensors_of_other_nets_are_refused() -> None:
+    step = LearningStep(CONFIG, {"discard": ActorCritic(small_net())}, CPU)
+    with pytest.raises(ValueError, match="the stored discard net does not match this recipe: delete"):
+        load_step_tensors(new_step(), step_tensors(step))

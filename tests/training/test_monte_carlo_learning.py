@@ -1,0 +1,390 @@
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import time
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from suphx.games.candidate_game import candidate_game
+from suphx.games.doudizhu import Rules
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.training import monte_carlo_learning
+from suphx.training.config import MonteCarloConfig
+from suphx.training.monte_carlo import LearnedRound
+from suphx.training.monte_carlo_learning import STATE_FILE, Evaluation, LocalRounds, learn_values
+from suphx.training.trainer import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
+from suphx.training.value_nets import Figures
+
+GAME = candidate_game("doudizhu")
+CONFIG = MonteCarloConfig(
+    games=2, batches=2, max_rounds=2, max_minutes=0, evaluate_rounds=1, evaluate_decks=1, threads=1
+)
+
+
+def untimed(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in history]
+
+
+def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) -> None:
+    reported: list[dict[str, Any]] = []
+    trained, progress = learn_values(CONFIG, GAME, Rules(), tmp_path / "whole", report=reported.append)
+    learn_values(replace(CONFIG, max_rounds=1), GAME, Rules(), tmp_path / "parts")
+    resumed, progress_2 = learn_values(CONFIG, GAME, Rules(), tmp_path / "parts")
+    assert (progress.step, len(reported)) == (4, 2)
+    assert untimed(progress.history) == untimed(progress_2.history) == untimed(reported)
+    assert all(torch.equal(a, b) for a, b in zip(trained.nets.parameters(), resumed.nets.parameters(), strict=True))
+    last = reported[-1]
+    assert last["games"] == 4
+    assert set(last["random"]) == {
+        f"{m}_{side}{error}" for m in ("wp", "adp") for side in ("landlord", "peasant") for error in ("", "_error")
+    }
+    written = json.loads((tmp_path / "parts" / METRICS_FILE).read_text())
+    assert written == {"best_step": progress_2.best_step, "curve": progress_2.history}
+
+
+class SlowEvaluations(LocalRounds):
+    """An evaluation takes a while."""
+
+    def evaluate(self) -> Evaluation:
+        time.sleep(0.2)
+        return super().evaluate()
+
+
+def test_the_time_of_an_evaluation_counts_also_if_the_training_is_stopped_after_it(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=4)
+    new_backend = partial(SlowEvaluations, config, GAME, Rules())
+    for _ in range(3):
+        with pytest.raises(StoppedError):
+            learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce(), new_backend=new_backend)
+    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    seconds = [entry["seconds"] for entry in progress.history]
+    assert len(seconds) == 4
+    assert all(later - earlier > 0.1 for earlier, later in pairwise(seconds[:3])), seconds
+
+
+def test_a_training_that_ends_without_an_evaluation_makes_up_for_it(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=8, evaluate_rounds=7, save_seconds=0)
+    with pytest.raises(StoppedError):
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce())
+    trained, progress = learn_values(replace(config, max_rounds=1), GAME, Rules(), tmp_path)
+    assert [entry["step"] for entry in progress.history] == [progress.step] == [CONFIG.batches]
+    again, progress_2 = learn_values(replace(config, max_rounds=1), GAME, Rules(), tmp_path)
+    assert untimed(progress_2.history) == untimed(progress.history)
+    assert all(torch.equal(a, b) for a, b in zip(trained.nets.parameters(), again.nets.parameters(), strict=True))
+
+
+def test_more_batches_than_samples_are_fewer_batches(tmp_path: Path) -> None:
+    _, progress = learn_values(replace(CONFIG, games=1, batches=200, max_rounds=1), GAME, Rules(), tmp_path)
+    assert progress.step == 200
+    assert progress.history[-1]["loss"] >= 0
+
+
+class StopAtOnce(TrainingWatch):
+    """Wants the training to stop after its first round."""
+
+    def is_stopping(self) -> bool:
+        return True
+
+
+class AgingRounds(LocalRounds):
+    """Each round was played with older nets than the one before."""
+
+    def learn_round(self, seconds: float) -> LearnedRound:
+        learned = super().learn_round(seconds)
+        return replace(learned, staleness=0.25 * learned.number)
+
+
+def test_staleness_is_the_mean_over_all_rounds_also_after_a_resume(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=3, evaluate_rounds=3)
+    new_backend = partial(AgingRounds, config, GAME, Rules())
+    _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole", new_backend=new_backend)
+    parts = tmp_path / "parts"
+    with pytest.raises(StoppedError):
+        learn_values(config, GAME, Rules(), parts, watch=StopAtOnce(), new_backend=new_backend)
+    _, resumed = learn_values(config, GAME, Rules(), parts, new_backend=new_backend)
+    assert untimed(resumed.history) == untimed(whole.history)
+    assert whole.history[0]["staleness"] > 0
+
+
+def test_a_state_without_the_staleness_of_its_rounds_is_continued(tmp_path: Path) -> None:
+    config = replace(CONFIG, evaluate_rounds=2)
+    with pytest.raises(StoppedError):
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce())
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    older = {name: value for name, value in header["progress"].items() if not name.startswith("staleness")}
+    write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": older})
+    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    assert [entry["step"] for entry in progress.history] == [4]
+
+
+class LongMatch(Future[Figures]):
+    """A match that has never ended when somebody looks."""
+
+    def done(self) -> bool:
+        return False
+
+
+class LongMatches(LocalRounds):
+    """Matches take longer than the rounds between them."""
+
+    def evaluate(self) -> Evaluation:
+        found = super().evaluate()
+        figures = LongMatch()
+        figures.set_result(found.figures.result())
+        return replace(found, figures=figures)
+
+
+def test_states_are_saved_also_while_there_is_always_a_match(tmp_path: Path) -> None:
+    steps: list[int] = []
+
+    def keep(step: int) -> None:
+        steps.append(step)
+        shutil.copytree(tmp_path / "run", tmp_path / f"{len(steps)}")
+
+    config = replace(CONFIG, max_rounds=4, save_seconds=0)
+    new_backend = partial(LongMatches, config, GAME, Rules())
+    _, whole = learn_values(config, GAME, Rules(), tmp_path / "run", keep=keep, new_backend=new_backend)
+    assert set(steps) == {2, 4, 6, 8}, "after each round, before a match is waited for, and at the end"
+    assert [entry["step"] for entry in whole.history] == [2, 4, 6, 8]
+    kill = 1 + steps.index(4)  # while the match after step 2 is played
+    _, resumed = learn_values(config, GAME, Rules(), tmp_path / f"{kill}")
+    assert [entry["step"] for entry in resumed.history] == [4, 6, 8], "of the saved state, instead of that match"
+    first, second, *others = whole.history
+    of_second = second["samples"] - first["samples"]
+    loss = (first["loss"] * first["samples"] + second["loss"] * of_second) / second["samples"]
+    assert [entry["loss"] for entry in resumed.history] == [pytest.approx(loss), *(each["loss"] for each in others)]
+
+
+class EndlessMatches(LocalRounds):
+    """Matches never end."""
+
+    def evaluate(self) -> Evaluation:
+        return replace(super().evaluate(), figures=Future())
+
+
+class StopAtStep(TrainingWatch):
+    """Wants the training to stop as soon as it has asked so often."""
+
+    def __init__(self, asked: int) -> None:
+        self._left = asked
+
+    def is_stopping(self) -> bool:
+        self._left -= 1
+        return self._left <= 0
+
+
+@pytest.mark.parametrize(("asked", "step"), [(1, 2), (2, 4), (3, 4)], ids=["between", "at the next match", "waiting"])
+def test_a_stop_drops_a_match_that_has_not_ended_and_the_resumed_training_makes_up_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: int, step: int
+) -> None:
+    monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
+    new_backend = partial(EndlessMatches, CONFIG, GAME, Rules())
+    with pytest.raises(StoppedError) as stopped:
+        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(asked), new_backend=new_backend)
+    assert stopped.value.step == step
+    _, resumed = learn_values(CONFIG, GAME, Rules(), tmp_path)
+    assert resumed.history[-1]["step"] == 4
+    assert all(entry["loss"] > 0 for entry in resumed.history)
+
+
+class LostMatches(LocalRounds):
+    """The matches of some evaluations are lost with their nodes."""
+
+    def __init__(self, lost: set[int], *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._lost, self._number = lost, 0
+
+    def evaluate(self) -> Evaluation:
+        self._number += 1
+        if self._number not in self._lost:
+            return super().evaluate()
+        figures: Future[Figures] = Future()
+        figures.set_exception(ChildProcessError("the node is gone"))
+        return replace(super().evaluate(), figures=figures)
+
+
+def test_a_match_that_is_lost_is_left_out_and_one_at_the_end_is_played_by_the_same_command(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = replace(CONFIG, max_rounds=3)
+    new_backend = partial(LostMatches, {2, 3}, config, GAME, Rules())
+    with pytest.raises(ChildProcessError, match="the node is gone; the training is saved, and the same command plays"):
+        learn_values(config, GAME, Rules(), tmp_path / "lost", new_backend=new_backend)
+    assert caplog.messages == ["the match after step 4 was lost, the training goes on: the node is gone"]
+    _, resumed = learn_values(config, GAME, Rules(), tmp_path / "lost")
+    _, progress = learn_values(config, GAME, Rules(), tmp_path / "whole")
+    assert [entry["step"] for entry in resumed.history] == [2, 6]
+    assert resumed.history[-1]["random"] == progress.history[-1]["random"]
+    first, second, third = progress.history
+    of_second, of_third = second["samples"] - first["samples"], third["samples"] - second["samples"]
+    loss = (second["loss"] * of_second + third["loss"] * of_third) / (of_second + of_third)
+    assert resumed.history[-1]["loss"] == pytest.approx(loss), "of both rounds, as the match after the second was lost"
+
+
+def test_who_waits_for_a_match_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(monte_carlo_learning, "_SAY_SECONDS", 0.0)
+    caplog.set_level(logging.INFO, "suphx")
+    new_backend = partial(EndlessMatches, CONFIG, GAME, Rules())
+    with pytest.raises(StoppedError):
+        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(4), new_backend=new_backend)
+    assert "waiting for the match after step 2: it is played, or no node has room for it" in caplog.messages
+
+
+@pytest.mark.parametrize("save_seconds", [0.0, 1e6], ids=["saved", "unsaved"])
+def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
+    tmp_path: Path, save_seconds: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    class AwayRounds(LocalRounds):
+        """The learner is away after two rounds."""
+
+        def settle(self) -> list[LearnedRound]:
+            if self._learner.num_rounds == 2:
+                raise PartAwayError("learner is away")
+            return []
+
+    config = replace(CONFIG, max_rounds=3, save_seconds=save_seconds)
+    saved = 0 if save_seconds else 2
+    new_backend = partial(AwayRounds, config, GAME, Rules())
+    with pytest.raises(StoppedError) as stopped:
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtStep(2), new_backend=new_backend)
+    assert stopped.value.step == saved
+    state = "the state saved at step 2" if saved else "no saved state"
+    assert caplog.messages == [f"learner is away: the training ends with {state}; steps since then are repeated"]
+    _, resumed = learn_values(config, GAME, Rules(), tmp_path)
+    _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole")
+    assert untimed(resumed.history) == untimed(whole.history)
+
+
+class SlowRounds(LocalRounds):
+    """Every other time a round is not finished in time, and only ``settle`` waits for it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._is_late = True
+        self._finished: list[LearnedRound] = []
+
+    def learn_round(self, seconds: float) -> LearnedRound | None:  # type: ignore[override]
+        self._is_late = not self._is_late
+        if self._finished:
+            return self._finished.pop()
+        learned = super().learn_round(seconds)
+        if self._is_late:
+            self._finished.append(learned)
+            return None
+        return learned
+
+    def settle(self) -> list[LearnedRound]:
+        settled, self._finished = self._finished, []
+        return settled
+
+
+def test_rounds_that_a_save_waited_for_are_evaluated_when_they_are_due(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=4, evaluate_rounds=2, save_seconds=0)
+    curves = []
+    for backend in (LocalRounds, SlowRounds):
+        new_backend = partial(backend, config, GAME, Rules())
+        _, progress = learn_values(config, GAME, Rules(), tmp_path / backend.__name__, new_backend=new_backend)
+        curves.append(untimed(progress.history))
+    assert [entry["step"] for entry in curves[0]] == [4, 8]
+    assert curves[1] == curves[0]
+
+
+class Clock:
+    """Stands where the module ``time`` does."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class StartingRounds(LocalRounds):
+    """Nobody is there for a quarter of an hour, then a round takes 7 seconds."""
+
+    num_looks = 0
+
+    def __init__(self, clock: Clock, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._clock = clock
+
+    @property
+    def is_starting(self) -> bool:
+        return self.num_looks <= 3
+
+    def learn_round(self, seconds: float) -> LearnedRound | None:  # type: ignore[override]
+        self.num_looks += 1
+        self._clock.now += 300.0 if self.is_starting else 7.0
+        return None if self.is_starting else super().learn_round(seconds)
+
+
+def test_the_time_to_start_others_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, config = Clock(), replace(CONFIG, max_rounds=1)
+    monkeypatch.setattr(monte_carlo_learning, "time", clock)
+    new_backend = partial(StartingRounds, clock, config, GAME, Rules())
+    _, progress = learn_values(config, GAME, Rules(), tmp_path, new_backend=new_backend)
+    assert (clock.now, progress.seconds) == (907.0, 7.0)
+
+
+def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wins = iter([0.25, 0.75, 0.5])
+
+    def evaluate_nets(*arguments: Any, **options: Any) -> Figures:
+        nets: nn.ModuleList = arguments[-1]
+        seen.append({name: tensor.clone() for name, tensor in nets.state_dict().items()})
+        won = next(wins)
+        return {"random": {f"{measure}_{side}": won for measure in ("wp", "adp") for side in GAME.sides}}
+
+    seen: list[dict[str, torch.Tensor]] = []
+    monkeypatch.setattr(monte_carlo_learning, "evaluate_nets", evaluate_nets)
+    trained, progress = learn_values(replace(CONFIG, max_rounds=2), GAME, Rules(), tmp_path)
+    resumed, _ = learn_values(replace(CONFIG, max_rounds=3), GAME, Rules(), tmp_path)
+    assert (progress.best_step, progress.best_loss) == (4, 0.25)
+    assert len(seen) == 3
+    for found in (trained.nets, resumed.nets):
+        assert all(torch.equal(tensor, seen[1][name]) for name, tensor in found.state_dict().items())
+
+
+def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
+    config = replace(CONFIG, games=1, max_rounds=1)
+    learn_values(config, GAME, Rules(), tmp_path)
+    assert (tmp_path / STATE_FILE).is_file()
+    with pytest.raises(ValueError, match=r"epsilon was 0.01, now 0.2; scoring was win, now points"):
+        learn_values(replace(config, epsilon=0.2), GAME, Rules(scoring="points"), tmp_path)
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    for broken in ({"step": "2"}, {"history": [{"loss": 1.0}]}, {"history": [7]}, {"history": [{"step": "x"}]}):
+        write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": header["progress"] | broken})
+        with pytest.raises(ValueError, match=r"is damaged .*: delete it to start over"):
+            learn_values(config, GAME, Rules(), tmp_path)
+    owed = header["progress"] | {"history": [], "loss_samples": 0}  # no step since the last evaluation
+    write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": owed})
+    _, progress = learn_values(config, GAME, Rules(), tmp_path)
+    assert [entry["step"] for entry in progress.history] == [progress.step]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"opponents": ()}, r"opponents is \[\]: name one or more of random, rule, each once"),
+        ({"opponents": ("random", "rul")}, r"opponents is \['random', 'rul'\]: name one or more of random, rule"),
+        ({"imitates": "expert"}, "imitates is 'expert': use random or rule, or nothing"),
+    ],
+)
+def test_agents_that_the_game_does_not_have_are_told_before_the_training(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        learn_values(replace(CONFIG, **changes), GAME, Rules(), tmp_path / "new")
+    assert not (tmp_path / "new").exists()

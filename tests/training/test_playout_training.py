@@ -1,0 +1,287 @@
+"""Learning from playouts with small random nets: same numbers after a restart, and what is learned is worth points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
+from suphx.games.riichi.table.rules import tenhou
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
+from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches
+from suphx.selfplay.playouts.branch_config import BranchConfig
+from suphx.training.config import PlayoutConfig
+from suphx.training.optimizer import DivergedError
+from suphx.training.playouts import STATE_FILE, BranchLearner, BranchSums, PlayoutJob, PlayoutRun, PlayoutTraining
+from tests.selfplay.agents.small_agent import SMALL
+
+MINI = find_encoder("mini")
+START = random_policy_set("mini", SMALL, 5)
+CONFIG = PlayoutConfig(
+    num_decisions=900,
+    round_decisions=200,
+    batch_size=64,
+    report_every=2,
+    save_seconds=0.0,
+    learning_rate=0.01,
+    branches=BranchConfig(num_tables=16),
+)
+
+
+def job(**changes: Any) -> PlayoutJob:
+    return PlayoutJob(
+        config=replace(CONFIG, **changes), start=START, encoder="mini", rules_version="tenhou", seed=7, extra={"a": 1}
+    )
+
+
+def weights(policy_set: PolicySet) -> Iterator[tuple[str, torch.Tensor]]:
+    for head, net in enumerate(policy_set.nets):
+        for name, tensor in net.state_dict().items():
+            yield f"{head}.{name}", tensor
+
+
+def finish(folder: Path, **changes: Any) -> dict[str, Any]:
+    with PlayoutRun(job(**changes), folder) as run:
+        run.resume()
+        while not run.is_finished:
+            run.advance()
+        return run.finish()
+
+
+@pytest.mark.parametrize("num_tables", [1, 4])
+def test_every_decision_is_in_the_curve(tmp_path: Path, num_tables: int) -> None:
+    """Also those of points between which a net has decisions from one new deal only."""
+    branches = replace(CONFIG.branches, num_tables=num_tables)
+    changes = {"num_decisions": 60, "round_decisions": 10, "report_every": 1, "branches": branches}
+    metrics = finish(tmp_path, **changes, heads=("discard", "pong"))
+    counted = [value for point in metrics["history"] for name, value in point.items() if name.endswith("_decisions")]
+    assert sum(counted) == metrics["decisions"]
+    assert any("discard_gain" not in point for point in metrics["history"])
+
+
+def test_the_heads_that_learn_change_and_the_others_do_not() -> None:
+    with PlayoutTraining(CONFIG, START, MINI, tenhou(), seed=1) as training:
+        while not training.is_finished:
+            sums = training.play_round()
+        policy_set = training.policy_set()
+    assert {DISCARD_HEAD, CHOW_HEAD, PONG_HEAD} >= sums.keys()
+    assert training.decisions >= 900
+    before = dict(weights(START))
+    changed = {int(name[0]) for name, tensor in weights(policy_set) if not torch.equal(tensor, before[name])}
+    assert DISCARD_HEAD in changed
+    assert changed <= {DISCARD_HEAD, CHOW_HEAD, PONG_HEAD}
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    whole = finish(tmp_path / "whole")
+    with PlayoutRun(job(), tmp_path / "parts") as run:
+        for _ in range(2):
+            run.advance()  # and is killed with a round under way
+    again = finish(tmp_path / "parts")
+    for name in ("decisions", "rounds", "heads"):
+        assert whole[name] == again[name]
+    for first, second in zip(whole["history"], again["history"], strict=True):
+        assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    for head in ("discard", "chow", "pong", "riichi", "kong"):
+        name = f"{head}.safetensors"
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes()
+    load_agent(str(tmp_path / "whole"))
+
+
+def test_reports_and_saved_states_are_told(tmp_path: Path) -> None:
+    points: list[Any] = []
+    kept: list[int] = []
+    with PlayoutRun(job(), tmp_path, report=points.append, keep=kept.append) as run:
+        while not run.is_finished:
+            run.advance()
+    assert kept == list(range(1, len(kept) + 1))
+    assert points[-1]["decisions"] >= 900
+    assert points[0]["discard_decisions"] > 0
+    for name in ("gain", "gain_error", "kl_to_start", "loss"):
+        assert np.isfinite(points[-1][f"discard_{name}"])
+
+
+def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    with PlayoutRun(job(), tmp_path) as run:
+        run.advance()
+    with (
+        PlayoutRun(job(learning_rate=0.02), tmp_path) as other,
+        pytest.raises(ValueError, match="belongs to a training with other settings"),
+    ):
+        other.resume()
+    with PlayoutRun(job(save_seconds=9.0), tmp_path) as same:
+        same.resume()
+        assert same.decisions > 0
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    del tensors["discard.steps"]
+    write_tensors(tmp_path / STATE_FILE, tensors, header)
+    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
+        run.resume()
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    parts: list[dict[str, Any]] = [
+        {"history": 5},
+        {"since_report": []},
+        {"since_report": {"discard": {"x": 1}}},
+    ]
+    for broken in parts:
+        write_tensors(tmp_path / STATE_FILE, tensors, header | broken)
+        with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
+            run.resume()
+    del header["job"]
+    write_tensors(tmp_path / STATE_FILE, tensors, header)
+    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="belongs to a training with other"):
+        run.resume()
+    write_tensors(tmp_path / STATE_FILE, tensors, {**header, "kind": "other"})
+    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="is not a state of playouts"):
+        run.resume()
+
+
+def test_a_loss_that_is_no_number_changes_nothing() -> None:
+    learner = BranchLearner(START.nets[CHOW_HEAD], CONFIG, torch.device("cpu"))
+    before = learner.state()
+    rows = np.zeros((4, START.nets[CHOW_HEAD].observation_bytes), np.uint8)
+    points = np.full((4, 2), np.inf, np.float32)
+    broken = Branches(
+        rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points, np.arange(4)
+    )
+    with pytest.raises(DivergedError, match=r"the loss of step 1 is nan .*: use a smaller playouts.learning_rate"):
+        learner.learn(broken, 1.0, np.random.default_rng(0), BranchSums(), open_deals=np.arange(4))
+    assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())
+
+
+def branches_of(learner: BranchLearner, deals: list[int], seed: int = 0) -> Branches:
+    """Calls in which yes is worth more or less than no, by chance."""
+    rng, count = np.random.default_rng(seed), len(deals)
+    rows = rng.integers(0, 256, (count, learner.net.observation_bytes), np.uint8)
+    choices = np.tile(np.array([[1, 0]], np.int16), (count, 1))
+    points = rng.normal(0, 4000, (count, 2)).astype(np.float32)
+    return Branches(rows, np.zeros((count, 0), np.uint8), choices, points, np.array(deals))
+
+
+def learned(learner: BranchLearner, branches: Branches, open_deals: Sequence[int] = ()) -> BranchSums:
+    sums = BranchSums()
+    learner.learn(branches, 1.0, np.random.default_rng(0), sums, open_deals=np.array(open_deals, np.int64))
+    return sums
+
+
+def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
+    config = replace(CONFIG, batch_size=8, warmup_steps=0)
+    learner = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
+    first = branches_of(learner, [5] * 20 + [6] * 20)
+    sums = learned(learner, first, open_deals=[4, 5, 6])
+    assert (sums.count, sums.measured, sums.deals, sums.gain) == (40, 40, 2, 0.0), "before the first of five steps"
+    assert sums.loss != 0
+    second = branches_of(learner, [6] * 10 + [7] * 10 + [8] * 10, seed=1)
+    probabilities = [
+        torch.softmax(net(torch.from_numpy(second.planes)), dim=1) for net in (learner.net, START.nets[CHOW_HEAD])
+    ]
+    difference = (probabilities[0] - probabilities[1]).detach().double().numpy()[:, ::-1] * second.points
+    sums = learned(learner, second, open_deals=[4, 5, 8])
+    assert (sums.count, sums.measured, sums.deals) == (30, 20, 2), "the deal 6 goes on"
+    assert sums.gain == pytest.approx(difference[10:].sum(), rel=1e-4)
+    restored = BranchLearner(START.nets[CHOW_HEAD], config, torch.device("cpu"))
+    restored.restore(learner.state())
+    assert learned(restored, branches_of(learner, [8, 9])).measured == 1
+    assert learned(learner, branches_of(learner, [4, 5, 8])).measured == 1, "the deal 5 goes on since the first round"
+    assert not learner.state()["deals"].numel(), "no deal goes on"
+
+
+def test_no_deal_is_measured_with_when_the_net_has_learned_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[set[int]] = []
+    had: list[set[int]] = []
+    add, learn = BranchSums.add_measured, BranchLearner.learn
+
+    def noted_add(self: BranchSums, gains: Any, divergences: Any, deals: Any) -> None:
+        measured.append(set(deals.tolist()))
+        add(self, gains, divergences, deals)
+
+    def noted_learn(self: BranchLearner, branches: Branches, *arguments: Any, **named: Any) -> None:
+        had.append(set(branches.deals.tolist()))
+        learn(self, branches, *arguments, **named)
+
+    monkeypatch.setattr(BranchSums, "add_measured", noted_add)
+    monkeypatch.setattr(BranchLearner, "learn", noted_learn)
+    config = replace(CONFIG, heads=("discard",), round_decisions=20, num_decisions=300)
+    with PlayoutTraining(config, START, MINI, tenhou(), seed=1) as training:
+        while not training.is_finished:
+            training.play_round()
+    earlier = [set().union(*had[:number]) for number in range(len(had))]
+    assert measured == [deals - old for deals, old in zip(had, earlier, strict=True)]
+    skipped = [(deals & old) - last for deals, old, last in zip(had[1:], earlier[1:], had, strict=False)]
+    assert any(skipped), "deals of the round before the last"
+
+
+def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    collectors: set[int] = set()
+    learners: set[int] = set()
+    collect, learn = BranchCollector.collect, BranchLearner.learn
+
+    def counted_collect(self: BranchCollector, *arguments: Any) -> Any:
+        collectors.add(torch.get_num_threads())
+        return collect(self, *arguments)
+
+    def counted_learn(self: BranchLearner, *arguments: Any, **named: Any) -> None:
+        learners.add(torch.get_num_threads())
+        learn(self, *arguments, **named)
+
+    monkeypatch.setattr(BranchCollector, "collect", counted_collect)
+    monkeypatch.setattr(BranchLearner, "learn", counted_learn)
+    for threads in (1, 3):
+        learners.clear()
+        with PlayoutTraining(replace(CONFIG, threads=threads), START, MINI, tenhou(), seed=1) as training:
+            training.play_round()
+        assert (collectors, learners) == ({1}, {threads})
+
+
+def test_a_state_of_an_earlier_version_is_continued(tmp_path: Path) -> None:
+    """It names no weights of the start and no deals of the last round."""
+    with PlayoutRun(job(), tmp_path) as run:
+        run.advance()
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    del header["job"]["start"]
+    older = {name: tensor for name, tensor in tensors.items() if not name.endswith(".deals") or "games" in name}
+    assert len(older) < len(tensors)
+    write_tensors(tmp_path / STATE_FILE, older, header)
+    with PlayoutRun(job(), tmp_path) as run:
+        run.resume()
+        assert run.decisions
+
+
+def test_a_state_that_began_with_other_nets_is_refused(tmp_path: Path) -> None:
+    with PlayoutRun(job(), tmp_path) as run:
+        run.advance()
+    other = replace(job(), start=random_policy_set("mini", SMALL, 6))
+    with PlayoutRun(other, tmp_path) as run, pytest.raises(ValueError, match="belongs to a training with other"):
+        run.resume()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"heads": ("kong",)}, "the actions of kong cannot be played out; use discard, riichi, chow, pong"),
+        ({"heads": ()}, "use one or more of discard"),
+        ({"num_decisions": -1}, "num_decisions is -1: use 0 to 1,000,000,000"),
+        ({"num_collectors": 0}, "num_collectors is 0: use 1 to 16"),
+        ({"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
+        ({"learning_rate": 1.0}, "learning_rate is 1.0: use more than 0, less than 1"),
+        ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use more than 0, at most 1"),
+        (
+            {"heads": ("discard",), "branches": BranchConfig(discard_share=0.0)},
+            "branches.discard_share is 0, but only",
+        ),
+        ({"threads": -1}, "threads is -1: use 0 to 1,024"),
+        ({"reward_unit": 0.0}, "reward_unit is 0.0: use more than 0, at most 1,000,000"),
+    ],
+)
+def test_a_wrong_setting_is_refused(changes: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        replace(CONFIG, **changes)

@@ -1,0 +1,388 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
+from suphx.training.policy_gradient import (
+    PolicyLoss,
+    critic_loss,
+    decision_loss,
+    distillation_loss,
+    entropy,
+    kl_divergence,
+    loss_figures,
+    policy_loss,
+)
+from tests.training.loss_columns import loss_columns
+from tests.training.twins import advantage_twin
+from tests.training.twins import policy_gradient_twin as twin
+from tests.training.twins.policy_gradient_twin import F64, probabilities
+
+
+def batch(seed: int = 0) -> tuple[F64, F64, F64]:
+    rng = np.random.default_rng(seed)
+    masks = rng.random((9, 6)) < 0.7
+    masks[:, 2] = True
+    return rng.normal(size=(9, 6)), rng.normal(size=(9, 6)), masks.astype(np.float64)
+
+
+def distance_twin(logits: F64, teacher: F64, masks: F64) -> float:
+    """KL(teacher || policy) over the legal actions, row by row, and its mean."""
+    total = 0.0
+    for own, other, mask in zip(logits, teacher, masks, strict=True):
+        p, q = probabilities(own, mask), probabilities(other, mask)
+        total += sum(q[k] * np.log(q[k] / p[k]) for k in np.flatnonzero(mask))
+    return total / len(logits)
+
+
+def as_tensors(*arrays: F64) -> list[torch.Tensor]:
+    return [torch.tensor(array, dtype=torch.float32) for array in arrays]
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.1, 10.0])
+def test_what_the_distance_is_above_its_bound_counts(bound: float) -> None:
+    expected = distance_twin(*batch())
+    config = DistillationConfig(weight=3.0, bound=bound)
+    logits, teacher, masks = as_tensors(*batch())
+    loss, distance = distillation_loss(logits, teacher, masks, config)
+    assert float(distance) == pytest.approx(expected, rel=1e-5)
+    assert float(loss) == pytest.approx(3 * max(0.0, expected - bound), rel=1e-5)
+
+
+def test_the_gradient_leads_to_the_teacher_and_ends_at_the_bound() -> None:
+    logits, teacher, masks = as_tensors(*batch())
+    logits.requires_grad_()
+    loss, _ = distillation_loss(logits, teacher, masks, DistillationConfig(weight=1.0, bound=0.0))
+    (gradient,) = torch.autograd.grad(loss, logits)
+    own = torch.softmax(logits.masked_fill(masks == 0, -torch.inf), dim=1)
+    goal = torch.softmax(teacher.masked_fill(masks == 0, -torch.inf), dim=1)
+    torch.testing.assert_close(gradient, (own - goal).detach() / len(logits))
+    near, _ = distillation_loss(logits, teacher, masks, DistillationConfig(weight=1.0, bound=100.0))
+    (nothing,) = torch.autograd.grad(near, logits)
+    assert not nothing.any()
+
+
+@pytest.mark.parametrize(("whole", "is_counted"), [(0.01, False), (10.0, True)])
+def test_the_distance_of_the_whole_batch_decides_for_each_learner(whole: float, is_counted: bool) -> None:
+    """One learner's part may be within the bound, and another's beyond it: together they make one mean."""
+    logits, teacher, masks = as_tensors(*batch())
+    logits.requires_grad_()
+    own = distance_twin(*batch())
+    config = DistillationConfig(weight=1.0, bound=0.1)
+    loss, distance = distillation_loss(logits, teacher, masks, config, lambda _: torch.tensor(whole))
+    (gradient,) = torch.autograd.grad(loss, logits)
+    assert bool(gradient.any()) == is_counted
+    assert float(distance) == pytest.approx(own, rel=1e-5)
+
+
+def test_a_policy_that_is_its_teacher_is_at_no_distance() -> None:
+    logits, _, masks = as_tensors(*batch())
+    loss, distance = distillation_loss(logits, logits, masks, DistillationConfig(weight=1.0, bound=0.0))
+    assert float(loss) == pytest.approx(0, abs=1e-6)
+    assert float(distance) == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["weight", "bound"])
+def test_wrong_settings_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name} is -1\.0: use 0 to 10,000"):
+        DistillationConfig(**{name: -1.0})
+
+
+class Batch:
+    """Random decisions over ``k`` actions, of which some are illegal; importance ratios are below and above 1."""
+
+    def __init__(self, n: int, k: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.logits = rng.normal(size=(n, k))
+        self.masks = (rng.random((n, k)) < 0.6).astype(np.float64)
+        self.actions = [int(a) for a in rng.integers(k, size=n)]
+        self.masks[np.arange(n), self.actions] = 1
+        now = [
+            twin.probabilities(logits, mask)[a]
+            for logits, mask, a in zip(self.logits, self.masks, self.actions, strict=True)
+        ]
+        self.behaviour = np.minimum(np.log(now) + rng.normal(scale=0.7, size=n), 0.0)
+        self.advantages = rng.normal(size=n)
+
+    def loss(
+        self, logits: torch.Tensor, *, alpha: float = 0.1, max_ratio: float = 0, reject: float = 0, clip: float = 0
+    ) -> PolicyLoss:
+        return policy_loss(
+            logits,
+            torch.from_numpy(self.masks),
+            torch.tensor(self.actions),
+            torch.from_numpy(self.behaviour).float(),
+            torch.from_numpy(self.advantages).float(),
+            alpha=alpha,
+            max_ratio=max_ratio,
+            reject_ratio=reject,
+            clip=clip,
+        )
+
+    def gradient(self, **options: float) -> np.ndarray:
+        """Return what a step of gradient descent would add to the logits."""
+        logits = torch.from_numpy(self.logits).float().requires_grad_()
+        torch.autograd.backward(self.loss(logits, **options).loss)
+        assert logits.grad is not None
+        return -logits.grad.numpy()
+
+
+@pytest.mark.parametrize(("n", "alpha", "max_ratio"), [(50, 0.1, 0.0), (50, 0.0, 1.5), (1, 0.3, 0.0)])
+def test_the_gradient_is_that_of_equation_2(n: int, alpha: float, max_ratio: float) -> None:
+    batch = Batch(n, 34)
+    expected = twin.gradient(
+        batch.logits, batch.masks, batch.actions, batch.behaviour, batch.advantages, alpha, max_ratio
+    )
+    np.testing.assert_allclose(batch.gradient(alpha=alpha, max_ratio=max_ratio), expected, atol=1e-6)
+    is_truncated = batch.loss(torch.from_numpy(batch.logits).float()).ratios > (max_ratio or torch.inf)
+    assert is_truncated.any().item() == (max_ratio > 0)
+
+
+def test_on_policy_without_entropy_it_is_reinforce() -> None:
+    batch = Batch(20, 5)
+    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    batch.behaviour = np.array([math.log(row[action]) for row, action in zip(p, batch.actions, strict=True)])
+    expected = [
+        a * (np.eye(5)[action] - row) for a, action, row in zip(batch.advantages, batch.actions, p, strict=True)
+    ]
+    np.testing.assert_allclose(batch.gradient(alpha=0.0), np.array(expected) / 20, atol=1e-6)
+    ratios = batch.loss(torch.from_numpy(batch.logits).float()).ratios
+    np.testing.assert_allclose(ratios.numpy(), np.ones(20), atol=1e-5)
+
+
+def test_a_forced_action_teaches_nothing() -> None:
+    batch = Batch(1, 4)
+    batch.masks[:] = np.eye(4)[batch.actions]
+    assert not batch.gradient(alpha=0.5).any()
+
+
+def test_rejected_rows_teach_only_entropy_and_are_counted() -> None:
+    batch = Batch(40, 6)
+    kept = batch.loss(torch.from_numpy(batch.logits).float(), reject=1.0)
+    assert 0 < kept.is_rejected.sum() < 40
+    batch.advantages[kept.is_rejected.numpy()] = 0
+    np.testing.assert_allclose(batch.gradient(reject=1.0), batch.gradient(), atol=1e-7)
+    assert loss_figures(kept)["rejected_share"].item() == pytest.approx(kept.is_rejected.float().mean().item())
+
+
+@pytest.mark.parametrize("clip", [0.02, 0.2, 0.9])
+def test_the_clip_has_the_gradient_of_ppo(clip: float) -> None:
+    batch = Batch(60, 7)
+    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    now = np.log([row[action] for row, action in zip(p, batch.actions, strict=True)])
+    batch.behaviour = now + np.random.default_rng(1).normal(scale=0.5, size=60)
+    expected = twin.clipped_gradient(
+        batch.logits, batch.masks, batch.actions, batch.behaviour, batch.advantages, clip
+    )  # fmt: skip
+    np.testing.assert_allclose(batch.gradient(alpha=0.0, clip=clip), expected, atol=1e-6)
+    clipped = batch.loss(torch.from_numpy(batch.logits).float(), clip=clip).is_clipped
+    assert 0 < clipped.sum() < 60
+
+
+def test_a_two_output_net_has_no_mask() -> None:
+    empty = torch.zeros(3, 0)
+    actions, zeros = torch.tensor([0, 1, 1]), torch.zeros(3)
+    loss = policy_loss(torch.zeros(3, 2), empty, actions, zeros + math.log(0.5), zeros, alpha=1.0)
+    assert loss.loss.item() == pytest.approx(-math.log(2))
+    assert loss.ratios.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_figures_of_a_batch_on_policy() -> None:
+    ones = torch.ones(10)
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0, ones > 0))
+    plain = {name: value.item() for name, value in figures.items()}
+    assert plain == pytest.approx(
+        {"ratio_low": 1, "ratio_median": 1, "ratio_high": 1, "ratio_max": 1, "effective_sample_share": 1, "kl": 0}
+        | {"entropy": 0.5, "rejected_share": 0, "clipped_share": 1}
+    )
+
+
+def test_one_heavy_row_is_a_small_effective_sample_share() -> None:
+    ratios = torch.tensor([100.0] + [0.01] * 99)
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0, ratios < 0))
+    assert figures["effective_sample_share"].item() == pytest.approx(0.01, rel=0.05)
+    assert figures["kl"].item() > 0.5
+
+
+def test_figures_stay_finite_when_the_policies_have_nothing_in_common() -> None:
+    zeros = torch.zeros(10)
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), zeros, zeros, zeros > 0, zeros > 0))
+    assert all(value.isfinite() for value in figures.values())
+
+
+def test_a_batch_whose_rewards_are_all_equal_has_nothing_to_explain() -> None:
+    zeros = torch.zeros(4)
+    decisions = loss_columns(masks=torch.zeros(4, 0), actions=zeros, log_probs=zeros, rewards=zeros)
+    _, figures = decision_loss(torch.zeros(4, 2), zeros + 0.1, decisions, 0.0, PolicyGradientConfig())
+    assert figures["explained_variance"].item() == 0
+    assert figures["critic_loss"].item() == pytest.approx(0.01)
+
+
+def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() -> None:
+    batch = Batch(12, 5)
+    decisions = loss_columns(
+        masks=torch.from_numpy(batch.masks),
+        actions=torch.tensor(batch.actions),
+        log_probs=torch.from_numpy(batch.behaviour).float(),
+        rewards=torch.from_numpy(batch.advantages).float() * 1000 + 500,
+    )
+    logits = torch.from_numpy(batch.logits).float()
+    config = PolicyGradientConfig(reward_unit=1000.0, max_ratio=1.5)
+    loss, figures = decision_loss(logits, torch.full((12,), 0.5), decisions, 0.1, config)
+    assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits, max_ratio=1.5).loss.item(), rel=1e-5)
+    assert loss.item() == pytest.approx((figures["policy_loss"] + figures["critic_loss"]).item())
+    plain, without = decision_loss(logits, None, decisions, 0.1, config)
+    assert plain.item() == without["policy_loss"].item() != figures["policy_loss"].item()
+
+
+@pytest.mark.parametrize("gae_lambda", [1.0, 0.5])
+def test_the_loss_of_the_policy_does_not_teach_the_critic(gae_lambda: float) -> None:
+    batch, rng = Batch(8, 5), np.random.default_rng(2)
+    rewards = torch.from_numpy(rng.normal(size=8)).float()
+    decisions = loss_columns(
+        masks=torch.from_numpy(batch.masks),
+        actions=torch.tensor(batch.actions),
+        log_probs=torch.from_numpy(batch.behaviour).float(),
+        rewards=rewards,
+        is_last=torch.tensor([False, False, False, True] * 2),
+    )
+    values = torch.from_numpy(rng.normal(size=8)).float().requires_grad_()
+    logits = torch.from_numpy(batch.logits).float()
+    config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=gae_lambda)
+    loss, figures = decision_loss(logits, values, decisions, 0.1, config)
+    assert figures["policy_loss"].item() != 0
+    torch.autograd.backward(loss)
+    assert values.grad is not None
+    np.testing.assert_allclose(values.grad.numpy(), (2 * (values - rewards) / 8).detach().numpy(), rtol=1e-6)
+
+
+def test_entropy_of_equal_and_of_certain_choices() -> None:
+    log_probs = torch.log_softmax(torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]]), dim=1)
+    assert entropy(log_probs).tolist() == pytest.approx([math.log(2), 0.0])
+
+
+def test_kl_is_zero_for_equal_policies_and_positive_for_others() -> None:
+    batch = Batch(30, 7)
+    logits, masks = torch.from_numpy(batch.logits).float(), torch.from_numpy(batch.masks)
+    assert kl_divergence(logits, logits + 3, masks).item() == pytest.approx(0, abs=1e-6)
+    other = torch.from_numpy(Batch(30, 7, seed=1).logits).float()
+    p = [twin.probabilities(a, m) for a, m in zip(batch.logits, batch.masks, strict=True)]
+    q = [twin.probabilities(a, m) for a, m in zip(other.double().numpy(), batch.masks, strict=True)]
+    expected = sum(float((x[x > 0] * np.log(x[x > 0] / y[x > 0])).sum()) for x, y in zip(p, q, strict=True)) / 30
+    assert kl_divergence(logits, other, masks).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_without_the_policy_only_the_critic_has_a_loss() -> None:
+    zeros = torch.zeros(4)
+    decisions = loss_columns(masks=torch.zeros(4, 0), actions=zeros, log_probs=zeros, rewards=zeros + 3)
+    logits = torch.randn(4, 2, requires_grad=True)
+    loss, figures = decision_loss(
+        *(logits, zeros, decisions, 0.5, PolicyGradientConfig(reward_unit=1.0)), learns_policy=False
+    )
+    torch.autograd.backward(loss)
+    assert loss.item() == figures["critic_loss"].item() == 9
+    assert logits.grad is not None
+    assert not logits.grad.any()
+
+
+def test_the_gradient_of_the_divergence_is_that_of_the_twin() -> None:
+    batch, reference = Batch(20, 6), Batch(20, 6, seed=1).logits
+    logits = torch.from_numpy(batch.logits).requires_grad_()
+    torch.autograd.backward(kl_divergence(logits, torch.from_numpy(reference), torch.from_numpy(batch.masks)))
+    assert logits.grad is not None
+    expected = twin.divergence_gradient(batch.logits, reference, batch.masks)
+    np.testing.assert_allclose(logits.grad.numpy(), expected, atol=1e-6)
+
+
+def test_the_critic_learns_the_mean_reward() -> None:
+    assert critic_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 2.0])).item() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("decay", "max_trace_ratio"), [(0.6, 1.0), (0.9, 0.0), (0.0, 1.0), (1.0, 1.0)])
+def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_ratio: float) -> None:
+    batch, rng = Batch(8, 5), np.random.default_rng(3)
+    rewards, values = np.repeat(rng.normal(size=2), [5, 3]), rng.normal(size=8)
+    is_last = [False, False, False, False, True, False, False, True]
+    logits = torch.from_numpy(batch.logits).float()
+    decisions = loss_columns(
+        masks=torch.from_numpy(batch.masks),
+        actions=torch.tensor(batch.actions),
+        log_probs=torch.from_numpy(batch.behaviour).float(),
+        rewards=torch.from_numpy(rewards).float(),
+        is_last=torch.tensor(is_last),
+    )
+    config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=decay, max_trace_ratio=max_trace_ratio, max_ratio=0)
+    _, figures = decision_loss(logits, torch.from_numpy(values).float(), decisions, 0.1, config)
+    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    ratios = [row[a] / math.exp(b) for row, a, b in zip(p, batch.actions, batch.behaviour, strict=True)]
+    is_traced = decay < 1 and max_trace_ratio > 0  # with lambda 1 the ratios do not matter
+    traces = [min(ratio, max_trace_ratio) if is_traced else 1.0 for ratio in ratios]
+    assert min(ratios[1:4]) < 1 < max(ratios[1:4]), "of the rows that an earlier one looks ahead to"
+    batch.advantages = advantage_twin.advantages(values, rewards, is_last, traces, decay)
+    assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits).loss.item(), rel=1e-4)
+
+
+def test_the_ratio_of_calls_at_the_same_time_is_truncated_as_one() -> None:
+    """Row by row, the truncated ratios of the second step were 1 and 0.5."""
+    ratios, values, is_last = np.array([1.0, 3.0, 0.5]), np.array([0.1, -0.2, 0.4]), [False, False, True]
+    decisions = loss_columns(
+        masks=torch.zeros(3, 0),
+        actions=torch.ones(3),
+        log_probs=torch.from_numpy(math.log(0.5) - np.log(ratios)).float(),
+        rewards=torch.ones(3),
+        is_last=torch.tensor(is_last),
+    )
+    is_joint = [False, False, True]
+    decisions["is_joint"] = torch.tensor(is_joint)
+    config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.5, max_trace_ratio=1.0, max_ratio=0)
+    _, figures = decision_loss(torch.zeros(3, 2), torch.from_numpy(values).float(), decisions, 0.0, config)
+    advantages = advantage_twin.joint_advantages(values, np.ones(3), is_last, ratios, 0.5, is_joint, 1.0)
+    assert figures["policy_loss"].item() == pytest.approx(-math.log(0.5) * (ratios * advantages).mean(), rel=1e-5)
+
+
+WRONG: list[dict[str, object]] = [
+    {"gae_lambda": 1.5},
+    {"rest_weight": 0.0},
+    {"rest_weight": 0.5},
+    {"max_trace_ratio": -1.0},
+    {"reward_unit": 0.0},
+    {"max_ratio": -1.0},
+    {"reject_ratio": -2.0},
+    {"reject_ratio": 0.5},
+    {"reject_ratio": 1.0},
+    {"clip": -0.1},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_settings_are_refused_with_what_was_given(wrong: dict[str, object]) -> None:
+    name, value = next(iter(wrong.items()))
+    with pytest.raises(ValueError, match=f"{name} is '?{value}'?: use"):
+        PolicyGradientConfig(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("keeps_overruled", "is_exact"), [(True, True), (False, False)])
+def test_a_yes_that_a_surer_one_overrules_belongs_to_the_gradient(keeps_overruled: bool, is_exact: bool) -> None:
+    """Two claims with the answers yes or no: the first is surer, so it is done if both are wanted."""
+    logits = torch.tensor([[0.0, 0.8], [0.0, 0.3]], dtype=torch.float64, requires_grad=True)
+    payoff = {(0, 0): 1.0, (0, 1): -2.0, (1, 0): 3.0, (1, 1): 3.0}  # a second yes changes nothing beside the first
+    chances = torch.softmax(logits, dim=1)
+    expected = sum(points * chances[0, one] * chances[1, other] for (one, other), points in payoff.items())
+    (exact,) = torch.autograd.grad(torch.as_tensor(expected), logits)
+    sampled = torch.zeros_like(exact)
+    for answers, points in payoff.items():
+        now = logits.detach().clone().requires_grad_()
+        log_probs = torch.log_softmax(now.detach(), dim=1)[torch.arange(2), torch.tensor(answers)]
+        rows = [0, 1] if keeps_overruled or answers != (1, 1) else [0]
+        loss = policy_loss(
+            *(now[rows], torch.zeros(len(rows), 0), torch.tensor(answers)[rows], log_probs[rows]),
+            torch.full((len(rows),), points, dtype=torch.float64),
+            alpha=0.0,
+        ).loss
+        (gradient,) = torch.autograd.grad(len(rows) * loss, now)
+        sampled -= log_probs.sum().exp() * gradient
+    assert bool(torch.allclose(sampled, exact, atol=1e-6)) == is_exact

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.features.layout.planes import observation_bytes
+from suphx.games.riichi.features.samples import Samples
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.training.optimizer import LossWatch, StepLoss, predict
+
+
+def test_on_a_cpu_losses_are_known_at_once() -> None:
+    watch = LossWatch(torch.device("cpu"))
+    watch.add(1, 512, torch.tensor(0.5, dtype=torch.bfloat16), torch.tensor(2.0))
+    assert watch.take() == [StepLoss(1, 512, 0.5, 2.0)]
+    assert watch.take(waits=True) == []
+
+
+@pytest.mark.parametrize(
+    ("loss", "norm", "is_finite"), [(1.0, 2.0, True), (math.nan, 1.0, False), (1, math.inf, False)]
+)
+def test_a_step_is_sound_if_loss_and_gradient_are_numbers(loss: float, norm: float, is_finite: bool) -> None:
+    assert StepLoss(1, 8, loss, norm).is_finite == is_finite
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_the_newest_step_is_not_waited_for() -> None:
+    device = torch.device("cuda")
+    watch = LossWatch(device)
+    for step in (1, 2, 3):
+        watch.add(step, 8, torch.tensor(float(step), device=device), torch.tensor(1.0, device=device))
+    assert [loss.step for loss in watch.take()] == [1, 2]
+    assert watch.take(waits=True) == [StepLoss(3, 8, 3.0, 1.0)]
+
+
+def samples(count: int) -> Samples:
+    random = np.random.default_rng(1)
+    rows = random.integers(0, 256, (count, observation_bytes(4)), np.uint8)
+    masks = (random.random((count, 34)) < 0.5).astype(np.uint8)
+    return Samples(rows, masks, np.zeros(count, np.int8))
+
+
+def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
+    net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
+    many = samples(2100)
+    few = Samples(many.planes[2090:], many.masks[2090:], many.labels[2090:])
+    np.testing.assert_allclose(predict(net, many, bf16=False)[2090:], predict(net, few, bf16=False), atol=1e-5)
+
+
+def test_illegal_outputs_are_predicted_as_impossible() -> None:
+    some = samples(10)
+    logits = predict(PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny")), some, bf16=False)
+    assert np.array_equal(np.isneginf(logits), some.masks == 0)
+
+
+def test_bfloat16_changes_logits_a_little() -> None:
+    torch.manual_seed(1)
+    net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
+    some = samples(10)
+    exact, rough = predict(net, some, bf16=False), predict(net, some, bf16=True)
+    legal = np.isfinite(exact)
+    np.testing.assert_allclose(rough[legal], exact[legal], atol=0.05)

@@ -1,0 +1,292 @@
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.head_game import GroupConfig
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.game_progress import encode_game_progress
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.selfplay.table_group import TableGroup
+from suphx.games.riichi.table.rules import tenhou
+from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+from suphx.models.nets.net_config import RewardPredictorConfig
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx.training.config import RewardLearningConfig
+from suphx.training.reward import GlobalReward
+from suphx.training.reward_learning import (
+    GameHistories,
+    RewardLearning,
+    calibration,
+    compared_predictions,
+    game_histories,
+    game_losses,
+    learn_rewards,
+    paid,
+    predict_games,
+    prefix_losses,
+    validation_loss,
+)
+from suphx.training.trainer import StoppedError, TrainingWatch
+from tests.models.random_nets import PREDICTION, PREDICTOR
+from tests.selfplay.row_nets import RowAgent, policy_outputs
+from tests.training.played_games import played_store
+
+
+def twin(predictions: list[list[float]], rewards: list[float]) -> float:
+    """Equation 4 word by word: mean over games of the mean over their prefixes of the squared error."""
+    by_game = []
+    for game, reward in zip(predictions, rewards, strict=True):
+        by_game.append(sum((value - reward) ** 2 for value in game) / len(game))
+    return sum(by_game) / len(by_game)
+
+
+def padded(games: list[list[float]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return [n, t], nan behind the end of each game, and the lengths."""
+    values = torch.full((len(games), max(map(len, games))), torch.nan)
+    for row, game in zip(values, games, strict=True):
+        row[: len(game)] = torch.tensor(game)
+    return values, torch.tensor([len(game) for game in games])
+
+
+def test_the_loss_is_equation_4() -> None:
+    rng = np.random.default_rng(3)
+    games = [rng.normal(size=length).tolist() for length in (11, 2, 7, 25)]
+    rewards = rng.normal(size=4).tolist()
+    predictions, lengths = padded(games)
+    loss = prefix_losses(predictions, lengths, torch.tensor(rewards)).mean()
+    np.testing.assert_allclose(float(loss), twin(games, rewards), rtol=1e-5)
+
+
+def test_in_a_game_of_one_prefix_it_is_one_squared_error() -> None:
+    predictions, lengths = padded([[3.0]])
+    assert prefix_losses(predictions, lengths, torch.tensor([5.0])).tolist() == [4.0]
+
+
+def test_a_long_game_counts_as_much_as_a_short_one() -> None:
+    predictions, lengths = padded([[1.0], [3.0] * 20])
+    assert float(prefix_losses(predictions, lengths, torch.zeros(2)).mean()) == (1 + 9) / 2
+
+
+def test_what_stands_behind_the_end_of_a_game_has_no_gradient() -> None:
+    predictions = torch.randn(2, 5, requires_grad=True)
+    torch.autograd.backward(prefix_losses(predictions, torch.tensor([5, 2]), torch.zeros(2)).sum())
+    assert predictions.grad is not None
+    assert predictions.grad[1, 2:].tolist() == [0.0, 0.0, 0.0]
+    assert predictions.grad[1, :2].abs().min() > 0
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> KyokuStore:
+    return played_store(tmp_path_factory.mktemp("store"), 12)
+
+
+def test_a_game_has_a_line_at_its_start_and_after_each_kyoku(store: KyokuStore) -> None:
+    histories = game_histories(store)
+    assert len(histories) == 12
+    assert histories.num_left_out == 0
+    for number in range(12):
+        game = store.games[number]
+        kyokus = store.kyokus[game["first_kyoku"] : game["first_kyoku"] + game["num_kyoku"]]
+        lines = histories.progress.take(histories.lines_of(np.array([number])))
+        assert len(lines) == len(kyokus) + 1
+        np.testing.assert_array_equal(lines.scores[:-1], kyokus["scores"])
+        np.testing.assert_array_equal(lines.scores[-1], game["final_scores"])
+        np.testing.assert_array_equal(lines.round_scores[1:], np.diff(lines.scores, axis=0))
+        assert not lines.round_scores[0].any()
+        np.testing.assert_array_equal(lines.kyoku[:-1], kyokus["kyoku"])
+        np.testing.assert_array_equal(lines.kyotaku[:-1], kyokus["kyotaku"])
+        assert lines.is_over.tolist() == [False] * len(kyokus) + [True]
+
+
+def test_a_batch_has_all_seats_side_by_side(store: KyokuStore) -> None:
+    histories = game_histories(store)
+    games = np.array([7, 2])
+    batch = histories.batch(games)
+    assert batch.lengths.tolist() == [length for game in games for length in [histories.lengths[game]] * 4]
+    for row, (game, seat) in enumerate((game, seat) for game in games for seat in range(4)):
+        own = encode_game_progress(histories.progress.take(histories.lines_of(np.array([game]))))[:, seat]
+        np.testing.assert_array_equal(batch.lines[row, : len(own)], own)
+        assert not batch.lines[row, len(own) :].any()
+        assert batch.placements[row] == histories.placements[game, seat]
+
+
+def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Path) -> None:
+    """The same games, once as a table group tells how deals ended, once as they are stored."""
+    encoder, num_games = find_encoder("mini"), 6
+    group = TableGroup(GroupConfig(num_tables=num_games, heads=(DISCARD_HEAD,)), encoder, tenhou(), first_seed=0)
+    reward = GlobalReward(PREDICTION, num_games)
+    changes: dict[int, list[np.ndarray]] = defaultdict(list)
+    while sum(game >= num_games for game in changes) < num_games:  # every table plays its second game
+        ends = group.step([policy_outputs(observations) for observations in group.observe()]).kyokus
+        for game, rewards in zip(ends.games.tolist(), reward(ends), strict=True):
+            changes[game].append(rewards)
+    with StoreWriter(tmp_path) as writer:
+        for log in play_games([RowAgent(encoder)], np.zeros((num_games, 4), np.int64), range(num_games), tenhou()):
+            writer.add(log)
+    histories = game_histories(KyokuStore.open(tmp_path))
+    for game in range(num_games):
+        predictions = predict_games(PREDICTOR, histories, np.array([game]))
+        np.testing.assert_allclose(np.stack(changes[game]), 200 * np.diff(predictions, axis=0), atol=0.2)
+
+
+def test_games_of_another_length_are_left_out(tmp_path: Path) -> None:
+    east_only = played_store(tmp_path / "east", 3, rules=replace(tenhou(), num_winds=1))
+    with pytest.raises(ValueError, match=r"none of the 3 games .* is a hanchan"):
+        game_histories(east_only)
+
+
+POINTS = (75.0, 30.0, 0.0, -150.0)
+TRAIN, VALIDATION = np.arange(100), np.arange(100, 150)
+
+
+@pytest.fixture(scope="module")
+def histories(tmp_path_factory: pytest.TempPathFactory) -> GameHistories:
+    return game_histories(played_store(tmp_path_factory.mktemp("store"), 150))
+
+
+def learning(histories: GameHistories, **config: float) -> RewardLearning:
+    settings = {"batch_games": 10, "max_epochs": 6, "warmup_steps": 5, "save_seconds": 0, **config}
+    return RewardLearning(
+        histories=histories,
+        train=TRAIN,
+        validation=VALIDATION,
+        points=POINTS,
+        net=RewardPredictorConfig(gru_units=16, hidden_units=8),
+        config=RewardLearningConfig(**settings),  # type: ignore[arg-type]
+        digest="games",
+        rules_version="tenhou-1",
+    )
+
+
+def test_it_learns_more_than_the_mean(histories: GameHistories, tmp_path: Path) -> None:
+    predictor, progress = learn_rewards(learning(histories, learning_rate=0.01, max_epochs=10), tmp_path)
+    predictions = compared_predictions(predictor, histories, TRAIN, VALIDATION)
+    rewards, lengths = paid(histories, VALIDATION, POINTS), histories.lengths[VALIDATION]
+    losses = {name: float(game_losses(p, rewards, lengths).mean()) for name, p in predictions.items()}
+    assert losses["net"] < losses["mean"]
+    np.testing.assert_allclose(losses["mean"], np.var(POINTS), rtol=1e-6)
+    assert losses["net"] == pytest.approx(progress.best_loss, rel=1e-4)
+    groups = calibration(predictions["net"], rewards)
+    assert sum(group[2] for group in groups) == rewards.size
+    assert [group[0] for group in groups] == sorted(group[0] for group in groups)
+    np.testing.assert_allclose(sum(p * n for _, p, n in groups) / rewards.size, np.mean(POINTS))
+
+
+def test_at_the_end_the_place_now_is_what_is_paid(histories: GameHistories, tmp_path: Path) -> None:
+    predictor, _ = learn_rewards(learning(histories, max_epochs=1), tmp_path)
+    ends = np.cumsum(histories.lengths[VALIDATION]) - 1
+    rewards = paid(histories, VALIDATION, POINTS)
+    for name in ("place_now", "place_and_kyoku"):
+        predictions = compared_predictions(predictor, histories, TRAIN, VALIDATION)[name]
+        np.testing.assert_allclose(predictions[ends], rewards[ends], atol=1e-9)
+
+
+def test_the_checkpoint_has_the_best_weights(histories: GameHistories, tmp_path: Path) -> None:
+    predictor, progress = learn_rewards(learning(histories), tmp_path)
+    loaded, header = load_reward_predictor(tmp_path / REWARD_PREDICTOR_FILE)
+    assert (header.points, header.step) == (POINTS, progress.best_step)
+    np.testing.assert_array_equal(
+        predict_games(loaded, histories, VALIDATION), predict_games(predictor, histories, VALIDATION)
+    )
+    assert validation_loss(loaded, histories, VALIDATION) == pytest.approx(progress.best_loss, rel=1e-5)
+
+
+def test_a_stopped_training_ends_with_the_numbers_of_an_unbroken_one(histories: GameHistories, tmp_path: Path) -> None:
+    whole, _ = learn_rewards(learning(histories), tmp_path / "whole")
+
+    class KilledError(Exception):
+        pass
+
+    def kill(step: int) -> None:
+        if step == 30:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        learn_rewards(learning(histories), tmp_path / "broken", keep=kill)
+    resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
+    assert progress.step == 60
+    np.testing.assert_array_equal(
+        predict_games(whole, histories, VALIDATION), predict_games(resumed, histories, VALIDATION)
+    )
+    other = replace(learning(histories), points=(90.0, 45.0, 0.0, -135.0))
+    with pytest.raises(ValueError, match=r"belongs to another training .*points was"):
+        learn_rewards(other, tmp_path / "broken")
+
+
+class StopAt(TrainingWatch):
+    """Wants the training to stop at a step; notes how far it was."""
+
+    def __init__(self, step: int) -> None:
+        self.step, self.shares = step, list[float]()
+
+    def progress(self, share_done: float) -> None:
+        self.shares.append(share_done)
+
+    def is_stopping(self) -> bool:
+        return len(self.shares) == self.step
+
+
+@pytest.mark.parametrize("step", [3, 10, 24])
+def test_a_training_stops_within_an_epoch_and_goes_on_there(
+    histories: GameHistories, tmp_path: Path, step: int
+) -> None:
+    """The epochs have ten steps: the first stop is before any validation."""
+    whole, expected = learn_rewards(learning(histories), tmp_path / "whole")
+    watch = StopAt(step)
+    with pytest.raises(StoppedError, match=f"step {step}"):
+        learn_rewards(learning(histories, save_seconds=1000), tmp_path / "broken", watch=watch)
+    assert watch.shares == pytest.approx([(number + 1) / 60 for number in range(step)])
+    assert (tmp_path / "broken" / REWARD_PREDICTOR_FILE).exists() == (step >= 10)
+    resumed, progress = learn_rewards(learning(histories), tmp_path / "broken")
+    losses = [[entry["train_loss"] for entry in each.history] for each in (progress, expected)]
+    assert losses[0] == losses[1]
+    np.testing.assert_array_equal(
+        predict_games(whole, histories, VALIDATION), predict_games(resumed, histories, VALIDATION)
+    )
+
+
+def test_a_limit_of_minutes_ends_the_training_within_an_epoch(histories: GameHistories, tmp_path: Path) -> None:
+    limited = learning(histories, max_minutes=1e-6)
+    _, progress = learn_rewards(limited, tmp_path)
+    assert (progress.step, len(progress.history), progress.best_step) == (1, 1, 1)
+    _, again = learn_rewards(limited, tmp_path)
+    assert again.step == 1
+
+
+def test_a_file_that_is_no_predictor_is_refused(histories: GameHistories, tmp_path: Path) -> None:
+    learn_rewards(learning(histories, max_epochs=1), tmp_path)
+    path = tmp_path / REWARD_PREDICTOR_FILE
+    with pytest.raises(ValueError, match="is a training state"):
+        load_reward_predictor(tmp_path / "training_state.safetensors")
+    os.truncate(path, path.stat().st_size - 100)
+    with pytest.raises(ValueError, match="is damaged"):
+        load_reward_predictor(path)
+    with pytest.raises(FileNotFoundError, match="train first"):
+        load_reward_predictor(tmp_path / "none.safetensors")
+
+
+def test_a_predictor_that_has_learned_other_rules_is_refused(histories: GameHistories, tmp_path: Path) -> None:
+    learn_rewards(learning(histories, max_epochs=1), tmp_path)
+    path = tmp_path / REWARD_PREDICTOR_FILE
+    load_reward_predictor(path, rules_version="tenhou-1")
+    with pytest.raises(ValueError, match=r"trained under rules .tenhou-1., this run plays .tonpuu.: train again"):
+        load_reward_predictor(path, rules_version="tonpuu")
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match="max_epochs is 0: use 1 to 1,000,000"):
+        RewardLearningConfig(max_epochs=0)
+    with pytest.raises(ValueError, match="learning_rate is 2"):
+        RewardLearningConfig(learning_rate=2)
+    with pytest.raises(ValueError, match="final_learning_rate_factor is -1: use 0 to 1"):
+        RewardLearningConfig(final_learning_rate_factor=-1)
+    with pytest.raises(ValueError, match="threads is -1: use 0 to 1,024"):
+        RewardLearningConfig(threads=-1)

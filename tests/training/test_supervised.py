@@ -1,0 +1,377 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
+from suphx.games.riichi.features.samples import Samples
+from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint, load_header
+from suphx.models.nets.net_config import NetConfig
+from suphx.training import supervised
+from suphx.training.config import SupervisedConfig
+from suphx.training.optimizer import DivergedError, predict
+from suphx.training.supervised import HeadProgress, estimate_samples, plan_training, train_head
+from suphx.training.trainer import StoppedError, TrainingWatch
+from suphx.training.worker_group import WorkerGroup
+from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
+
+
+@dataclass
+class EveryTenth:
+    """Has two samples in every tenth kyoku; counts what it was asked for."""
+
+    asked: int = 0
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        self.asked += len(kyokus)
+        count = 2 * int((kyokus % 10 == 0).sum())
+        return Samples(np.zeros((count, 1), np.uint8), np.zeros((count, 0), np.uint8), np.zeros(count, np.int8))
+
+
+def test_samples_are_estimated_from_a_part_of_the_kyokus() -> None:
+    encode = EveryTenth()
+    estimate = estimate_samples(encode, np.arange(100_000))
+    assert estimate == pytest.approx(20_000, rel=0.2)
+    assert encode.asked < 4000
+    assert estimate_samples(EveryTenth(), np.arange(100_000)) == estimate
+
+
+def test_few_kyokus_are_counted_exactly() -> None:
+    assert estimate_samples(EveryTenth(), np.arange(50)) == 10
+    assert estimate_samples(EveryTenth(), np.arange(0)) == 0
+
+
+def test_a_head_with_many_samples_keeps_its_settings() -> None:
+    config = SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300)
+    assert plan_training(config, 500_000) == config
+
+
+def test_a_head_with_fewer_samples_takes_smaller_batches() -> None:
+    plan = plan_training(SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300), 12_000)
+    assert (plan.batch_size, plan.max_epochs) == (128, 4)
+
+
+def test_a_head_with_very_few_samples_takes_more_passes_too_but_not_endlessly() -> None:
+    config = SupervisedConfig(batch_size=512, max_epochs=4, min_steps=300)
+    plan = plan_training(config, 4000)
+    assert plan.batch_size == 64
+    assert 4000 * plan.max_epochs / plan.batch_size == pytest.approx(300, rel=0.01)
+    assert plan_training(config, 50).max_epochs == 40
+
+
+def test_batches_stay_a_multiple_of_the_workers() -> None:
+    plan = plan_training(SupervisedConfig(batch_size=384, max_epochs=4, min_steps=300), 4000, num_workers=3)
+    assert plan.batch_size == 96
+
+
+def test_the_passes_do_not_depend_on_the_number_of_workers() -> None:
+    config = SupervisedConfig(batch_size=1000, max_epochs=4, min_steps=300)
+    plans = [plan_training(config, 8000, num_workers) for num_workers in (1, 2, 8, 40)]
+    assert [plan.batch_size for plan in plans] == [125, 126, 128, 160]
+    assert {plan.max_epochs for plan in plans} == {4.688}
+
+
+@pytest.mark.parametrize("fields", [{"max_epochs": 0, "max_steps": 20}, {"min_steps": 0}, {"max_steps": 20}])
+def test_a_limit_of_steps_leaves_the_settings_alone(fields: dict[str, int]) -> None:
+    config = SupervisedConfig(**({"batch_size": 64, "max_epochs": 4} | fields))  # type: ignore[arg-type]
+    assert plan_training(config, 1000) == config
+
+
+@dataclass(frozen=True)
+class RareYes:
+    """Says yes in kyoku 0 alone."""
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        samples = LowestLegal(RIICHI_HEAD)(kyokus)
+        return replace(samples, labels=np.repeat(kyokus == 0, ROWS_A_KYOKU).astype(np.int8))
+
+
+class KilledError(Exception):
+    """Stands for whatever ends a training from outside."""
+
+
+def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fields: Any) -> dict[str, Any]:
+    def report(progress: HeadProgress) -> None:
+        if progress.step == stop_at:
+            raise KilledError
+
+    return train_head(job(config, **fields), folder, report=report)
+
+
+def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
+    """The numbers that must be the same; the time that it took may differ."""
+    history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
+    return {**metrics, "history": history, "seconds": 0, "samples_per_second": 0, "waiting_share": 0}
+
+
+def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> None:
+    config = SupervisedConfig(batch_size=128, max_steps=250, validate_every=125, warmup_steps=20, learning_rate=5e-3)
+    net = NetConfig(size="tiny")
+    metrics = train(tmp_path, replace(config, threads=1), data=head_data(num_kyokus=1000), net=net)
+    assert metrics["test"]["accuracy"] > 0.95
+    assert metrics["test"]["top3"] > 0.99
+    assert metrics["test"]["samples"] == 20 * ROWS_A_KYOKU
+
+
+def test_a_yes_no_head_learns_and_reports_its_recall(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2, max_steps=120), data=head_data(RIICHI_HEAD))
+    assert metrics["test"]["balanced_accuracy"] > 0.9
+    assert metrics["test"]["recall_yes"] > 0.85
+    assert np.array(metrics["test"]["confusion"]).shape == (2, 2)
+
+
+def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_path: Path) -> None:
+    metrics = train(tmp_path)
+    assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
+    assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
+    assert metrics["history"][-1]["samples"] == 60 * 64
+    net, header = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=PlanesVersion.of(LAYOUT))
+    test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
+    right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
+    assert right.mean() == pytest.approx(metrics["test"]["accuracy"], abs=0.02)
+    assert header.step == metrics["best_step"]
+    assert header.metrics["test_accuracy"] == metrics["test"]["accuracy"]
+
+
+def test_early_weights_are_kept_as_the_weaker_agents(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, weak_share=0.4))
+    planes = PlanesVersion.of(LAYOUT)
+    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", head=DISCARD_HEAD, planes=planes)
+    best, _ = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=planes)
+    assert header.step == metrics["weak_step"] == 24
+    test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
+    right = [(predict(net, test, bf16=False).argmax(axis=1) == test.labels).mean() for net in (weak, best)]
+    assert right[0] < right[1]
+
+
+def test_a_training_that_ends_before_its_early_weights_were_due_keeps_its_best_ones(tmp_path: Path) -> None:
+    config = replace(SHORT, max_steps=2000, validate_every=10, patience=1, learning_rate=0.3)
+    metrics = train(tmp_path, replace(config, weak_share=0.9))
+    assert metrics["weak_step"] == 0
+    assert load_header(tmp_path / "discard-weak.safetensors").step == metrics["best_step"]
+
+
+def test_the_checkpoint_has_the_calibration_that_the_metrics_show(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2), data=head_data(RIICHI_HEAD, num_validation=40))
+    fit = load_header(tmp_path / "riichi.safetensors").calibration
+    assert fit is not None
+    assert fit.temperature == metrics["calibrated"]["temperature"]
+    assert fit.yes_threshold == metrics["calibrated"]["yes_threshold"]
+    assert metrics["calibrated"]["yes_matched"] == pytest.approx(metrics["calibrated"]["yes"], abs=0.1)
+
+
+def test_suits_are_exchanged_only_if_asked_for(tmp_path: Path) -> None:
+    # "The lowest legal kind" is not true of samples with other suits: they teach less here.
+    config = replace(SHORT, learning_rate=1e-2)
+    plain = train(tmp_path / "plain", config)
+    permuted = train(tmp_path / "permuted", replace(config, suit_permutation=True))
+    assert plain["test"]["loss"] < permuted["test"]["loss"]
+
+
+@pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
+def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
+    whole = train(tmp_path / "whole")
+    with pytest.raises(KilledError):
+        train(tmp_path / "stopped", stop_at=stop_at)
+    resumed = train(tmp_path / "stopped")
+    assert without_seconds(resumed) == without_seconds(whole)
+    for file in ("discard.safetensors", "discard-weak.safetensors"):
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "stopped" / file).read_bytes()
+
+
+def _train_until_killed(folder: Path) -> None:
+    def report(progress: HeadProgress) -> None:
+        if progress.step == 37:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    train_head(job(stream=replace(STREAM, num_workers=1)), folder, report=report)
+
+
+def test_a_killed_training_with_a_worker_goes_on_without_one_and_ends_alike(tmp_path: Path) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=_train_until_killed, args=(tmp_path / "killed",))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert not (tmp_path / "killed" / "metrics.json").exists()
+    assert without_seconds(train(tmp_path / "killed")) == without_seconds(train(tmp_path / "whole"))
+
+
+def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
+    metrics = train(tmp_path)
+    assert train(tmp_path, stop_at=1) == metrics
+
+
+def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_path: Path) -> None:
+    train(tmp_path)
+    with pytest.raises(ValueError, match=r"learning_rate was 0.002, now 0.001; net.channels was 8, now 16"):
+        train(tmp_path, replace(SHORT, learning_rate=1e-3), net=replace(NET, channels=16))
+
+
+def test_how_a_training_is_run_may_change_when_it_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(KilledError):
+        train(tmp_path, stop_at=57)
+    config = replace(SHORT, threads=2, report_every=2, save_seconds=9.0, device="cpu")
+    assert train(tmp_path, config)["history"][-1]["step"] == 60
+
+
+def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tmp_path: Path) -> None:
+    config = replace(SHORT, max_steps=2000, max_epochs=0, validate_every=10, patience=2, learning_rate=0.03)
+    metrics = train(tmp_path, config, data=head_data(RIICHI_HEAD, num_kyokus=34))
+    history = metrics["history"]
+    losses = [entry["validation_loss"] for entry in history]
+    assert history[-1]["step"] < 2000
+    assert metrics["best_step"] == history[losses.index(min(losses))]["step"] == history[-3]["step"]
+
+
+def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
+    by_epochs = train(tmp_path / "epochs", replace(SHORT, max_steps=0, max_epochs=1))
+    assert by_epochs["history"][-1]["samples"] == 170 * ROWS_A_KYOKU // 64 * 64
+    by_time = train(tmp_path / "minutes", replace(SHORT, max_steps=0, max_epochs=0, max_minutes=1e-6))
+    assert [entry["step"] for entry in by_time["history"]] == [1]
+
+
+@pytest.fixture
+def infinite(monkeypatch: pytest.MonkeyPatch) -> SupervisedConfig:
+    """A weight beyond its range, which is infinite in float32."""
+    monkeypatch.setattr("suphx.training.config.check_ranges", lambda config: None)
+    return replace(SHORT, yes_weight=1e39)
+
+
+def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_weights(
+    tmp_path: Path, infinite: SupervisedConfig
+) -> None:
+    data = replace(head_data(RIICHI_HEAD), encode=RareYes(), split=replace(head_data().split, train=np.arange(170)))
+    config = replace(infinite, seed=3, validate_every=5, max_steps=500)
+    with pytest.raises(DivergedError, match=r"diverged at step \d+ \(loss nan.*weights of step \d+.*lower learning_ra"):
+        train(tmp_path, config, data=data)
+    assert load_header(tmp_path / "riichi.safetensors").step >= 5
+
+
+def test_a_training_whose_folder_does_not_stay_says_where_its_weights_are(
+    tmp_path: Path, infinite: SupervisedConfig
+) -> None:
+    work = job(infinite, data=head_data(RIICHI_HEAD))
+    with pytest.raises(DivergedError, match=r"step 1 .*; no weights were validated yet"):
+        train_head(work, tmp_path)
+    with pytest.raises(DivergedError, match="weights that were stored are in the checkpoints in s3://nets/workers"):
+        train_head(work, tmp_path, kept_in="s3://nets/workers")
+
+
+def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path) -> None:
+    metrics = train(tmp_path, data=head_data(num_validation=0, num_test=0))
+    assert metrics["best_step"] == 60
+    assert metrics["history"][-1]["validation_loss"] is None
+    assert metrics["test"]["samples"] == 0
+    assert metrics["test"]["accuracy"] is None
+
+
+def test_no_training_samples_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no kyokus to learn from: give more records"):
+        train(tmp_path, data=head_data(num_kyokus=30))
+
+
+def test_only_the_first_of_several_workers_encodes_validation_samples(tmp_path: Path) -> None:
+    encoded = list[int]()
+
+    def noted(kyokus: NDArray[np.int64]) -> Samples:
+        encoded.extend(kyokus.tolist())
+        return LowestLegal(DISCARD_HEAD)(kyokus)
+
+    data = replace(head_data(), encode=noted)
+    for rank in range(2):
+        encoded.clear()
+        group = WorkerGroup(rank=rank, size=2)
+        supervised._Trainer(job(data=data), tmp_path, group, None, None, TrainingWatch(), "")
+        assert bool(set(encoded) & set(data.split.validation.tolist())) == (rank == 0)
+
+
+def test_workers_that_cannot_share_a_batch_are_refused_before_anything_is_encoded(tmp_path: Path) -> None:
+    watch = Watch()
+    with pytest.raises(ValueError, match="batch_size is 64: use a multiple of the 3 workers"):
+        train_head(job(), tmp_path, group=WorkerGroup(size=3), watch=watch)
+    assert watch.phases == []
+
+
+def test_the_time_of_a_training_has_its_last_validation_in_it(tmp_path: Path) -> None:
+    metrics = train(tmp_path)
+    assert metrics["seconds"] > metrics["history"][-1]["seconds"]
+
+
+def test_reports_tell_the_pace(tmp_path: Path) -> None:
+    reports: list[HeadProgress] = []
+    train_head(job(replace(SHORT, report_every=7)), tmp_path, report=reports.append)
+    assert [report.step for report in reports] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
+    assert all(0 <= report.waiting_share <= 1 and report.samples_per_second > 0 for report in reports)
+    assert reports[0].validation_loss is None
+    assert reports[-1].validation_loss is not None
+    assert reports[-1].share_done == 1
+
+
+def test_validations_are_spread_over_the_training(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, validate_every=1000, min_validations=10))
+    assert [entry["step"] for entry in metrics["history"]] == list(range(6, 61, 6))
+
+
+class Watch(TrainingWatch):
+    """Writes down what it is told, and stops the training at a step of its choice."""
+
+    def __init__(self, stop_at: float = 2.0) -> None:
+        self.phases: list[str] = []
+        self.starts: list[tuple[int, float]] = []
+        self.share = 0.0
+        self._stop_at = stop_at
+
+    def phase(self, text: str) -> None:
+        self.phases.append(text)
+
+    def resumed(self, step: int, share_done: float) -> None:
+        self.starts.append((step, share_done))
+
+    def progress(self, share_done: float) -> None:
+        self.share = share_done
+
+    def is_stopping(self) -> bool:
+        return self.share >= self._stop_at
+
+
+def test_a_training_that_is_asked_to_stop_saves_and_continues_with_the_same_numbers(tmp_path: Path) -> None:
+    whole = train(tmp_path / "whole")
+    config = replace(SHORT, save_seconds=1000)
+    with pytest.raises(StoppedError, match="step 31"):
+        train_head(job(config), tmp_path / "stopped", watch=Watch(stop_at=0.5))
+    watch = Watch()
+    continued = train_head(job(config), tmp_path / "stopped", watch=watch)
+    ((step, share),) = watch.starts
+    assert step == 31
+    assert share == pytest.approx(31 / 60)
+    assert without_seconds(continued) == without_seconds(whole)
+
+
+def test_every_part_of_a_training_is_announced(tmp_path: Path) -> None:
+    watch = Watch()
+    train_head(job(), tmp_path, watch=watch)
+    assert watch.phases == [
+        "counting samples",
+        "encoding validation samples",
+        "encoding the first samples",
+        *["validation"] * 3,
+        "test",
+    ]
+    assert watch.share == 1.0
+
+
+def test_a_head_with_few_samples_makes_its_least_number_of_steps(tmp_path: Path) -> None:
+    config = replace(SHORT, batch_size=512, max_epochs=1, max_steps=0, min_steps=100, validate_every=1000)
+    metrics = train(tmp_path, config)
+    assert metrics["batch_size"] == 64
+    assert metrics["history"][-1]["step"] >= 100
+    assert metrics["epochs"] > 1
