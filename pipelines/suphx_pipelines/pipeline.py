@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.recipe.agent_stages import last_agent
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.report import report

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.training.trainer import METRICS_FILE
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
@@ -16,6 +15,7 @@ from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.code_blocks import PYTHON, pages, texts
 from tests.repository import REPOSITORY
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
 
 SMALL = {

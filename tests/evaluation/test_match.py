@@ -21,8 +21,8 @@ from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
 

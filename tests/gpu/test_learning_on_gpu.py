@@ -15,11 +15,11 @@ from suphx.models.computation import Compilation
 from suphx.models.nets.compiled_net import compiled
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.dataset import StreamPosition
 from suphx.training.feed import Batch
 from suphx.training.learning_step import HeadBatch, LearningStep, new_actor_critic
 from suphx.training.supervised import HeadProgress, LossGradients, train_head
-from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
 from tests.models.random_nets import NUM_PLANES, random_rows
 from tests.suphx_platform.selfplay.small_controller import CONFIG as SELF_PLAY
 from tests.suphx_platform.selfplay.small_controller import new_controller, weights

@@ -10,7 +10,7 @@ import pytest
 
 from suphx.games.riichi import KyokuStore, write_store
 from suphx.training.head_data import SplitConfig, game_hash, head_data
-from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml

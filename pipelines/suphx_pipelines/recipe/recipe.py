@@ -1,6 +1,7 @@
 """A recipe: one TOML file that says everything about one run.
 
-The settings of each part stand beside that part; this class only puts them together.
+The settings of each part stand beside that part; these classes only put them together. The key ``game`` chooses between
+them: ``Recipe`` for a game whose decisions are tables of choices, ``MonteCarloRecipe`` for one that lists candidates.
 """
 
 from __future__ import annotations
@@ -11,18 +12,28 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
-from suphx.evaluation.match_config import HANCHANS, MatchConfig, few_games_note
+from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
+from suphx.games.candidate_game import candidate_game
+from suphx.games.doudizhu import Rules
 from suphx.models.nets.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx.training.config import PlayoutConfig, RewardLearningConfig, StreamConfig, SupervisedConfig
+from suphx.selfplay.layout import RoundLayoutConfig
+from suphx.training import reinforcement_config
+from suphx.training.config import (
+    MonteCarloConfig,
+    PlayoutConfig,
+    RewardLearningConfig,
+    StreamConfig,
+    SupervisedConfig,
+    check_imitates,
+    check_opponents,
+)
 from suphx.training.head_data import SplitConfig
-from suphx_pipelines.recipe.recipe_file import load_config
-from suphx_pipelines.recipe.recipe_heading import RecipeMinutes, check_name
+from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name, load_config
 from suphx_platform.on_ray.data_parallel import DataParallelConfig
-from suphx_platform.parts import reinforcement_config
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage_config import StorageConfig
 
 AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2", "rl_permuted"]
@@ -239,6 +250,8 @@ class Recipe:
 
     name: str
     """First part of the run's id: lower-case letters, digits, - and _."""
+    game: Literal["riichi"] | None = None
+    """The game; recipes without this key are for riichi."""
     about: str = ""
     """What the recipe does, in one line (``suphx recipes`` prints it)."""
     needs_records: bool = False
@@ -340,6 +353,59 @@ _FREE_KEYS = (
     *(f"stream.{key}" for key in StreamConfig.FREE_KEYS),
     *(f"supervised.{key}" for key in SupervisedConfig.FREE_KEYS),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeckMatchConfig:
+    """Match of the trained nets at the end, on other decks than those of training and curve; one of many millions of
+    games has seen a few of them by chance."""
+
+    decks: Annotated[int, Range(2, MAX_SIDE_DECKS)] = 1000
+    """Decks against each opponent; each is played twice, with the sides swapped."""
+    opponents: tuple[str, ...] = ("random", "rule")
+    """Scripted agents to play against, the strongest last: the verdict of the run is about this one."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonteCarloRecipe:
+    """All settings of a run by Deep Monte-Carlo."""
+
+    name: str
+    """First part of the run's id: lower-case letters, digits, - and _."""
+    game: Literal["doudizhu"] = "doudizhu"
+    """The game. Recipes without this key are for riichi."""
+    about: str = ""
+    """What the recipe does, in one line (``suphx recipes`` prints it)."""
+    minutes: RecipeMinutes = 0
+    """Approximate duration in minutes on two idle cores; 0 = not measured."""
+    seed: Seed = 1
+    """The seeds of all stages are derived from it."""
+    rules: Rules = field(default_factory=Rules)
+    """Options of the rules."""
+    learning: MonteCarloConfig = field(default_factory=MonteCarloConfig)
+    """How the nets play against themselves and learn."""
+    cluster: RoundLayoutConfig = field(default_factory=RoundLayoutConfig)
+    """Whether one process plays and learns, or several that Ray places."""
+    match: DeckMatchConfig = field(default_factory=DeckMatchConfig)
+    """Match at the end."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Bucket or folder where results are kept besides the folder of runs."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        check_name(self.name)
+        agents = candidate_game(self.game).agents
+        check_opponents(self.learning.opponents, agents)
+        check_opponents(self.match.opponents, agents)
+        check_imitates(self.learning.imitates, agents)
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+        return ("about", "minutes", "storage", "cluster", "learning.save_seconds", "learning.threads")
 
 
 def load_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Recipe:

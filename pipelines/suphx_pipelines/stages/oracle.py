@@ -17,7 +17,7 @@ from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_nothing_hidden
 from suphx.training.learner_config import DistillationConfig, LearnerConfig, OracleConfig
-from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationConfig, Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed

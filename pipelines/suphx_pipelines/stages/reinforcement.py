@@ -18,7 +18,7 @@ from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_rewa
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
-from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx.training.reward import Prediction
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json
@@ -33,7 +33,7 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.selfplay.self_play_match import match_figures
 
 if TYPE_CHECKING:
-    from suphx.training.reinforcement.local_backend import SelfPlay
+    from suphx.training.local_backend import SelfPlay
     from suphx_platform.selfplay.controller import Controller
 
 STAGE_NAME = "reinforcement"
@@ -204,8 +204,8 @@ def _run_controller(controller: Controller, name: str) -> dict[str, Any]:
 def _self_play(
     context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
 ) -> SelfPlay:
-    from suphx.training.reinforcement.local_backend import SelfPlay
-    from suphx.training.reinforcement.reinforcement_state import load_learner_state
+    from suphx.training.local_backend import SelfPlay
+    from suphx.training.reinforcement_state import load_learner_state
     from suphx_platform.selfplay.run_folder import STATE_FILE
 
     recipe = context.recipe

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
-from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx.selfplay.layout import BESIDE
 from suphx_platform.evaluation.ray_game_workers import RayGameWorkers
-from suphx_platform.parts.ray_layout_config import BESIDE
+from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome
 
 _BESIDE_SIMULATORS = {"num_cpus": 0, "resources": {"simulator": BESIDE}}
 _logger = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ import ray
 
 from suphx.models.device import torch_threads
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.parts.inference_engine import InferenceEngine, engine_thread
-from suphx_platform.parts.parameter_server import PolicyVersion
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.request_batcher import Reply, Request
+from suphx.selfplay.engine import InferenceEngine, engine_thread
+from suphx.selfplay.requests import Reply, Request
+from suphx.selfplay.weights import PolicyVersion
+from suphx.training.reinforcement_config import ReinforcementConfig
 
 
 @dataclass(frozen=True, slots=True)

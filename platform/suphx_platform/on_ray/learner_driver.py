@@ -16,16 +16,17 @@ import ray
 import torch
 
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.backend.backend import BackendState, DivergedBatchError, Learned
+from suphx.selfplay.backend import BackendState, Learned
+from suphx.selfplay.buffer import BufferCounts
+from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.training.learner import DivergedBatchError
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.on_ray.fetching_engine import with_weights
 from suphx_platform.on_ray.ray_actors import Taken
 from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.restored_learner import LearnerRules, RestoredLearner
 from suphx_platform.on_ray.topology import Topology
-from suphx_platform.parts.parameter_server import PolicyVersion, Weights
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import BufferCounts
 
 _AHEAD = 2
 """Batches that the learner has at a time, so that it never waits for the next one."""

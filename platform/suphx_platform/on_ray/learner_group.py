@@ -22,13 +22,13 @@ with warnings.catch_warnings():
 
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.weights import Weights
+from suphx.training.learner import KlColumns
 from suphx.training.learner_config import LearnerConfig
 from suphx.training.learning_step import Figures, Step, load_step_tensors, step_tensors
 from suphx.training.optimizer import DivergedError
 from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner, module_spec
-from suphx_platform.parts.learner import KlColumns
-from suphx_platform.parts.parameter_server import Weights
 
 T = TypeVar("T")
 

@@ -14,9 +14,11 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Protocol
 
-from suphx_platform.backend.backend import BackendState, Event, SelfPlay
-from suphx_platform.backend.backend_steps import full_error, new_context
-from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx.selfplay.backend import BackendState, Event
+from suphx.selfplay.buffer import BufferCounts
+from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.training.local_backend import SelfPlay, full_error, new_context
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.fetching_engine import with_weights
@@ -25,9 +27,7 @@ from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology, learner_needs, local_needs
-from suphx_platform.parts.parameter_server import PolicyVersion, Weights
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import BufferCounts
+from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome
 
 _logger = logging.getLogger(__name__)
 

@@ -11,13 +11,12 @@ import numpy as np
 import ray
 
 from suphx.experience.decisions import Decisions
-from suphx_platform.backend.backend import BackendState
+from suphx.selfplay.backend import BackendState, Played
+from suphx.selfplay.buffer import BufferCounts, BufferStatus
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.on_ray.ray_actors import BufferState
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, is_death
 from suphx_platform.on_ray.topology import Topology
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
-from suphx_platform.parts.self_play_simulator import Played
 
 _AHEAD = 2
 """Tasks that a simulator has at a time, so that it never waits for the next one."""

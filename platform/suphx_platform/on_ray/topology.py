@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
+from suphx.selfplay.layout import BESIDE, PLACE
+from suphx.selfplay.simulator import SimulatorContext
 from suphx_platform.on_ray.actor.ray_actor import RayActor
 from suphx_platform.on_ray.learner_room import free_room
 from suphx_platform.on_ray.ray_actors import (
@@ -28,11 +30,9 @@ from suphx_platform.on_ray.ray_actors import (
     SimulatorActor,
     learner_resources,
 )
-from suphx_platform.parts.ray_layout_config import BESIDE, PLACE
-from suphx_platform.parts.self_play_simulator import SimulatorContext
 
 if TYPE_CHECKING:
-    from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+    from suphx.training.reinforcement_config import ReinforcementConfig
 
 _EVALUATE_THREADS = 64
 _FETCH_THREADS = 16

@@ -18,31 +18,89 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from suphx.selfplay.agents.policy_set import seeing_hidden
+from suphx.selfplay.backend import Backend, BackendState, Event, Fault, Learned, Played
+from suphx.training.learner import DivergedBatchError
+from suphx.training.local_backend import LocalBackend, SelfPlay
 from suphx.training.optimizer import DivergedError
+from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_state import Progress, damaged, first_state
 from suphx.training.trainer import PartAwayError
-from suphx_platform.backend.backend import (
-    Backend,
-    BackendState,
-    DivergedBatchError,
-    Event,
-    Fault,
-    Learned,
-    SelfPlay,
-)
-from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.backend.reinforcement_state import Progress, damaged, first_state
-from suphx_platform.backend.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.self_play_simulator import Played
-from suphx_platform.selfplay.curve_point import COUNTS, new_point, thin_out
-from suphx_platform.selfplay.run_backend import NewBackend
 from suphx_platform.selfplay.run_folder import KeepBest, MeasuredNets, RunFolder
+from suphx_platform.selfplay.self_play_match import SelfPlayMatches, match_figures
 from suphx_platform.selfplay.time_share import TimeShare
 
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
+
+
+COUNTS = ("updates", "hanchans", "kyokus", "decisions", "rejected", "seconds", "playing_seconds", "waiting_seconds",
+          "learning_seconds")  # fmt: skip
+"""Counters of ``Progress`` that points and metrics.json have."""
+
+
+def new_point(progress: Progress, config: ReinforcementConfig, backend: Backend) -> dict[str, Any]:
+    """Return the point after the updates of ``progress.since_report``: figures by name."""
+    last = progress.history[-1] if progress.history else {}
+    names = sorted({name for figures in progress.since_report for name in figures})
+    point = {name: _of_updates(name, [own[name] for own in progress.since_report if name in own]) for name in names}
+    seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
+    playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
+    counts = {name: getattr(progress, name) for name in COUNTS}
+    point |= counts | {f"{name}_decisions": count for name, count in asdict(backend.counts).items()}
+    point |= {f"{name}_faults": count for name, count in progress.faults.items()}
+    point |= {
+        "version": backend.version,
+        "hanchans_per_second": (progress.hanchans - last.get("hanchans", 0)) / seconds,
+        "decisions_per_second": (progress.decisions - last.get("decisions", 0)) / seconds,
+        "simulator_waiting_share": (progress.waiting_seconds - last.get("waiting_seconds", 0.0)) / playing,
+        "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
+        "done_share": config.share_done(progress.updates, progress.seconds),
+        **config.oracle.figures_of_update(progress.updates),
+        **backend.gauges,
+    }
+    point["learner_waiting_share"] = max(0.0, 1 - point["learning_share"])
+    return point
+
+
+def thin_out(history: list[dict[str, Any]]) -> None:
+    """Remove one of at least three points: where the others are closest, so that the distances stay about equal.
+
+    The first and the last one stay.
+    """
+    updates = [point["updates"] for point in history]
+    gaps = [after - before for before, after in zip(updates, updates[2:], strict=False)]
+    del history[1 + gaps.index(min(gaps))]
+
+
+def _of_updates(name: str, values: list[float]) -> float:
+    """Return the value of a figure in several updates: their mean, or the maximum of a maximum."""
+    return max(values) if name.endswith("_max") else sum(values) / len(values)
+
+
+NewBackend = Callable[[ReinforcementConfig, SelfPlay, BackendState | None], Backend]
+"""Makes a backend that begins, or continues from a state."""
+
+
+def run_backend(config: ReinforcementConfig) -> NewBackend:
+    """Return what makes the backend of ``config``."""
+    if not config.cluster.on_ray:
+        return LocalBackend
+    from suphx_platform.evaluation.match_thread import MatchThread  # only a run over Ray needs these
+    from suphx_platform.on_ray.ray_backend import RayBackend
+
+    return partial(RayBackend, new_matches=MatchThread)
+
+
+def run_metrics(config: ReinforcementConfig, watch: Callable[[], Mapping[str, float]] = dict) -> RunMetrics | None:
+    """Return the metrics for Prometheus, which only a run over Ray has; ``watch``: as for ``RunMetrics``."""
+    if not config.cluster.on_ray:
+        return None
+    from suphx_platform.selfplay.metrics import RunMetrics
+
+    return RunMetrics(watch)
+
 
 Keep = Callable[[int, Callable[[], None] | None], None]
 """Gets the number of updates of a state that was written, and what to call, if anything, when that state is kept."""
@@ -269,8 +327,8 @@ class Controller:
 
     def _count_games(self, played: Played) -> None:
         progress = self._progress
-        progress.hanchans += played.num_hanchans
-        progress.kyokus += played.num_kyokus
+        progress.hanchans += played.num_games
+        progress.kyokus += played.num_deals
         progress.decisions += played.num_decisions
         progress.playing_seconds += played.seconds
         progress.waiting_seconds += played.waited_seconds

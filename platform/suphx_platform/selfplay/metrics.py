@@ -25,8 +25,7 @@ from ray.util.metrics import Counter, Gauge
 
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_platform.backend.backend import Event, Learned
-from suphx_platform.parts.self_play_simulator import Played
+from suphx.selfplay.backend import Event, Learned, Played
 
 Tags = Mapping[str, str]
 
@@ -162,7 +161,7 @@ class RunMetrics:
         """Count games, updates and faults."""
         for event in events:
             if isinstance(event, Played):
-                self._add("suphx_hanchans", event.num_hanchans)
+                self._add("suphx_hanchans", event.num_games)
                 self._add("suphx_decisions", event.num_decisions)
             elif isinstance(event, Learned):
                 self._add("suphx_updates", 1)

@@ -21,13 +21,15 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+from suphx.selfplay.backend import BackendState
+from suphx.selfplay.weights import Weights
+from suphx.training.learner import DivergedBatchError
+from suphx.training.local_backend import SelfPlay
+from suphx.training.reinforcement_config import FREE_KEYS, ReinforcementConfig
+from suphx.training.reinforcement_state import START_WEIGHTS, Progress, load_state, save_state
 from suphx.training.trainer import METRICS_FILE
-from suphx_platform.backend.backend import BackendState, DivergedBatchError, SelfPlay
-from suphx_platform.backend.reinforcement_state import START_WEIGHTS, Progress, load_state, save_state
-from suphx_platform.backend.self_play_match import START_FOLDER
-from suphx_platform.parts.parameter_server import Weights
-from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
-from suphx_platform.storage.linked_copy import copy_linked
+from suphx_platform.selfplay.self_play_match import START_FOLDER
+from suphx_platform.storage.upload_queue import copy_linked
 
 KeepBest = Callable[[int, Path, float], None]
 """Gets updates, a folder of nets and their strength, larger is better; takes the folder as it is at once."""

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.evaluation.review import KINDS
 from suphx.games.riichi import Quarantine, iter_records, recorded_decisions, viewer_game, write_store
@@ -24,6 +23,7 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.review import games_of_run
 from tests.games.riichi.builders.games import random_game
+from tests.selfplay.small_policy_set import save_random
 
 
 @pytest.fixture

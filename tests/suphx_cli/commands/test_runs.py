@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
@@ -19,6 +18,7 @@ from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_cli.commands import runs as runs_command
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
-
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
 from suphx.selfplay.playouts.branch_config import BranchConfig
@@ -20,6 +18,7 @@ from suphx.training.monte_carlo_learning import learn_values
 from suphx.training.playouts import PlayoutJob, PlayoutRun
 from suphx_platform.selfplay import run_folder
 from tests.games.riichi.fuzzing import stored_damage
+from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller
 

@@ -11,9 +11,9 @@ import pytest
 from suphx.games.riichi import GameSession, face_name, verify_records
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
 from suphx_platform.agents.agent_loading import load_any_agent
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.play.session_player import play_to_the_end, to_the_person
 from tests.suphx_platform.agents.mjai.bot_program import bot
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 def seated(agent: str, out: Path, seed: int = 3) -> SeatedGame:

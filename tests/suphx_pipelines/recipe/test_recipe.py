@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from suphx.training.config import PlayoutConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import (
     AblationConfig,
@@ -22,7 +23,6 @@ from suphx_pipelines.recipe.recipe import (
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml
 from suphx_pipelines.runs.runner import Runner
 from suphx_platform.console.console import Console
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from tests.repository import RECIPES
 
 ALL = sorted(path for path in RECIPES.rglob("*.toml") if not path.stem.startswith(("nightly", "doudizhu")))

@@ -10,7 +10,7 @@ from suphx.games.riichi.features.head import RIICHI_HEAD
 from suphx.games.riichi.features.mini import PUBLIC
 from suphx.models.nets.policy import CallHead
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
+from tests.selfplay.small_policy_set import small_policy_set
 
 HAND = PUBLIC["hand"].first
 

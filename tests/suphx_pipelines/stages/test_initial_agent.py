@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
-from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import PipelineResult, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
@@ -22,6 +21,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.recipe import small_laptop
 
 pytestmark = pytest.mark.usefixtures("short_games")

@@ -20,7 +20,7 @@ from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.games.riichi.builders.games import random_game
-from tests.suphx_platform.parts.small_policy_set import save_random
+from tests.selfplay.small_policy_set import save_random
 
 
 def test_its_progress_is_shown_until_the_end(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

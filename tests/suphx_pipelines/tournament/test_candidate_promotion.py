@@ -21,8 +21,8 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_tournament import SMALL
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 NAME = "a-1/reinforcement"
 PLACE = "s3://bucket/"

@@ -14,8 +14,8 @@ from suphx.games.riichi import Quarantine, parse_all, places_of_scores
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.tournament_recipe import PoolConfig
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 @pytest.fixture

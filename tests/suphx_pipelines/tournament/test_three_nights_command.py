@@ -15,8 +15,8 @@ from suphx_pipelines.json_file import read_json
 from suphx_platform.tracking.model_registry import CLAIM_TAG, ModelRegistry, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTS = ("2026-11-21", "2026-11-22", "2026-11-23")
 CHAMPION = RegistryConfig().address

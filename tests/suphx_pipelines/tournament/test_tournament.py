@@ -33,12 +33,12 @@ from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.agents.mjai.bot_program import BOT, reaper
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTLY = RECIPES / "nightly.toml"
 CHAMPION = RegistryConfig().address

@@ -10,9 +10,9 @@ import pytest
 
 from suphx_pipelines.recipe.tournament_recipe import LeaderboardConfig, PoolConfig
 from tests.page_checks import HAS_CHROMIUM, check_layout
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("short_games")]
 

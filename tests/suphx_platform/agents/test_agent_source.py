@@ -23,7 +23,7 @@ from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_platform.parts.small_policy_set import save_random
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 

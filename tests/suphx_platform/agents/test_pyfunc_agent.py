@@ -24,7 +24,7 @@ from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.pyfunc_columns import RIICHI_EXAMPLE
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_platform.parts.small_policy_set import save_random
+from tests.selfplay.small_policy_set import save_random
 
 
 @pytest.fixture(scope="module")

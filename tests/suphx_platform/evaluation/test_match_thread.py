@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.workers.match_records import GAMES_FOLDER
-from suphx_platform.backend.self_play_match import MatchOrder
 from suphx_platform.evaluation.match_thread import MatchThread
 from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.selfplay.self_play_match import MatchOrder
+from tests.selfplay.small_policy_set import save_random, save_random_weak
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
-from tests.suphx_platform.parts.small_policy_set import save_random, save_random_weak
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 

@@ -4,7 +4,6 @@ import pickle
 from pathlib import Path
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random, save_random_weak
 
 from suphx.evaluation.workers.game_task import GamePlan
 from suphx.games.riichi.features.head import HEAD_NAMES
@@ -14,6 +13,7 @@ from suphx.training.adapter import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.packed_agents import PackedAgents
+from tests.selfplay.small_policy_set import save_random, save_random_weak
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from suphx.selfplay.agents.agent import Agent, ScriptedAgent, load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, _need, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.evaluation.slow_tasks import (
     TASKS,
@@ -41,7 +42,6 @@ from tests.suphx_platform.evaluation.slow_tasks import (
     scores,
 )
 from tests.suphx_platform.on_ray.ray_nodes import WAYS, Way, ray_nodes
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 

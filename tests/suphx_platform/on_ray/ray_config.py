@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
+from suphx.selfplay.config import InferenceEngineConfig
+from suphx.selfplay.layout import RayLayoutConfig
 from tests.suphx_platform.selfplay.small_controller import CONFIG
 
 ALONE = replace(CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", max_batch_size=1))

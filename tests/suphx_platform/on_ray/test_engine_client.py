@@ -8,9 +8,9 @@ import pytest
 import ray
 from ray.exceptions import ActorUnavailableError, GetTimeoutError, ObjectReconstructionFailedError, RayTaskError
 
+from suphx.selfplay.layout import RayLayoutConfig
 from suphx_platform.on_ray import engine_client
 from suphx_platform.on_ray.engine_client import EngineClient
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 
 
 class Engines:

@@ -10,20 +10,21 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
+from suphx.selfplay.backend import Fault, Learned
+from suphx.selfplay.buffer import BufferCounts, BufferStatus
+from suphx.selfplay.config import ParameterServerConfig
+from suphx.selfplay.layout import RayLayoutConfig
+from suphx.selfplay.weights import ParameterServer, PolicyVersion
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx.training.trainer import PartAwayError
-from suphx_platform.backend.backend import Fault, Learned
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.ray_actors import Taken
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology
-from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
+from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.on_ray.kept_calls import Actor, Call, stop_when, stop_when_told
 
 READY = BufferStatus(True, 200, 1000, BufferCounts())

@@ -20,14 +20,14 @@ from ray.util.placement_group import remove_placement_group
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.nets.policy import add_oracle_planes
+from suphx.selfplay.weights import Weights
+from suphx.training.learner import Learner
 from suphx.training.learner_config import DistillationConfig, LearnerConfig
 from suphx.training.optimizer import DivergedError
 from suphx_platform.on_ray.learner_group import LearnersLostError, RLlibWorkers
 from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner
-from suphx_platform.parts.learner import Learner
-from suphx_platform.parts.parameter_server import Weights
 from tests.training.decision_batch import BATCHES, CONFIG, GUARDED, PLAIN, decisions, small_net
 
 TWO = replace(CONFIG, num_learners=2)

@@ -4,11 +4,12 @@ import subprocess
 import sys
 from typing import Any
 
-from suphx.games.riichi import DISCARD_HEAD
-from suphx_platform.on_ray.ray_actors import ParameterServerActor, ReplayBufferActor
-from suphx_platform.parts.parameter_server import ParameterServerConfig, PolicyVersion
-from suphx_platform.parts.reinforcement_config import ReplayBufferConfig
 from tests.training.reinforcement.update.decision_batch import decisions
+
+from suphx.games.riichi import DISCARD_HEAD
+from suphx.selfplay.config import ParameterServerConfig, ReplayBufferConfig
+from suphx.selfplay.weights import PolicyVersion
+from suphx_platform.on_ray.ray_actors import ParameterServerActor, ReplayBufferActor
 
 
 def test_simulators_buffers_and_the_server_do_not_load_torch() -> None:

@@ -15,12 +15,13 @@ import pytest
 
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.config import ReplayBufferConfig
+from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.learner_config import OracleConfig, PolicyGradientConfig
-from suphx_platform.backend.reinforcement_state import load_learner_state
+from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_state import load_learner_state
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig
 from suphx_platform.selfplay.run_folder import STATE_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
 from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights

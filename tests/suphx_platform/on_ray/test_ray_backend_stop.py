@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.trainer import PartAwayError
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_backend import RayBackend
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from tests.suphx_platform.on_ray.kept_calls import Actor, stop_when, stop_when_told
 
 

@@ -16,13 +16,14 @@ import pytest
 import torch
 
 from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.selfplay.config import ReplayBufferConfig
 from suphx.training.learner_config import PolicyGradientConfig
 from suphx.training.optimizer import DivergedError
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_backend import RayBackend
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP

@@ -8,16 +8,15 @@ from typing import Any, cast
 import pytest
 from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
 
+from suphx.selfplay.backend import BackendState, Fault, Played
+from suphx.selfplay.buffer import BufferCounts, BufferStatus
+from suphx.selfplay.layout import Pace, RayLayoutConfig
+from suphx.selfplay.weights import PolicyVersion
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx.training.trainer import PartAwayError
-from suphx_platform.backend.backend import BackendState, Fault
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology
-from suphx_platform.parts.parameter_server import PolicyVersion
-from suphx_platform.parts.ray_layout_config import Pace, RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
-from suphx_platform.parts.self_play_simulator import Played
 from tests.suphx_platform.on_ray.kept_calls import Actor, Reference, stop_when_told
 
 EMPTY = BufferStatus(False, 0, 0, BufferCounts())

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from suphx.selfplay.layout import BESIDE, MAX_BUFFERS, PLACE
 from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.parts.ray_layout_config import BESIDE, MAX_BUFFERS, PLACE
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 

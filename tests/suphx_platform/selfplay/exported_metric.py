@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx.selfplay.layout import RayLayoutConfig
 from suphx_platform.selfplay.metrics import COUNTERS
 from tests.suphx_platform.selfplay.small_controller import CONFIG
 

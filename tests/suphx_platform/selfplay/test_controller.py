@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set
+from suphx.selfplay.backend import Event, Learned
+from suphx.selfplay.config import InferenceEngineConfig, ReplayBufferConfig
 from suphx.training.config import GlobalRewardConfig, RewardName
 from suphx.training.learner_config import (
     CriticWarmupConfig,
@@ -27,16 +28,15 @@ from suphx.training.learner_config import (
     PolicyGradientConfig,
     TrustRegionConfig,
 )
+from suphx.training.local_backend import LocalBackend, SelfPlay
 from suphx.training.optimizer import DivergedError
-from suphx_platform.backend.backend import Event, Learned, SelfPlay
-from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.backend.reinforcement_state import load_learner_state
-from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, ReinforcementConfig, ReplayBufferConfig
-from suphx_platform.selfplay.controller import Controller
+from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_state import load_learner_state
+from suphx_platform.selfplay.controller import Controller, run_backend
 from suphx_platform.selfplay.metrics import RunMetrics
-from suphx_platform.selfplay.run_backend import run_backend
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE, STATE_FILE
 from tests.models.random_nets import PREDICTION, small_predictor
+from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
     KilledError,

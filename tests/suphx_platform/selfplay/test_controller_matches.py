@@ -13,20 +13,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.backend import BackendState, Event
+from suphx.selfplay.layout import RayLayoutConfig
+from suphx.selfplay.weights import Weights
+from suphx.training.learner import DivergedBatchError
+from suphx.training.local_backend import LocalBackend, SelfPlay
 from suphx.training.optimizer import DivergedError
-from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, SelfPlay
-from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
-from suphx_platform.parts.parameter_server import Weights
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
+from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome
+from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play, numbers, weights
 from tests.training.decision_batch import decisions
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.selfplay.backend import Event
+from suphx.training.local_backend import LocalBackend
 from suphx.training.trainer import PartAwayError
-from suphx_platform.backend.backend import Event
-from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import RunMetrics
 from suphx_platform.selfplay.run_folder import STATE_FILE

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import ray
 
-from suphx_platform.backend.backend import Learned
+from suphx.selfplay.backend import Learned
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics

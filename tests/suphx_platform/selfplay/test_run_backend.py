@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.selfplay.run_backend import run_backend, run_metrics
+from suphx.training.local_backend import LocalBackend
+from suphx_platform.selfplay.controller import run_backend, run_metrics
 from tests.suphx_platform.selfplay.small_controller import CONFIG
 
 

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.computation import Calibration
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.learner_config import OracleConfig
-from suphx_platform.backend.self_play_match import START_FOLDER
 from suphx_platform.selfplay.run_folder import RunFolder
+from suphx_platform.selfplay.self_play_match import START_FOLDER
+from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play
 
 CALIBRATED = Calibration(temperature=2.0, yes_threshold=0.3)

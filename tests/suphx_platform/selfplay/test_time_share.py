@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig
+from suphx.selfplay.config import ReplayBufferConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.time_share import TimeShare
 
 CONFIG = ReinforcementConfig(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from suphx.models.computation import Compilation, Convolution, DeviceName, Precision
 from suphx.models.nets.net_config import HEAD_NAMES, Normalization
+from suphx.selfplay.config import Nets
 from suphx.training.config import RewardName
 from suphx.usable_cores import usable_cores
 from suphx_cli.arguments.parsing import (
@@ -24,7 +25,6 @@ from suphx_cli.arguments.parsing import (
     tables,
     whole,
 )
-from suphx_platform.parts.reinforcement_config import Nets
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers

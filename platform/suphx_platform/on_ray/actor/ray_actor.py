@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import ray
 
+from suphx.selfplay.requests import EngineCounts
 from suphx_platform.on_ray.actor.process_memory import private_bytes
-from suphx_platform.parts.engine_counts import EngineCounts
 
 _INCARNATION = uuid.uuid4().hex
 """Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""

@@ -18,11 +18,12 @@ import ray
 import torch
 from torch import Tensor
 
+from suphx.selfplay.backend import Fault
+from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import LearnedRound, RoundLearner
 from suphx.training.monte_carlo_learning import Evaluation
 from suphx.training.value_nets import Figures
-from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.monte_carlo.round_group import BufferedRound, RoundGroup
@@ -30,7 +31,6 @@ from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerD
 from suphx_platform.on_ray.monte_carlo.round_topology import RoundTopology, evaluate_elsewhere, local_needs
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, first_line
-from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 _WAIT_SECONDS = 0.5
 _SAY_SECONDS = 30.0

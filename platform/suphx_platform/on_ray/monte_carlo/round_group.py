@@ -9,10 +9,10 @@ from typing import Any
 
 import ray
 
+from suphx.selfplay.layout import RoundLayoutConfig
 from suphx_platform.on_ray.monte_carlo.round_actors import PlayedRound, WeightVersion
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 _AHEAD = 2
 """Rounds that a simulator has at a time, so that it never waits for the next one."""

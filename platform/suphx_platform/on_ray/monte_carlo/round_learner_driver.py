@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import ray
 
+from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.monte_carlo import LearnedRound, RoundLearner
 from suphx.training.optimizer import DivergedError
 from suphx_platform.on_ray.monte_carlo.round_actors import LearnerState, WeightVersion, state_of
@@ -20,7 +21,6 @@ from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.monte_carlo.round_group import BufferedRound
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.restored_learner import LearnerRules, RestoredLearner
-from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 _AHEAD = 2
 """Rounds that the learner has at a time, so that it never waits for the next one."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import ray
 
+from suphx.selfplay.layout import BESIDE, PLACE, RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.value_nets import Figures
 from suphx_platform.on_ray.monte_carlo.round_actors import RoundLearnerActor, RoundSimulatorActor, evaluate_weights
 from suphx_platform.on_ray.supervision.restored_learner import LEARNER
 from suphx_platform.on_ray.topology import new_ray_actor
-from suphx_platform.parts.ray_layout_config import BESIDE, PLACE, RoundLayoutConfig
 
 
 class RoundTopology:

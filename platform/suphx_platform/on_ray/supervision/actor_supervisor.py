@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import ray
 
 from suphx.printable_text import shortened
+from suphx.selfplay.backend import Event, Fault
 from suphx.training.trainer import PartAwayError
-from suphx_platform.backend.backend import Event, Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision.engine_rates import EngineRates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suphx_platform.parts.engine_counts import EngineCounts
+from suphx.selfplay.requests import EngineCounts
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 import ray
 
-from suphx_platform.backend.backend import Fault
+from suphx.selfplay.backend import Fault
 from suphx_platform.on_ray.supervision.actor_supervisor import (
     CALL_ERRORS,
     ActorSupervisor,

@@ -28,11 +28,11 @@ from suphx.evaluation.side_match import play_side_match
 from suphx.games.candidate_game import Player, candidate_game
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from suphx.models.device import torch_threads
+from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo_learning import learn_values
 from suphx.training.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
-from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.repository import REPOSITORY
 

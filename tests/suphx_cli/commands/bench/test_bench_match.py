@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_cli.commands.bench.bench_command import bench
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 LENGTH = ["--hanchans", "40", "--workers", "1"]
 

@@ -18,8 +18,8 @@ from suphx.games.riichi import Quarantine, iter_records, write_records
 from suphx_cli import cli
 from suphx_cli.commands.evaluation import riichi_match
 from suphx_platform.agents.mjai import program_channel
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.bot_program import bot
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 def test_kept_games_are_records_that_can_be_viewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

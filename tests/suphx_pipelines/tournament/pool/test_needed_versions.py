@@ -24,8 +24,8 @@ from suphx_platform.tracking.lost_versions import LostVersion
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
-from tests.suphx_platform.parts.small_policy_set import save_random
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.usefixtures("short_games")

@@ -28,7 +28,7 @@ from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_platform.parts.small_policy_set import save_random
+from tests.selfplay.small_policy_set import save_random
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
 SCRIPTED_AGENTS = RECIPE.pool.agents

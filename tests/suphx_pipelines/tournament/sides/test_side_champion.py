@@ -10,7 +10,6 @@ from typing import Any
 import mlflow
 import pandas as pd
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.games.candidate_game import CandidateOpinion, candidate_game
 from suphx.games.doudizhu import Rules
@@ -25,6 +24,7 @@ from suphx_platform.agents.side_agent import load_side_agent
 from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets, save_strong_nets
 
 GAME = candidate_game("doudizhu")

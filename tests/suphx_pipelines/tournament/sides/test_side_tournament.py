@@ -19,8 +19,8 @@ from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.sides.side_pool import game_code
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 NAME = "doudizhu_tournament"
 RECIPE = shipped_recipes()[NAME]

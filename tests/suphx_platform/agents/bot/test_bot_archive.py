@@ -18,7 +18,7 @@ from suphx_platform.agents.bot import bot_archive
 from suphx_platform.agents.bot.bot_archive import write_bot
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.program_channel import CommandLine
-from tests.suphx_platform.parts.small_policy_set import save_random
+from tests.selfplay.small_policy_set import save_random
 
 
 def played(agent: Agent) -> str:

@@ -15,9 +15,9 @@ from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
 from suphx_platform.agents.mjai.mjai_program import Event
 from suphx_platform.agents.mjai.program_channel import CommandLine
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.arena_lines import TO_DISCARD
 from tests.suphx_platform.agents.mjai.riichienv_arena import play_hanchan
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 class PlayerInThisProcess:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from suphx.selfplay.layout import RayLayoutConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.topology import learner_needs
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 
 def test_missing_parts_are_named_with_what_several_learners_need(monkeypatch: pytest.MonkeyPatch) -> None:

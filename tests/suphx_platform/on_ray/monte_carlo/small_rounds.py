@@ -16,6 +16,7 @@ from typing import Any
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
+from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import RoundLearner
 from suphx.training.monte_carlo_learning import NewBackend, learn_values
@@ -23,7 +24,6 @@ from suphx.training.trainer import TrainingWatch
 from suphx.training.training_state import TrainingProgress
 from suphx.training.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
-from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 
 GAME = candidate_game("doudizhu")
 RULES = Rules()

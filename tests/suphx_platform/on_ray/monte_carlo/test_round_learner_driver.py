@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
+from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.trainer import PartAwayError
 from suphx_platform.on_ray.monte_carlo import round_learner_driver
 from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerDriver
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
-from suphx_platform.parts.ray_layout_config import RoundLayoutConfig
 from tests.suphx_platform.on_ray.kept_calls import Actor, stop_when
 
 

@@ -9,13 +9,13 @@ import pytest
 from ray.core.generated import common_pb2
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError, RayTaskError
 
+from suphx.selfplay.backend import Fault
+from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.trainer import PartAwayError
-from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.supervision import actor_supervisor, in_flight_calls
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from tests.suphx_platform.on_ray.kept_calls import stop_when, stop_when_told
 
 

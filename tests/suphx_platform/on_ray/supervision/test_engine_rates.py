@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from suphx.selfplay.requests import EngineCounts
 from suphx_platform.on_ray.supervision.engine_rates import EngineRates
-from suphx_platform.parts.engine_counts import EngineCounts
 
 
 def test_rates_are_those_between_the_last_two_answers_of_each_engine() -> None:

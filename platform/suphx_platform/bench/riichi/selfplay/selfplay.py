@@ -12,14 +12,15 @@ from dataclasses import asdict
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.buffer import ReplayBuffer
+from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
+from suphx.selfplay.engine import InferenceEngine, LocalEngine
+from suphx.selfplay.requests import EnginePort
+from suphx.selfplay.simulator import SelfPlaySimulator
 from suphx_platform.bench.riichi.selfplay.end_to_end import COUNTS, Together, together
 from suphx_platform.bench.riichi.selfplay.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.on_ray.actor.process_memory import peak_bytes
-from suphx_platform.parts.inference_engine import EnginePort, InferenceEngine, LocalEngine
-from suphx_platform.parts.reinforcement_config import ReplayBufferConfig, SimulatorConfig
-from suphx_platform.parts.replay_buffer import ReplayBuffer
-from suphx_platform.parts.self_play_simulator import SelfPlaySimulator
 
 
 def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:

@@ -19,12 +19,12 @@ from suphx.models.inference import InferenceNet
 from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig, Size
 from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
+from suphx.selfplay.config import InferenceEngineConfig, Nets
+from suphx.selfplay.engine import InferenceEngine
+from suphx.selfplay.requests import Request
+from suphx.selfplay.simulator import SimulatorContext
 from suphx.training.config import RewardName
 from suphx.training.reward import Prediction
-from suphx_platform.parts.inference_engine import InferenceEngine
-from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, Nets
-from suphx_platform.parts.request_batcher import Request
-from suphx_platform.parts.self_play_simulator import SimulatorContext
 
 FIRST_STEPS = 100  # then deals of all tables are at different points
 _NUM_REQUESTS = 32  # that are kept for the nets alone

@@ -13,6 +13,12 @@ import ray
 
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.backend import Played
+from suphx.selfplay.buffer import BufferStatus
+from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
+from suphx.selfplay.layout import RayLayoutConfig
+from suphx.selfplay.weights import PolicyVersion
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.bench.riichi.selfplay.end_to_end import COUNTS, Together, together
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
 from suphx_platform.on_ray.actor.process_memory import cpu_seconds, peak_bytes
@@ -22,11 +28,6 @@ from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, cause_of
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology, local_needs
-from suphx_platform.parts.parameter_server import PolicyVersion
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig, ReplayBufferConfig, SimulatorConfig
-from suphx_platform.parts.replay_buffer import BufferStatus
-from suphx_platform.parts.self_play_simulator import Played
 
 _WAIT_SECONDS = 0.1
 _LOST_SECONDS = 600.0

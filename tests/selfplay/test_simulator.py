@@ -5,22 +5,28 @@ import sys
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx_platform.parts.reinforcement_config import SimulatorConfig
-from suphx_platform.parts.request_batcher import Reply, Request
-from suphx_platform.parts.self_play_simulator import MAX_SIMULATORS, Played, SelfPlaySimulator, SimulatorContext
+from suphx.selfplay.backend import Played
+from suphx.selfplay.config import SimulatorConfig
+from suphx.selfplay.requests import Reply, Request
+from suphx.selfplay.simulator import MAX_SIMULATORS, SelfPlaySimulator, SimulatorContext
+from suphx.training.reward import Prediction, new_reward
 from tests.models.random_nets import PREDICTION
 from tests.selfplay.row_nets import policy_outputs
 
 PROGRAM = """
 from concurrent.futures import Future
+from functools import partial
 from suphx_platform.on_ray.actor.process_memory import peak_bytes
-from suphx_platform.parts.self_play_simulator import SelfPlaySimulator, SimulatorConfig, SimulatorContext
+from suphx.selfplay.config import SimulatorConfig
+from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
+from suphx.training.reward import new_reward
 from tests.selfplay.row_nets import policy_outputs
 
 class RowEngine:
@@ -29,7 +35,7 @@ class RowEngine:
         future.set_result([policy_outputs(observations) for observations in request])
         return future
 
-context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3)
+context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3, new_reward=partial(new_reward, None))
 simulator = SelfPlaySimulator(SimulatorConfig(num_tables=512), context, RowEngine())
 peaks = []
 for _ in range(3):
@@ -85,7 +91,10 @@ class SlowEngine(RowEngine):
         return late
 
 
-def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0, **others: Any) -> SelfPlaySimulator:
+def new_simulator(
+    engine: RowEngine, num_tables: int = 8, index: int = 0, prediction: Prediction | None = None, **others: Any
+) -> SelfPlaySimulator:
+    others["new_reward"] = partial(new_reward, prediction)
     context = SimulatorContext(encoder="mini", heads=(DISCARD_HEAD,), run_seed=3, index=index, **others)
     return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), context, engine)
 
@@ -94,7 +103,7 @@ def assert_same(first: Played, second: Played) -> None:
     for one, other in zip(first.decisions, second.decisions, strict=True):
         for name, column in one.columns().items():
             np.testing.assert_array_equal(column, getattr(other, name))
-    assert first.num_kyokus == second.num_kyokus
+    assert first.num_deals == second.num_deals
 
 
 def test_it_counts_what_it_plays_and_pays_what_deals_bring() -> None:
@@ -105,7 +114,7 @@ def test_it_counts_what_it_plays_and_pays_what_deals_bring() -> None:
     played = simulator.play(300)
     assert played.num_decisions == 300 * 100
     assert engine.num_requests == 2 * 400
-    assert played.num_kyokus > 100
+    assert played.num_deals > 100
     (decisions,) = played.decisions
     assert len(decisions) > 5000
     assert decisions.rewards.min() < 0 < decisions.rewards.max()
@@ -122,7 +131,9 @@ def test_the_same_seed_gives_the_same_decisions_however_steps_are_cut() -> None:
 
 def test_simulators_of_a_run_play_different_games() -> None:
     seeds = {
-        SimulatorContext(encoder="mini", heads=(), run_seed=seed, index=index).first_seed(half)
+        SimulatorContext(
+            encoder="mini", heads=(), run_seed=seed, index=index, new_reward=partial(new_reward, None)
+        ).first_seed(half)
         for seed in (0, 1, (1 << 14) - 1)
         for index in (0, 1, MAX_SIMULATORS - 1)
         for half in (0, 1)
@@ -180,8 +191,6 @@ def test_wrong_settings_are_refused() -> None:
 
 
 def test_a_simulator_needs_neither_nets_nor_a_cluster() -> None:
-    program = (
-        "import sys, suphx_platform.parts.self_play_simulator; print({'torch', 'ray', 'mlflow'} & set(sys.modules))"
-    )
+    program = "import sys, suphx.selfplay.simulator; print({'torch', 'ray', 'mlflow'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.backend.backend import Learned
-from suphx_platform.backend.local_backend import LocalBackend
-from suphx_platform.backend.reinforcement_state import Progress, load_state, save_state
-from suphx_platform.parts.reinforcement_config import ReplayBufferConfig
+from suphx.selfplay.backend import Learned
+from suphx.selfplay.config import ReplayBufferConfig
+from suphx.training.local_backend import LocalBackend
+from suphx.training.reinforcement_state import Progress, load_state, save_state
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
 
@@ -21,9 +21,9 @@ import sys
 
 import suphx_cli.commands.run
 import suphx_pipelines.pipeline
-from suphx_platform.backend.backend import Learned
+from suphx.selfplay.backend import Learned
 from suphx_platform.selfplay.controller import Controller
-from suphx_platform.selfplay.run_backend import run_backend, run_metrics
+from suphx_platform.selfplay.controller import run_backend, run_metrics
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
 
 assert run_metrics(CONFIG) is None

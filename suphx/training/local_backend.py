@@ -9,17 +9,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 from suphx.experience.decisions import Decisions
-from suphx_platform.backend.backend import BackendState, Event, Learned, SelfPlay
-from suphx_platform.backend.backend_steps import full_error, learn, new_context
-from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
-from suphx_platform.parts.inference_engine import InferenceEngine, LocalEngine
-from suphx_platform.parts.learner import Learner
-from suphx_platform.parts.parameter_server import ParameterServer, PolicyVersion, Weights
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.parts.replay_buffer import Batch, BufferCounts, ReplayBuffer
-from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator
+from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.backend import BackendState, Event, Learned, LearnerState, Match, Played, Progress
+from suphx.selfplay.buffer import Batch, BufferCounts, ReplayBuffer
+from suphx.selfplay.engine import InferenceEngine, LocalEngine
+from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
+from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
+from suphx.training.learner import Learner, learn
+from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.reward import Prediction, new_reward
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfPlay:
+    """What plays and learns."""
+
+    start: PolicySet
+    weak: PolicySet
+    encoder: str
+    rules_version: str
+    seed: int
+    prediction: Prediction | None = None
+    """What rewards are differences of; None: they are round scores."""
+    teacher: PolicySet | None = None
+    """Nets with oracle planes that the learning nets imitate (suphx/training/policy_gradient.py)."""
+    opponent: PolicySet | None = None
+    """Nets that the matches called ``start`` are against; None: those that self-play begins with."""
+    carried: LearnerState | None = None
+    """Learner state of an earlier stage: its critics, optimizers and entropy control are reused."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the headers of the checkpoints."""
 
 
 class LocalBackend:
@@ -112,13 +136,13 @@ class LocalBackend:
         """Return copies of the learner's weights."""
         return self._learner.weights()
 
-    def play_match(self, order: MatchOrder, progress: Callable[[float, bool], None]) -> Future[MatchOutcome]:
+    def play_match(self, order: Match, progress: Progress) -> Future[Any]:
         """Play a match at once, to its end or until a stop; the future has an InterruptedError then.
 
         If a worker dies, it has a ChildProcessError.
         A match at the end of the run keeps its games, and is ended by the process itself.
         """
-        future: Future[MatchOutcome] = Future()
+        future: Future[Any] = Future()
 
         def check_stop() -> None:
             if self._is_stopping() and not order.keeps_games:
@@ -180,3 +204,27 @@ class LocalBackend:
         version = self._server.newer_than(self._engine.version, "engine 0")
         if version is not None:
             self._engine.load(version, self._server.older())
+
+
+def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
+    """Return the context of the simulator ``index`` of a run."""
+    return SimulatorContext(
+        encoder=play.encoder,
+        heads=config.head_numbers,
+        run_seed=play.seed,
+        sees_hidden=config.sees_hidden,
+        has_costs=config.learner.gradient.exact_deal_in,
+        new_reward=partial(new_reward, play.prediction),
+        keep_probability_after=config.oracle.keep_probability_after,
+        updates_per_version=config.weight_sync_interval,
+        index=index,
+    )
+
+
+def full_error(needed_bytes: int) -> ValueError:
+    """Return the error of a buffer that is full before it holds a batch."""
+    return ValueError(
+        f"the replay buffer cannot hold a batch and what comes in at a time: raise "
+        f"reinforcement.buffer.capacity_bytes above {needed_bytes:,}, or lower reinforcement.buffer.batch_size, "
+        "reinforcement.simulator.num_tables or reinforcement.rollout_fragment_length"
+    )

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN
 
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
+from suphx.training.learner import Learner
 from suphx.training.learner_config import (
     CriticWarmupConfig,
     DistillationConfig,
@@ -23,7 +23,7 @@ from suphx.training.learner_config import (
 )
 from suphx.training.optimizer import DivergedError
 from suphx.training.policy_gradient import kl_divergence
-from suphx_platform.parts.learner import Learner
+from tests.selfplay.small_policy_set import SMALL, SMALL_PLAIN
 from tests.training.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net
 
 

@@ -6,8 +6,8 @@ import pytest
 from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
-from suphx_platform.parts.reinforcement_config import ReplayBufferConfig
-from suphx_platform.parts.replay_buffer import ReplayBuffer
+from suphx.selfplay.buffer import ReplayBuffer
+from suphx.selfplay.config import ReplayBufferConfig
 
 OBSERVATION_BYTES = 1000
 

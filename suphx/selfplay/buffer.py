@@ -17,7 +17,7 @@ import numpy as np
 
 from suphx.experience.decisions import BOOL, Decisions, concatenate
 from suphx.models.nets.net_config import HEAD_NAMES
-from suphx_platform.parts.reinforcement_config import ReplayBufferConfig
+from suphx.selfplay.config import ReplayBufferConfig
 
 _LEAST_SHARE = 1 / 8
 """Of a batch, for a head that decides rarely: an update from fewer would mostly move noise."""

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
-from suphx.experience.decisions import Decisions, concatenate, no_decisions
+from suphx.experience.decisions import concatenate, no_decisions
+from suphx.experience.observation import F32
 from suphx.games.head_game import GroupConfig, Tables, head_game
-from suphx.training.learner_config import OracleConfig
-from suphx.training.reward import Prediction, Reward, new_reward
-from suphx_platform.parts.reinforcement_config import SimulatorConfig
-
-if TYPE_CHECKING:
-    from suphx_platform.parts.inference_engine import (  # nets are not needed where games are played
-        EnginePort,
-        PendingReply,
-    )
+from suphx.selfplay.backend import Played
+from suphx.selfplay.config import SimulatorConfig
+from suphx.selfplay.requests import EnginePort, PendingReply
 
 MAX_SIMULATORS = 1 << 18
 _GAMES_OF_GROUP = 1 << 26
@@ -34,6 +29,22 @@ _FIRST_SEED = 3 << 59
 _NUM_RUNS = 1 << 14
 _NUM_HALVES = 2
 _FIRST_STEPS = 90  # about a deal
+
+
+class Reward(Protocol):
+    """Rewards of the deals of some tables; it may remember what it has seen of their games."""
+
+    def __call__(self, ends: Any) -> F32:
+        """Return points, float32 [n, seats], for each of n deals, those of a table in order, and each seat."""
+        ...
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that ``restore`` needs."""
+        ...
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a ``state`` of an equal reward."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,33 +59,18 @@ class SimulatorContext:
     """The rows of those heads have what is hidden from their seats."""
     has_costs: bool = False
     """Discards are kept with what each legal one costs at once (suphx/games/riichi/selfplay/deal_in.py)."""
-    oracle: OracleConfig = field(default_factory=OracleConfig)
-    """How much of the hidden tiles the nets of those heads see."""
+    new_reward: Callable[[int], Reward]
+    """Makes the reward of so many tables."""
+    keep_probability_after: Callable[[int], float] = lambda updates: 1.0
+    """How much of the hidden tiles the nets of those heads see after so many updates."""
     updates_per_version: int = 1
     index: int = 0
     """0 to MAX_SIMULATORS - 1, each once in a run."""
-    prediction: Prediction | None = None
-    """What rewards are differences of; None: they are round scores."""
 
     def first_seed(self, half: int) -> int:
         """Return the seed of the first game of a half's tables: no two of a run ever play the same game."""
         run = self.run_seed % _NUM_RUNS
         return _FIRST_SEED + run * _GAMES_OF_RUN + (self.index * _NUM_HALVES + half) * _GAMES_OF_GROUP
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """The result of some steps."""
-
-    decisions: list[Decisions]
-    """Of deals that ended; one part for each head that learns, perhaps empty."""
-    num_hanchans: int
-    num_kyokus: int
-    num_decisions: int
-    """Of all seats."""
-    seconds: float
-    waited_seconds: float
-    """Part of it in which no half had policy outputs."""
 
 
 class SelfPlaySimulator:
@@ -106,7 +102,7 @@ class SelfPlaySimulator:
             for head in context.heads
         ]
         self._engine = engine
-        self._rewards: list[Reward] = [new_reward(context.prediction, group.num_tables) for _ in self._halves]
+        self._rewards = [context.new_reward(group.num_tables) for _ in self._halves]
         self._open: deque[tuple[int, PendingReply]] = deque()
 
     def play(self, num_steps: int, *, version: int = 0, drains: bool = True) -> Played:
@@ -119,7 +115,7 @@ class SelfPlaySimulator:
         waited = 0.0
         counts = np.zeros(3, np.int64)
         found = [[blank] for blank in self._blank]
-        keep_probability = self._context.oracle.keep_probability_after(version * self._context.updates_per_version)
+        keep_probability = self._context.keep_probability_after(version * self._context.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):
             while order and len(self._open) < _NUM_HALVES:
@@ -137,8 +133,8 @@ class SelfPlaySimulator:
             counts += (ended.num_games, ended.num_deals, ended.num_decisions)
         return Played(
             decisions=[concatenate(parts) for parts in found],
-            num_hanchans=int(counts[0]),
-            num_kyokus=int(counts[1]),
+            num_games=int(counts[0]),
+            num_deals=int(counts[1]),
             num_decisions=int(counts[2]),
             seconds=time.monotonic() - started,
             waited_seconds=waited,

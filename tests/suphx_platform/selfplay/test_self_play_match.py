@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.suphx_platform.parts.small_policy_set import save_random
 
 from suphx.evaluation.workers.match_records import GAMES_FOLDER
-from suphx.training.reinforcement.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
 from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome, SelfPlayMatches, match_figures
+from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 
 pytestmark = pytest.mark.usefixtures("short_games")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.parts.ray_layout_config import MAX_BUFFERS, RayLayoutConfig, RoundLayoutConfig
+from suphx.selfplay.layout import MAX_BUFFERS, RayLayoutConfig, RoundLayoutConfig
 from tests.repository import REPOSITORY
 
 

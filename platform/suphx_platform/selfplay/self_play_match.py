@@ -27,8 +27,8 @@ from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER,
 from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, Workers
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.console.table_text import count_text
-from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 START_FOLDER = "start"
 _logger = logging.getLogger(__name__)

@@ -15,21 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from suphx.number_range import Interval, check_ranges
+from suphx.selfplay.config import ParameterServerConfig
 
 Weights = Mapping[str, Mapping[str, np.ndarray]]
 """Head name -> name of a tensor -> its values: what a learner gives and an engine takes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParameterServerConfig:
-    """Which versions are kept."""
-
-    older_every: Interval = 10
-    """One in this many versions is kept for ``simulator.opponents.older``."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ One update is computed by ``suphx.training.reinforcement.update``: in this proce
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ from suphx.experience.decisions import Decisions
 from suphx.models.device import find_device, torch_threads
 from suphx.models.nets.net_config import HEAD_NAMES
 from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.backend import Learned
+from suphx.selfplay.weights import Weights
 from suphx.training.learner_config import LearnerConfig
 from suphx.training.learning_step import (
     Figures,
@@ -31,8 +34,8 @@ from suphx.training.learning_step import (
     new_actor_critic,
     step_tensors,
 )
+from suphx.training.optimizer import DivergedError
 from suphx.training.update_control import UpdateControl
-from suphx_platform.parts.parameter_server import Weights
 
 KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]
 """Head name -> packed rows and legal masks."""
@@ -190,3 +193,37 @@ class Learner:
     def close(self) -> None:
         """End the workers' processes; the learner cannot be used afterwards."""
         self._workers.close()
+
+
+class DivergedBatchError(DivergedError):
+    """A loss or gradient was not finite; no weights were changed by it."""
+
+    def __init__(self, message: str, parts: Mapping[int, Decisions]) -> None:
+        """``parts``: the decisions of the update, by head."""
+        super().__init__(message)
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.parts)
+
+
+def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *, report_every: int) -> Learned:
+    """Make one update of ``learner``; every ``report_every`` updates, measure how far the policy is from its start.
+
+    Raises DivergedBatchError.
+    """
+    started = time.monotonic()
+    try:
+        update = learner.update(parts)
+    except DivergedError as error:
+        raise DivergedBatchError(str(error), parts) from error
+    figures = _flat(update) | {"staleness": staleness}
+    if update.number % report_every == 0:
+        measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
+        figures = measured | figures
+    num_decisions = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
+    return Learned(update.number, figures, time.monotonic() - started, num_decisions)
+
+
+def _flat(update: UpdateReport) -> dict[str, float]:
+    return {f"{head}_{name}": value for head, figures in update.figures.items() for name, value in figures.items()}

@@ -1,4 +1,6 @@
-"""Batches the concurrent requests to an inference engine, so that each net is called once for many simulators.
+"""Requests of simulators to an inference engine: who sends them, and how concurrent ones are answered together.
+
+Without torch: a simulator needs it only where the engine is in its own process.
 
 >>> batcher = RequestBatcher(max_observations=512, wait_seconds=0.001)
 >>> reply = batcher.evaluate(request, evaluate_together)  # in several threads at a time
@@ -10,6 +12,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Protocol
 
 from suphx.experience.observation import Observations, PolicyOutputs
@@ -18,6 +21,41 @@ Request = Sequence[Observations]
 """What one simulator asks at a time, one part for each head."""
 Reply = list[PolicyOutputs]
 """The outputs to a request, part by part."""
+
+
+class PendingReply(Protocol):
+    """A reply that may not have arrived yet."""
+
+    def result(self) -> Reply:
+        """Wait for it."""
+        ...
+
+
+class EnginePort(Protocol):
+    """Sends requests of a simulator to an engine in this or another process."""
+
+    def submit(self, request: Request) -> PendingReply:
+        """Send a request and return at once."""
+        ...
+
+
+@dataclass(slots=True)
+class EngineCounts:
+    """Since the engine was made."""
+
+    requests: int = 0
+    observations: int = 0
+    request_bytes: int = 0
+    reply_bytes: int = 0
+    busy_seconds: float = 0.0
+    """In which it answered."""
+
+    def add(self, request: Sequence[Observations], outputs: Sequence[PolicyOutputs]) -> None:
+        """Count a request that was answered."""
+        self.requests += 1
+        self.observations += sum(map(len, request))
+        self.request_bytes += sum(part.num_bytes for part in request)
+        self.reply_bytes += sum(part.num_bytes for part in outputs)
 
 
 class RequestBatcher:

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -30,29 +29,12 @@ from suphx.models.sampling import actions_at
 from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.choice import ActionSelection
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.parts.engine_counts import EngineCounts
-from suphx_platform.parts.parameter_server import PolicyVersion
-from suphx_platform.parts.reinforcement_config import InferenceEngineConfig
-from suphx_platform.parts.request_batcher import Reply, Request, RequestBatcher
+from suphx.selfplay.config import InferenceEngineConfig
+from suphx.selfplay.requests import EngineCounts, Reply, Request, RequestBatcher
+from suphx.selfplay.weights import PolicyVersion
 
 UNLEARNED_VERSION = -1
 """Version in outputs of weights that no learner made: of the weak policy, and of heads that do not learn."""
-
-
-class PendingReply(Protocol):
-    """A reply that may not have arrived yet."""
-
-    def result(self) -> Reply:
-        """Wait for it."""
-        ...
-
-
-class EnginePort(Protocol):
-    """Sends requests of a simulator to an engine in this or another process."""
-
-    def submit(self, request: Request) -> PendingReply:
-        """Send a request and return at once."""
-        ...
 
 
 class InferenceEngine:

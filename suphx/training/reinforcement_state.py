@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,15 +19,12 @@ from torch import Tensor
 from suphx.experience.decisions import Decisions
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.net_config import HEAD_NAMES
+from suphx.selfplay.backend import BackendState, LearnerState
+from suphx.selfplay.buffer import BufferCounts
+from suphx.selfplay.weights import PolicyVersion, Weights
 from suphx.training.learning_step import tensors_below
 from suphx.training.training_state import check_types
 from suphx.training.update_control import new_stage
-from suphx_platform.backend.backend import BackendState
-from suphx_platform.parts.parameter_server import PolicyVersion, Weights
-from suphx_platform.parts.replay_buffer import BufferCounts
-
-if TYPE_CHECKING:
-    from suphx_platform.backend.backend import BackendState, LearnerState
 
 
 def load_learner_state(path: Path) -> LearnerState:
@@ -44,16 +41,12 @@ def first_state(carried: LearnerState, start: Weights) -> BackendState:
 
     ``start``: weights by head name. Updates are counted from 0: learning rates warm up and decay as in a first stage.
     """
-    from suphx_platform.backend.backend import BackendState
-
     tensors, values = carried
     own = {name: tensor for name, tensor in tensors.items() if not name.startswith("gradient.")}
     for head, weights in start.items():
         own |= _with_policy(tensors, head, weights)
     first = PolicyVersion(0, start)
-    return BackendState(
-        learner=(own, new_stage(values)), latest=first, older=[first], counts=BufferCounts(), next_simulator=0
-    )
+    return BackendState(learner=(own, new_stage(values)), latest=first, older=[first])
 
 
 def _with_policy(tensors: Mapping[str, Tensor], head: str, weights: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

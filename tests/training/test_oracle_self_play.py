@@ -7,16 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
+from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.learner_config import DistillationConfig, OracleConfig
-from suphx_platform.parts.reinforcement_config import InferenceEngineConfig, ReinforcementConfig
+from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
+from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
     KilledError,

@@ -6,7 +6,8 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion, Weights
+from suphx.selfplay.config import ParameterServerConfig
+from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
 
 
 def weights(number: int) -> Weights:

@@ -1,0 +1,87 @@
+"""The settings of the parts of self-play. They import no torch: a recipe is read without it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, get_args
+
+from suphx.experience.observation import OpponentConfig
+from suphx.models.computation import DeviceName, Precision, check_batch_sizes
+from suphx.number_range import Interval, Range, Steps, Threads, check_ranges
+from suphx.selfplay.agents.choice import ActionSelection
+
+Nets = Literal["policy", "null"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceEngineConfig:
+    """How the inference engine computes policy outputs."""
+
+    nets: Nets = "policy"
+    """policy: the nets of the policy sets. null: no nets; each head samples uniformly among the legal actions, to
+    measure everything else."""
+    max_batch_size: Annotated[int, Range(1, 262_144)] = 4096
+    """Approximate maximum number of observations in one batch."""
+    wait_seconds: Annotated[float, Range(0, 10)] = 0.0
+    """How long the first request of a batch waits for others; 0 = do not wait."""
+    action_selection: ActionSelection = "probable"
+    """How two-output nets that do not learn decide between yes and no (selfplay/agents/agent.py)."""
+    threads: Threads = 1
+    """Threads of torch; 0 = torch's default."""
+    precision: Precision = "auto"
+    """fp32; bf16; auto: bf16 where the hardware supports it."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+    batch_sizes: tuple[Annotated[int, Range(1, 262_144)], ...] = ()
+    """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference.py)."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        check_batch_sizes(self.batch_sizes)
+        for name, allowed in (("nets", get_args(Nets)), ("action_selection", get_args(ActionSelection))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayBufferConfig:
+    """Size of the buffer, and the age and reuse of its decisions."""
+
+    batch_size: Annotated[int, Range(1, 262_144)] = 1024
+    """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories. A head that decides
+    rarely learns from fewer, but at least an eighth, before they become too stale."""
+    capacity_bytes: Annotated[int, Range(2**20, 2**39)] = 256 * 2**20
+    """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
+    max_staleness: Steps = 20
+    """Decisions are dropped when their policy is more than this many versions old."""
+    reuse: Annotated[int, Range(1, 1024)] = 1
+    """Number of times that each decision is learned from."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    """How many games a simulator plays at once, and against whom."""
+
+    num_tables: Annotated[int, Range(2, 65_536)] = 256
+    """Hanchans played at once; an even number."""
+    opponents: OpponentConfig = field(default_factory=OpponentConfig)
+    """Policies at the other three seats."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        if self.num_tables % 2:
+            raise ValueError(f"num_tables is {self.num_tables}: use an even number")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterServerConfig:
+    """Which versions are kept."""
+
+    older_every: Interval = 10
+    """One in this many versions is kept for ``simulator.opponents.older``."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
