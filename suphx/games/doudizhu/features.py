@@ -75,6 +75,12 @@ def encode_states(tables: Records, moves: Moves, indices: I64, seat: int) -> tup
     return states, history
 
 
+def encode_rows(tables: Records, moves: Moves, indices: I64, seat: int) -> U8:
+    """Return states and last moves of ``encode_states`` side by side, uint8 [n, 1,129 or 1,240]."""
+    states, history = encode_states(tables, moves, indices, seat)
+    return np.concatenate([states, history.reshape(len(history), -1)], axis=1)
+
+
 @jit
 def _encode(tables: Records, m: Moves, indices: I64, states: U8, history: U8) -> None:
     for i in range(len(indices)):
