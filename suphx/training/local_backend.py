@@ -137,27 +137,8 @@ class LocalBackend:
         return self._learner.weights()
 
     def play_match(self, order: Match, progress: Progress) -> Future[Any]:
-        """Play a match at once, to its end or until a stop; the future has an InterruptedError then.
-
-        If a worker dies, it has a ChildProcessError.
-        A match at the end of the run keeps its games, and is ended by the process itself.
-        """
-        future: Future[Any] = Future()
-
-        def check_stop() -> None:
-            if self._is_stopping() and not order.keeps_games:
-                raise InterruptedError("the match was stopped")
-
-        def go_on(hanchans: float, is_kept: bool) -> None:
-            check_stop()
-            progress(hanchans, is_kept)
-
-        try:
-            check_stop()
-            future.set_result(order.play(go_on))
-        except (InterruptedError, ChildProcessError) as error:
-            future.set_exception(error)
-        return future
+        """Play a match at once, as ``play_at_once``."""
+        return play_at_once(order, progress, self._is_stopping)
 
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
@@ -228,3 +209,27 @@ def full_error(needed_bytes: int) -> ValueError:
         f"reinforcement.buffer.capacity_bytes above {needed_bytes:,}, or lower reinforcement.buffer.batch_size, "
         "reinforcement.simulator.num_tables or reinforcement.rollout_fragment_length"
     )
+
+
+def play_at_once(order: Match, progress: Progress, is_stopping: Callable[[], bool]) -> Future[Any]:
+    """Play a match in this process, to its end or until a stop; the future has an InterruptedError then.
+
+    If a worker dies, it has a ChildProcessError. A match that keeps its games, at the end of the run, is ended by the
+    process itself.
+    """
+    future: Future[Any] = Future()
+
+    def check_stop() -> None:
+        if is_stopping() and not order.keeps_games:
+            raise InterruptedError("the match was stopped")
+
+    def go_on(games: float, is_kept: bool) -> None:
+        check_stop()
+        progress(games, is_kept)
+
+    try:
+        check_stop()
+        future.set_result(order.play(go_on))
+    except (InterruptedError, ChildProcessError) as error:
+        future.set_exception(error)
+    return future
