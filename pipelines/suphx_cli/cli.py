@@ -75,7 +75,7 @@ def _run(arguments: Sequence[str]) -> int:
     take_interrupts()
     parser = build_parser()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow
-        from suphx_cli.completion.completion import answer_shell
+        from suphx_cli.completion import answer_shell
 
         answer_shell(parser)
     if not arguments:
@@ -96,7 +96,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
         if result is not None:
             console.result(result)
     except Exception as error:
-        from suphx_cli.arguments.parsing import UsageError
+        from suphx_cli.arguments import UsageError
         from suphx_platform.console.console import is_lost_output
 
         if is_lost_output(error):

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
 from suphx.suggestion import did_you_mean
-from suphx_cli.arguments.parsing import EXAMPLES_TITLE, examples
-from suphx_cli.completion.installation import SHELLS, InstallCompletion
+from suphx_cli.arguments import EXAMPLES_TITLE, examples
+from suphx_cli.completion import SHELLS, InstallCompletion
 
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
@@ -32,10 +32,10 @@ def command_modules() -> Sequence[Command]:
     from suphx_cli.commands import (
         adapt,
         agents,
+        bench,
         cluster,
         mjai,
         play,
-        recipes,
         reference,
         review,
         riichi_records,
@@ -44,14 +44,11 @@ def command_modules() -> Sequence[Command]:
         tournament,
         ui,
         view,
-        warmup,
     )
-    from suphx_cli.commands.bench import bench
     from suphx_cli.commands.evaluation import evaluate
 
     return (
         run,
-        recipes,
         runs,
         ui,
         play,
@@ -65,7 +62,6 @@ def command_modules() -> Sequence[Command]:
         adapt,
         reference,
         bench,
-        warmup,
         cluster,
     )
 

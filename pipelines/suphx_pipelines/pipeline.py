@@ -1,29 +1,37 @@
-"""The whole pipeline: records -> supervised (five nets) -> evaluation -> self-play -> a game -> report."""
+"""The stages of a run, from its recipe, and the run itself.
+
+A game with tables of choices: records -> supervised (five nets) -> evaluation -> self-play -> a game -> report.
+A game with lists of candidates: learning by Deep Monte-Carlo -> match -> a game -> report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
+from suphx.games.candidate_game import candidate_game
 from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import last_agent
-from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.report import report
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe_kind import RunRecipe
+from suphx_pipelines.report import report, report_decks
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.stage_plan import CodeChange
-from suphx_pipelines.runs.verdict import find_verdict
-from suphx_pipelines.stages import reward_predictor
+from suphx_pipelines.runs.verdict import Verdict, find_verdict
+from suphx_pipelines.stages import deck_match, reward_predictor
 from suphx_pipelines.stages.ablation import ablation_stages
 from suphx_pipelines.stages.agent_comparison import agent_comparison_stages, agent_match_stages
 from suphx_pipelines.stages.entropy_study import entropy_study_stages
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.initial_agent import initial_agent_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
+from suphx_pipelines.stages.monte_carlo import learning_stage
 from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.reinforcement import reinforcement_stage
@@ -59,12 +67,22 @@ class PipelineResult:
     """What a person who wants to play against these nets with ``suphx play`` should know."""
 
     def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read: run_id, verdict, warnings, stages, report, tracking_uri."""
-        return {**self.run.to_json(), "report": str(self.report), "tracking_uri": self.run.tracking_uri}
+        """Return the keys that scripts read: run_id, verdict, warnings, stages, (match,) report, tracking_uri."""
+        file = self.run.folder / deck_match.MATCH / deck_match.MATCH_FILE
+        match = {"match": read_json(file)} if file.is_file() else {}
+        return {**self.run.to_json(), **match, "report": str(self.report), "tracking_uri": self.run.tracking_uri}
 
 
-def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
-    """Return all stages of a recipe in order."""
+def pipeline_stages(recipe: RunRecipe) -> list[Stage[Any]]:
+    """Return all stages of a recipe in order; ValueError for keys that do not fit each other."""
+    if isinstance(recipe, MonteCarloRecipe):
+        game = recipe.game
+        played = [deck_match.match_stage(game), deck_match.sample_game_stage(game)]
+        return [learning_stage(game), *played, report_decks.report_stage()]
+    return _stages_of_tables(recipe)
+
+
+def _stages_of_tables(recipe: Recipe) -> list[Stage[Recipe]]:
     plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
     self_play = [reinforcement_stage(recipe)] if plays_itself else []
     self_play += [*entropy_study_stages(recipe), *agent_comparison_stages(recipe), *oracle_stages(recipe)]
@@ -144,7 +162,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
 
 
 def run_recipe(
-    recipe: Recipe,
+    recipe: RunRecipe,
     *,
     records: Path | None,
     runs: Path,
@@ -157,6 +175,45 @@ def run_recipe(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
+    about = {}
+    if isinstance(recipe, MonteCarloRecipe):
+        seats = len(candidate_game(recipe.game).seat_names)
+        note = f"in the terminal, --seat 1 to {seats}: your seat"
+        about = {"opponent": recipe.match.opponents[-1], "play_note": note}
+    else:
+        records = _records(recipe, stages, records, console)
+
+    def verdict(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
+        if isinstance(recipe, MonteCarloRecipe):
+            return report_decks.verdict(read_json(runner.folder / deck_match.MATCH / deck_match.MATCH_FILE))
+        return find_verdict(recipe, metrics)
+
+    runner = Runner(
+        recipe,
+        stages,
+        runs=runs,
+        records=records,
+        console=console,
+        storage=storage,
+        run_id=run_id,
+        can_be_named=True,
+        find_verdict=verdict,
+        get_ready=get_ready,
+        on_code_change=on_code_change,
+        max_wait_hours=max_wait_hours,
+    )
+    result = runner.run()
+    agent = last_agent([stage.name for stage in stages])
+    return PipelineResult(
+        run=result,
+        report=result.folder / "report" / REPORT_NAME,
+        agent=None if agent is None else result.folder / agent,
+        **about,
+    )
+
+
+def _records(recipe: Recipe, stages: Sequence[Stage[Any]], records: Path | None, console: Console) -> Path | None:
+    """Return the records that the run reads; warn of what is given without need, or needed and not given."""
     for note in left_out(recipe):
         console.say(note)
     reads_records = any(stage.reads_records for stage in stages)
@@ -167,22 +224,5 @@ def run_recipe(
         )
     if records is not None and not reads_records:
         console.warn(f"{recipe.name} has no stage that reads game records: --records is ignored")
-        records = None
-    runner = Runner(
-        recipe,
-        stages,
-        runs=runs,
-        records=records,
-        console=console,
-        storage=storage,
-        run_id=run_id,
-        can_be_named=True,
-        find_verdict=partial(find_verdict, recipe),
-        get_ready=get_ready,
-        on_code_change=on_code_change,
-        max_wait_hours=max_wait_hours,
-    )
-    result = runner.run()
-    page = result.folder / "report" / REPORT_NAME
-    agent = last_agent([stage.name for stage in stages])
-    return PipelineResult(run=result, report=page, agent=None if agent is None else result.folder / agent)
+        return None
+    return records

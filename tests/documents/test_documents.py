@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from suphx_cli.cli import build_parser
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from tests.pictures.system_picture import pictures
 from tests.repository import REPOSITORY, tracked_files
 

@@ -27,7 +27,7 @@ from suphx.kernel.record import I64
 from tests.repository import REPOSITORY
 
 LAYERS = ("platform", "pipelines", "suphx/training", "suphx/evaluation", "suphx/models", "suphx/selfplay")
-RECIPES = {f"pipelines/suphx_pipelines/recipe/{name}.py" for name in ("monte_carlo_recipe", "side_tournament_recipe")}
+RECIPES = {f"pipelines/suphx_pipelines/recipe/{name}.py" for name in ("recipe", "tournament_recipe")}
 """A recipe has the rules of its game."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from suphx_cli.cli import build_parser
 from suphx_cli.command_parser import GROUPS
-from suphx_cli.commands.recipes import duration
+from suphx_cli.commands.run import duration
 from suphx_pipelines.recipe.recipe_kind import shipped_summaries
 from tests.repository import REPOSITORY
 

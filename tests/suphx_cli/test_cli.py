@@ -211,20 +211,20 @@ sys.exit(cli.main(["recipes"]))
 COMMAND = """
 import signal, sys
 from suphx_cli import cli
-from suphx_cli.commands import recipes
+from suphx_cli.commands import run
 def execute(args, console):
     signal.raise_signal(NUMBER)
-recipes.execute = execute
+run.execute_recipes = execute
 sys.exit(cli.main(["recipes"]))
 """
 CALLBACK = """
 import ctypes, signal, sys, time
 from suphx_cli import cli
-from suphx_cli.commands import recipes
+from suphx_cli.commands import run
 def execute(args, console):
     ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(NUMBER))()
     time.sleep(30)
-recipes.execute = execute
+run.execute_recipes = execute
 sys.exit(cli.main(["recipes"]))
 """
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli.cli import main
-from suphx_cli.completion.installation import script_path, shell_of
+from suphx_cli.completion import script_path, shell_of
 from tests.repository import REPOSITORY
 
 ASK = """

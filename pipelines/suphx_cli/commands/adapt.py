@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.config import AdaptationConfig, RolloutBaseline
-from suphx_cli.arguments.parsing import UsageError, add_workers, check_runs, checked_options, examples, positive, seed
+from suphx_cli.arguments import UsageError, add_workers, check_runs, checked_options, examples, positive, seed
 from suphx_platform.agents.agent_forms import check_net_agent
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, AdaptationReport
     from suphx_platform.console.console import Console
     from suphx_platform.tracking.tracking import Tracker, TrackingStore

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_runs, examples
+from suphx_cli.arguments import add_runs, examples
 from suphx_platform.agents.agent_forms import AGENT_FORMS
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
 _SHOWN = 10

@@ -8,17 +8,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import UsageError, add_recipe, positive, seconds, whole
-from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.kubeconfig import check_configured
+from suphx_cli.arguments import UsageError, add_recipe, positive, seconds, whole
+from suphx_platform.cluster.cluster_error import ClusterError, check_configured
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_pipelines.recipe.recipe_kind import RunRecipe
     from suphx_platform.cluster.cluster_api import Object
-    from suphx_platform.cluster.runs.launcher import Launcher
-    from suphx_platform.cluster.runs.run_manifest import RunObjects
-    from suphx_platform.cluster.runs.run_status import RunStatus
+    from suphx_platform.cluster.launcher import Launcher
+    from suphx_platform.cluster.run_manifest import RunObjects
+    from suphx_platform.cluster.run_status import RunStatus
     from suphx_platform.console.console import Console
 
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
@@ -215,7 +214,7 @@ def _followed(run: str, args: argparse.Namespace, launcher: Launcher, console: C
 
 def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print the objects that a launch would create."""
-    from suphx_platform.cluster.chart import manifest, rendered_template
+    from suphx_platform.cluster.run_manifest import manifest, rendered_template
 
     _check_recipe(args)
     template = rendered_template(args.values, release=args.release, namespace=args.namespace)
@@ -251,7 +250,7 @@ def _objects(args: argparse.Namespace, template: Object, console: Console) -> Ru
         return _tournament_objects(args, template)
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
     from suphx_pipelines.recipe.recipe_kind import load_run_recipe, needs_of
-    from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
+    from suphx_platform.cluster.run_manifest import run_id_of, run_objects
 
     recipe = load_run_recipe(args.recipe, args.overrides)
     _check_stages(recipe, console)
@@ -266,26 +265,20 @@ def _objects(args: argparse.Namespace, template: Object, console: Console) -> Ru
 
 
 def _check_stages(recipe: RunRecipe, console: Console) -> None:
-    """Raise ValueError for keys that do not fit together, which the stages of riichi find when they are made."""
-    from suphx_pipelines.recipe.recipe import Recipe
-
-    if isinstance(recipe, Recipe):
-        with console.activity("importing"):
-            from suphx_pipelines.pipeline import pipeline_stages
-        pipeline_stages(recipe)
+    """Raise ValueError for keys that do not fit together, which the stages find when they are made."""
+    with console.activity("importing"):
+        from suphx_pipelines.pipeline import pipeline_stages
+    pipeline_stages(recipe)
 
 
 def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObjects:
     """Return the objects of a tournament: its recipe names the night, so that every attempt plays the same one."""
-    from suphx_pipelines.recipe.recipe_file import read_table, to_table, to_toml, without
-    from suphx_pipelines.recipe.recipe_kind import is_of_another_game
-    from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
-    from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+    from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
+    from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
     from suphx_pipelines.runs.run_origin import derived_run_id
-    from suphx_platform.cluster.runs.run_manifest import run_id_of, tournament_objects
+    from suphx_platform.cluster.run_manifest import run_id_of, tournament_objects
 
-    is_of_sides = is_of_another_game(read_table(args.recipe))
-    recipe = (load_side_tournament_recipe if is_of_sides else load_tournament_recipe)(args.recipe, args.overrides)
+    recipe = load_tournament_recipe(args.recipe, args.overrides)
     return tournament_objects(
         template,
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
@@ -311,7 +304,7 @@ def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
-    from suphx_platform.cluster.runs.run_results import with_progress
+    from suphx_platform.cluster.run_results import with_progress
 
     launcher = _connect(args)
     return _shown(with_progress(launcher.status(args.run), launcher.source(args.run)), console)
@@ -319,7 +312,7 @@ def execute_status(args: argparse.Namespace, console: Console) -> dict[str, obje
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Print the lines; with ``--json`` return the status."""
-    from suphx_platform.cluster.runs.run_log import NoLogError
+    from suphx_platform.cluster.run_log import NoLogError
 
     if args.attempt and (args.follow or args.role != ROLES[0]):
         raise UsageError("--attempt prints what the driver of an attempt wrote last: omit --follow and --role")
@@ -336,7 +329,7 @@ def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def _kept_lines(args: argparse.Namespace, launcher: Launcher) -> Sequence[str]:
     """Return the last lines of an attempt that has ended; ClusterError if none are kept."""
-    from suphx_platform.cluster.runs.run_results import kept_attempts
+    from suphx_platform.cluster.run_results import kept_attempts
 
     try:
         kept = kept_attempts(args.run, launcher.source(args.run))
@@ -355,7 +348,7 @@ def _kept_lines(args: argparse.Namespace, launcher: Launcher) -> Sequence[str]:
 
 def _last_failure(run: str, launcher: Launcher) -> str:
     """Return a sentence about the last failed attempt of a run that has no log now; empty without one."""
-    from suphx_platform.cluster.runs.run_results import with_progress
+    from suphx_platform.cluster.run_results import with_progress
 
     status = with_progress(launcher.status(run), launcher.source(run))
     if status.failed_attempts:
@@ -415,7 +408,7 @@ def _connect(args: argparse.Namespace) -> Launcher:
     """
     check_configured(args.context)  # before the imports, which take a second
     from suphx_platform.cluster.cluster_api import ClusterApi
-    from suphx_platform.cluster.runs.launcher import Launcher
+    from suphx_platform.cluster.launcher import Launcher
 
     wait: float = getattr(args, "wait", 0.0)
     outage = wait if getattr(args, "follow", True) else 0.0

@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from suphx_cli.arguments.parsing import UsageError, add_runs, check_source_of_runs, examples
+from suphx_cli.arguments import UsageError, add_runs, check_source_of_runs, examples
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, is_program
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
 TOKEN_VARIABLE = "SUPHX_MJAI_TOKEN"

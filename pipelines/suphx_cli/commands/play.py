@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import DEFAULT_GAME, GAMES, find_game, find_side_game
-from suphx_cli.arguments.parsing import (
+from suphx_cli.arguments import (
     UsageError,
     add_runs,
     any_port,
@@ -29,7 +29,7 @@ from suphx_cli.arguments.parsing import (
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
 _AGENT = "ukeire"

@@ -6,10 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.parsing import ENCODERS, examples, parallel, positive, seed
+from suphx_cli.arguments import ENCODERS, examples, parallel, positive, seed
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from suphx.selfplay.agents.checkpoint_folder import split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_cli.arguments.parsing import UsageError, add_runs, check_output_folder, examples, positive
+from suphx_cli.arguments import UsageError, add_runs, check_output_folder, examples, positive
 from suphx_cli.commands.view import (
     add_cost,
     check_cost,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from suphx.evaluation.review import ReviewedDecision, ReviewedGame
     from suphx.games.riichi import GameLog, Quarantine
     from suphx.selfplay.agents.agent import Agent
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_pipelines.review import TrainingGames
     from suphx_platform.console.console import Console
 
@@ -165,7 +165,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     check_output_folder(args.out)
-    from suphx_cli.arguments.riichi_quarantine import check_games, quarantine_json, quarantine_sentence
+    from suphx_cli.commands.riichi_records import check_games, quarantine_json, quarantine_sentence
 
     check_games([args.record])
     with console.activity("importing"):

@@ -1,20 +1,25 @@
-"""``suphx records verify | statistics | convert``: replay game records, count a player's figures, convert records."""
+"""``suphx records verify | statistics | convert``, and what all commands say of records that were set aside."""
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.printable_text import printable
-from suphx_cli.arguments.parsing import add_workers, check_no_source, check_output_file, positive
+from suphx_cli.arguments import add_workers, check_no_source, check_output_file, positive
+from suphx_platform.console.table_text import count_text, text_table
 
 if TYPE_CHECKING:
-    from suphx.games.riichi import GameLog, Quarantine, ReadShare, RecordForm, VerifyReport
-    from suphx_cli.arguments.parsing import Subparsers
+    from collections.abc import Sequence
+
+    from suphx.games.riichi import GameLog, Quarantine, QuarantinedRecord, ReadShare, RecordForm, VerifyReport
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
+
 
 PATH_HELP = "a record file or a folder of records"
 OUT_HELP = (
@@ -77,7 +82,6 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
     _need_paths(args.paths)
     from suphx.games.riichi import Quarantine, verify_records
-    from suphx_cli.arguments.riichi_quarantine import has_games, nothing_read
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if has_games(args.paths, Quarantine()):
@@ -108,7 +112,6 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     from suphx.evaluation.match_config import MIN_CLUSTERS
     from suphx.evaluation.player_statistics import player_statistics
     from suphx.games.riichi import Quarantine, parse_all
-    from suphx_cli.arguments.riichi_quarantine import check_games, quarantine_json
 
     check_games([args.path])
     quarantine = Quarantine()
@@ -131,7 +134,6 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     """
     _need_paths([args.source])
     from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
-    from suphx_cli.arguments.riichi_quarantine import nothing_read, quarantine_json
 
     form = _form_to_write(args.target, args.to)
     target = args.target.resolve()
@@ -230,7 +232,6 @@ def _show(
     written_to: Path | None = None,
 ) -> None:
     """Print ``values`` as JSON, or ``rows`` and what was set aside for a person."""
-    from suphx_cli.arguments.riichi_quarantine import quarantine_lines
     from suphx_platform.console.table_text import result_lines
 
     if console.is_json:
@@ -253,3 +254,91 @@ def _verify_rows(report: VerifyReport) -> dict[str, object]:
         "draws that could not be compared": unchecked,
         "ignored, because no game needs it": ignored,
     }
+
+
+MAX_SHOWN = 10
+
+
+def quarantine_json(quarantine: Quarantine) -> dict[str, object]:
+    """Return the keys that every command on records has: ``quarantined``, ``quarantined_by_reason``, ``quarantine``."""
+    return {
+        "quarantined": quarantine.count,
+        "quarantined_by_reason": quarantine.by_reason,
+        "quarantine": [
+            {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
+            for entry in quarantine.entries[:MAX_SHOWN]
+        ],
+    }
+
+
+def check_games(paths: Sequence[Path]) -> None:
+    """Raise ValueError if none of the records can be parsed."""
+    from suphx.games.riichi import Quarantine
+
+    quarantine = Quarantine()
+    if not has_games(paths, quarantine):
+        raise ValueError(nothing_read(quarantine))
+
+
+def has_games(paths: Sequence[Path], quarantine: Quarantine) -> bool:
+    """Tell whether a record can be parsed, which needs no kernels; those before it are set aside."""
+    from suphx.games.riichi import iter_records
+
+    return next(iter_records(paths, quarantine=quarantine, is_fragment_allowed=True), None) is not None
+
+
+def nothing_read(quarantine: Quarantine) -> str:
+    """Return why no record could be used."""
+    if not quarantine.entries:
+        return "the files are empty"
+    first = quarantine.entries[0]
+    reason = f"{first.reason}; {first.remedy}"
+    return f"none of {quarantine.count:,} records can be used; the first: {place_text(first)}: {reason}"
+
+
+def quarantine_sentence(quarantine: Quarantine) -> str | None:
+    """Return how many records were set aside, and why the first one; None if none was."""
+    if not quarantine.count:
+        return None
+    first = quarantine.entries[0]
+    records = count_text(quarantine.count, "record was", "records were")
+    return f"{records} set aside; the first: {place_text(first)}: {first.reason}; {first.remedy}"
+
+
+def place_text(entry: QuarantinedRecord) -> str:
+    """Return the file of a record, and where in it the record is."""
+    return f"{entry.file}, {entry.position}" if entry.position else entry.file
+
+
+def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> list[str]:
+    """Return the lines of a table of reasons and of the first records; none if nothing was set aside.
+
+    ``written_to``: the file that has the complete list.
+    """
+    from suphx.games.riichi import RECORD_REMEDIES
+
+    if not quarantine.count:
+        return []
+    records = count_text(quarantine.count, "record was", "records were")
+    rows = [[reason, f"{count:,}", RECORD_REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
+    lines = ["", f"{records} set aside:"]
+    lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
+    shown = _first_of_each_reason(quarantine)
+    lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
+    for entry in shown:
+        lines.append(f"  {place_text(entry)}: {entry.reason}")
+    if written_to is not None:
+        lines.append(f"All are listed in {written_to}")
+    return lines
+
+
+def _first_of_each_reason(quarantine: Quarantine) -> list[QuarantinedRecord]:
+    """Return at most MAX_SHOWN entries in their order, as many of each reason as there is room for."""
+    most = max(1, MAX_SHOWN // max(1, len(quarantine.by_reason)))
+    counts: Counter[str] = Counter()
+    shown = []
+    for entry in quarantine.entries:
+        counts[entry.kind] += 1
+        if counts[entry.kind] <= most or quarantine.count <= MAX_SHOWN:
+            shown.append(entry)
+    return shown[:MAX_SHOWN]

@@ -1,16 +1,17 @@
-"""``suphx run RECIPE``: one complete run of a recipe, all its stages.
+"""``suphx run RECIPE``: one complete run of a recipe, all its stages; ``suphx recipes``: the shipped ones.
 
-It starts a pipeline: the command line is where everything is put together.
+``run`` starts a pipeline: the command line is where everything is put together.
 """
 
 from __future__ import annotations
 
 import argparse
 import shlex
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import (
+from suphx_cli.arguments import (
     add_code_change,
     add_dry_run,
     add_recipe,
@@ -22,19 +23,19 @@ from suphx_cli.arguments.parsing import (
     resumable,
     run_id,
 )
-from suphx_cli.commands.monte_carlo import monte_carlo_run
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.monte_carlo.monte_carlo_pipeline import MonteCarloResult
+    from suphx_cli.arguments import Subparsers
     from suphx_pipelines.pipeline import PipelineResult
-    from suphx_pipelines.recipe.recipe import Recipe
+    from suphx_pipelines.recipe.recipe_kind import RunRecipe
     from suphx_platform.console.console import Console
     from suphx_platform.kernels.kernel_warmup import RunKernels
 
+_MINUTES_PER_HOUR = 60
+
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add ``run``."""
+    """Add ``run`` and ``recipes``."""
     parser = commands.add_parser(
         "run",
         parents=[options],
@@ -66,6 +67,15 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     add_wait(parser)
     add_dry_run(parser)
     parser.set_defaults(execute=execute)
+    recipes = commands.add_parser(
+        "recipes",
+        parents=[options],
+        help="list the shipped recipes",
+        description="List the shipped recipes: what each does, whether it is meant for game records (--records DIR), "
+        "and about how long it takes on two cores.",
+        epilog=examples("suphx recipes", "suphx run laptop", "suphx run paper/rl_1 --records DIR"),
+    )
+    recipes.set_defaults(execute=execute_recipes)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -83,8 +93,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
 def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return which recipe would be run; ValueError if it, or its records, cannot be."""
-    from suphx_cli.arguments.riichi_quarantine import check_games
-    from suphx_pipelines.recipe.recipe import Recipe
     from suphx_pipelines.recipe.recipe_kind import check_memory, load_run_recipe
 
     recipe = load_run_recipe(args.recipe, args.overrides)
@@ -92,68 +100,67 @@ def _check(args: argparse.Namespace, console: Console) -> dict[str, object]:
         check_memory(recipe)
     except ValueError as error:  # the run may be for another machine, as in the chart's check of a recipe
         console.warn(str(error))
-    if not isinstance(recipe, Recipe):
-        monte_carlo_run.check_records(args.records, recipe)
-        return {"dry_run": "valid", "recipe": recipe.name}
-    if args.records is not None:
-        check_records(args.records)
-        check_games([args.records])
+    _check_given_records(args.records, recipe)
     with console.activity("importing"):
         from suphx_pipelines.pipeline import pipeline_stages
     stages = [stage.name for stage in pipeline_stages(recipe)]
     return {"dry_run": "valid", "recipe": recipe.name, "stages": stages}
 
 
-def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    from suphx_cli.arguments.riichi_quarantine import check_games
-    from suphx_pipelines.recipe.recipe import load_recipe
-    from suphx_pipelines.recipe.recipe_file import read_table
-    from suphx_pipelines.recipe.recipe_kind import check_memory, is_of_another_game, load_run_recipe
+def _check_given_records(records: Path | None, recipe: RunRecipe) -> None:
+    """Raise ValueError for records that a recipe has no use for, or of which none can be read."""
+    from suphx_pipelines.recipe.recipe import Recipe
 
-    check_memory(load_run_recipe(args.recipe, args.overrides))
-    if is_of_another_game(read_table(args.recipe)):
-        return show(monte_carlo_run.run(args, console), args.runs, console)
-    recipe = load_recipe(args.recipe, args.overrides)
-    check_runs(args.runs)
-    if args.records is not None:
-        check_records(args.records)
-        check_games([args.records])
+    if records is None:
+        return
+    if not isinstance(recipe, Recipe):
+        raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
+    from suphx_cli.commands.riichi_records import check_games
+
+    check_records(records)
+    check_games([records])
+
+
+def _execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    from suphx_pipelines.recipe.recipe import Recipe
+    from suphx_pipelines.recipe.recipe_kind import check_memory, load_run_recipe
     from suphx_platform.kernels.kernel_warmup import RunKernels
 
-    plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)
-    kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
-    with resumable(console, lambda error: _saved(error, kernels)), kernels:
-        result = _run(args, recipe, console, kernels)
+    recipe = load_run_recipe(args.recipe, args.overrides)
+    check_memory(recipe)
+    check_runs(args.runs)
+    _check_given_records(args.records, recipe)
+    kernels = None
+    if isinstance(recipe, Recipe):
+        kernels = RunKernels(console, plays_itself=recipe.has_self_play, has_records=args.records is not None)
+    with resumable(console, lambda error: _saved(error, kernels)), kernels or nullcontext():
+        with console.activity("importing"):  # kernels are compiled at the same time
+            from suphx_pipelines.pipeline import run_recipe
+        result = run_recipe(
+            recipe,
+            records=args.records,
+            runs=args.runs,
+            console=console,
+            run_id=args.run_id,
+            get_ready=None if kernels is None else kernels.wait,
+            on_code_change=args.on_code_change,
+            max_wait_hours=args.wait_hours,
+        )
     return show(result, args.runs, console)
 
 
-def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: RunKernels) -> PipelineResult:
-    with console.activity("importing"):  # kernels are compiled at the same time
-        from suphx_pipelines.pipeline import run_recipe
-    return run_recipe(
-        recipe,
-        records=args.records,
-        runs=args.runs,
-        console=console,
-        run_id=args.run_id,
-        get_ready=kernels.wait,
-        on_code_change=args.on_code_change,
-        max_wait_hours=args.wait_hours,
-    )
-
-
-def _saved(error: KeyboardInterrupt, kernels: RunKernels) -> str:
+def _saved(error: KeyboardInterrupt, kernels: RunKernels | None) -> str:
     """Return what is saved of a run that was stopped."""
     from suphx_pipelines.runs.stage import Interrupted
 
     if isinstance(error, Interrupted):
         return f"Saved at {error}."
-    if not kernels.is_ready:
+    if kernels is not None and not kernels.is_ready:
         return "Stopped before the first stage; the kernels compiled so far are kept."
     return "Finished stages, and finished games of a match, are saved."
 
 
-def show(result: PipelineResult | MonteCarloResult, runs: Path, console: Console) -> dict[str, object] | None:
+def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
     """Print what a person wants to know last; return the JSON object if that is wanted instead."""
     from suphx_platform.console.table_text import result_lines
 
@@ -173,7 +180,7 @@ def show(result: PipelineResult | MonteCarloResult, runs: Path, console: Console
     return None
 
 
-def report_lines(result: PipelineResult | MonteCarloResult) -> list[str]:
+def report_lines(result: PipelineResult) -> list[str]:
     """Return where the report is, and in a cluster all else that is outside of its pods."""
     from suphx_pipelines.runs.run_summary import place_lines, rayjob
 
@@ -181,7 +188,7 @@ def report_lines(result: PipelineResult | MonteCarloResult) -> list[str]:
     return place_lines(run.run_id, storage=run.storage, page=run.page) if rayjob() else [f"Report: {result.report}"]
 
 
-def _show_warnings(result: PipelineResult | MonteCarloResult, console: Console) -> None:
+def _show_warnings(result: PipelineResult, console: Console) -> None:
     """Repeat the warnings of a long run, which may have left the screen."""
     count = len(result.run.warnings)
     if count:
@@ -190,7 +197,7 @@ def _show_warnings(result: PipelineResult | MonteCarloResult, console: Console) 
             console.line(f"  {warning}")
 
 
-def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list[str]:
+def next_commands(result: PipelineResult, runs: Path) -> list[str]:
     """Return the commands that one wants after a run."""
     from suphx_pipelines.runs.run_summary import nets_address, program_name, rayjob
 
@@ -207,3 +214,27 @@ def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list
         match = [suphx, "evaluate", "--candidate", agent, "--opponent", result.opponent]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines
+
+
+def execute_recipes(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print a table; scripts get the list."""
+    from suphx_pipelines.recipe.recipe_kind import shipped_summaries
+
+    summaries = shipped_summaries()
+    if console.is_json:
+        return {"recipes": [summary.to_json() for summary in summaries]}
+    from suphx_platform.console.table_text import wrapped_table
+
+    rows = [
+        (each.name, "yes" if each.needs_records else "no", duration(each.minutes), each.about) for each in summaries
+    ]
+    for line in wrapped_table(("recipe", "for records", "time", "what it does"), rows):
+        console.line(line)
+    return None
+
+
+def duration(minutes: int) -> str:
+    """Return "5 min", "3 h", or "not measured" for 0."""
+    if not minutes:
+        return "not measured"
+    return f"{minutes} min" if minutes < 2 * _MINUTES_PER_HOUR else f"{round(minutes / _MINUTES_PER_HOUR, 1):g} h"

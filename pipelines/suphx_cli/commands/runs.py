@@ -12,14 +12,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import DEFAULT_RUNS, UsageError, add_runs, examples, positive, seconds
+from suphx_cli.arguments import DEFAULT_RUNS, UsageError, add_runs, examples, positive, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_pipelines.runs.run_list import RunEntry
-    from suphx_platform.cluster.stop_report import StopOutcome
+    from suphx_platform.cluster.run_attempts import StopOutcome
     from suphx_platform.console.console import Console
 
 _RUN_HELP = "id of a run, or its folder"

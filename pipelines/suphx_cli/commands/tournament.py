@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import (
+from suphx_cli.arguments import (
     add_code_change,
     add_dry_run,
     add_recipe,
@@ -19,11 +19,12 @@ from suphx_cli.arguments.parsing import (
     examples,
     resumable,
 )
-from suphx_cli.commands.monte_carlo import side_tournament_run
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
+    from suphx_pipelines.tournament.sides.side_tournament import SideTournamentResult
+    from suphx_pipelines.tournament.tournament import TournamentResult
     from suphx_platform.console.console import Console
 
 
@@ -52,32 +53,34 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the tournament; ValueError for a bad recipe or unknown agents."""
-    from suphx_pipelines.recipe.recipe_file import read_table
-    from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
-    from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+    from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
+    from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 
-    check_kind(args.recipe, "tournament")
-    if is_of_another_game(read_table(args.recipe)):
-        return side_tournament_run.run(args, console)
     recipe = load_tournament_recipe(args.recipe, args.overrides)
-    for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
-        check_agent(agent)
+    if isinstance(recipe, TournamentRecipe):
+        for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.opponent])):
+            check_agent(agent)
     if args.dry_run:
         return {"dry_run": "valid", "recipe": recipe.name}
     check_runs(args.runs)
     check_newest_from(recipe.pool.newest_from if recipe.pool.newest else "")
     with console.activity("importing"):
+        from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
         from suphx_pipelines.tournament.tournament import run_tournament
         from suphx_platform.kernels.kernel_warmup import compile_kernels
-    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    how = {
+        "runs": args.runs,
+        "console": console,
+        "on_code_change": args.on_code_change,
+        "max_wait_hours": args.wait_hours,
+    }
+    result: TournamentResult | SideTournamentResult
     with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):
-        result = run_tournament(
-            recipe,
-            runs=args.runs,
-            console=console,
-            on_code_change=args.on_code_change,
-            max_wait_hours=args.wait_hours,
-        )
+        if isinstance(recipe, TournamentRecipe):
+            compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+            result = run_tournament(recipe, **how)
+        else:
+            result = run_side_tournament(recipe, **how)
     from suphx_pipelines.runs.run_summary import with_places
 
     values, run = result.to_json(), result.run

@@ -15,7 +15,7 @@ from suphx.file_tree import files_below
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import candidate_games, find_game, game_of_records
 from suphx.printable_text import printable
-from suphx_cli.arguments.parsing import (
+from suphx_cli.arguments import (
     UsageError,
     add_runs,
     check_no_source,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from suphx.evaluation.decision_cost import CostJudge
     from suphx.games.candidate_game import CandidateGame
     from suphx.selfplay.agents.agent import Agent
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
 MAX_GAMES = 20
@@ -303,7 +303,7 @@ def cost_judge(args: argparse.Namespace, agent: Agent) -> CostJudge | None:
     if args.cost is None:
         return None
     from suphx.evaluation.decision_cost import CostJudge
-    from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+    from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor
 
     nets = Path(args.agent.partition(":")[0])
     beside_nets = nets.resolve().parent / "reward_predictor" / REWARD_PREDICTOR_FILE

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.models.nets.net_config import HEAD_NAMES
+from suphx.models.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import INITIAL
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ SUPERVISED_STAGES: Mapping[str, str] = {head: f"{SUPERVISED_FOLDER}/{head}" for 
 """Head -> the stage that trains its net."""
 INITIAL_STAGE = INITIAL
 """The stage that copies the nets of ``initial_agent``, in the place of the supervised stages."""
+MONTE_CARLO_STAGE = "learning"
+"""The stage that leaves the nets of a game that is learned by Deep Monte-Carlo."""
 AGENT_STAGES = (
     "oracle_decay",
     "oracle_distillation",
@@ -27,13 +29,11 @@ AGENT_STAGES = (
 )
 """Stages whose folder is an agent that plays by the rules, the last one of a run first; before them there are the
 supervised nets."""
-MONTE_CARLO_STAGE = "learning"
-"""The stage that leaves the nets of a game that is learned by Deep Monte-Carlo."""
 
 
 def last_agent(stages: Container[str]) -> str | None:
     """Return the folder, relative to the run's, of the nets that these stages make last; None if they make none."""
-    made = next((name for name in AGENT_STAGES if name in stages), None)
+    made = next((name for name in (MONTE_CARLO_STAGE, *AGENT_STAGES) if name in stages), None)
     if made is None and has_supervised_nets(stages):
         return SUPERVISED_FOLDER
     return made

@@ -16,7 +16,7 @@ from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig,
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.models.nets.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
+from suphx.models.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.layout import RoundLayoutConfig

@@ -16,10 +16,11 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 from suphx.credentials import has_credentials, without_credentials
 from suphx.finite_number import is_finite_number
+from suphx.number_range import Range
 from suphx.suggestion import closest, did_you_mean
 
 MAX_BYTES = 1 << 20
@@ -68,6 +69,18 @@ def _check_keys(text: str) -> None:
         if dots >= MAX_KEY_PARTS:
             line = text.count("\n", 0, token.start()) + 1
             raise ValueError(f"a key in line {line} has more than {MAX_KEY_PARTS} parts")
+
+
+RecipeMinutes: TypeAlias = Annotated[int, Range(0, 1_000_000)]
+"""Approximate duration; 0 = not measured."""
+
+
+def check_name(name: str) -> None:
+    """Raise ValueError unless the name can be a part of the name of a folder and of an object of a cluster."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name):
+        raise ValueError(
+            f"name is {name!r}: use 1 to 63 lower-case letters, digits, - and _, as it becomes a folder name"
+        )
 
 
 SUFFIX = ".toml"

@@ -1,31 +1,31 @@
-"""Which command a recipe is for: each of them names the other one for the other's recipes."""
+"""Which class reads a recipe: by the command it is for, and by its key ``game``."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe, load_monte_carlo_recipe
-from suphx_pipelines.recipe.recipe import Recipe, load_recipe
-from suphx_pipelines.recipe.recipe_file import Table, flatten, read_table, shipped_recipes, to_table
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
-from suphx_platform.cluster.runs.run_manifest import RunNeeds
+from suphx.games.registry import DEFAULT_GAME, candidate_games, find_game
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
+from suphx_pipelines.recipe.recipe_file import Table, flatten, load_config, read_table, shipped_recipes, to_table
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe, tonight
+from suphx_platform.cluster.run_manifest import RunNeeds
 
 Command = Literal["run", "tournament"]
-_RECIPES: dict[Command, type[Any]] = {"run": Recipe, "tournament": TournamentRecipe}
-_RECIPES_OF_OTHER_GAMES: dict[Command, type[Any]] = {"run": MonteCarloRecipe, "tournament": SideTournamentRecipe}
+RunRecipe: TypeAlias = Recipe | MonteCarloRecipe
+AnyTournamentRecipe: TypeAlias = TournamentRecipe | SideTournamentRecipe
+_OF_TABLES: dict[Command, type[Any]] = {"run": Recipe, "tournament": TournamentRecipe}
+_OF_CANDIDATES: dict[Command, type[Any]] = {"run": MonteCarloRecipe, "tournament": SideTournamentRecipe}
 GAME_KEY = "game"
-"""Recipes of other games than riichi have it (monte_carlo_recipe.py, side_tournament_recipe.py)."""
 
 
 def check_kind(path: Path, command: Command) -> None:
     """Raise ValueError if the recipe has keys that only recipes of another command have."""
     table = read_table(path)
-    for other in _RECIPES:
+    for other in _OF_TABLES:
         foreign = _foreign_keys(table, command, other)
         if foreign:
             raise ValueError(
@@ -33,14 +33,13 @@ def check_kind(path: Path, command: Command) -> None:
             )
 
 
-def is_of_another_game(table: Table) -> bool:
-    """Tell whether the tables of a recipe are for another game than riichi."""
-    return GAME_KEY in table
+def _classes(table: Table) -> dict[Command, type[Any]]:
+    return _OF_CANDIDATES if table.get(GAME_KEY) in candidate_games() else _OF_TABLES
 
 
 def recipe_class(command: Command, table: Table) -> type[Any]:
     """Return the dataclass of recipes of ``command``, for the game of the tables of a recipe."""
-    return (_RECIPES_OF_OTHER_GAMES if is_of_another_game(table) else _RECIPES)[command]
+    return _classes(table)[command]
 
 
 def command_of(table: Table) -> Command:
@@ -50,8 +49,7 @@ def command_of(table: Table) -> Command:
 
 def _foreign_keys(table: Table, command: Command, other: Command) -> list[str]:
     """Return the keys that recipes of the ``other`` command have and those of ``command`` do not, for the same game."""
-    recipes = _RECIPES_OF_OTHER_GAMES if is_of_another_game(table) else _RECIPES
-    keys = {each: {field.name for field in fields(recipe)} for each, recipe in recipes.items()}
+    keys = {each: {field.name for field in fields(recipe)} for each, recipe in _classes(table).items()}
     return sorted((set(table) & keys[other]) - keys[command])
 
 
@@ -89,8 +87,6 @@ def shipped_summaries() -> list[RecipeSummary]:
     return sorted(found, key=lambda each: (each.command != "run", each.needs_records, each.minutes == 0, each.minutes))
 
 
-RunRecipe: TypeAlias = Recipe | MonteCarloRecipe
-
 _SELF_PLAY_GROUPS = ("simulator", "inference")
 _CHART = "reinforcement."
 """What the chart's settings of the cluster begin with, as in a recipe for riichi."""
@@ -98,11 +94,25 @@ _SAME_KEYS = ("cluster.on_ray", "cluster.num_simulators", "cluster.gpus_per_lear
 
 
 def load_run_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> RunRecipe:
-    """Read a recipe with overrides; ValueError names the file, the key and what is allowed."""
-    check_kind(path, "run")
-    if is_of_another_game(read_table(path)):
-        return load_monte_carlo_recipe(path, overrides)
-    return load_recipe(path, overrides)
+    """Read a recipe with ``("a.b", "value")`` overrides; ValueError names the file, the key and what is allowed."""
+    recipe: RunRecipe = _load("run", path, overrides)
+    return recipe
+
+
+def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> AnyTournamentRecipe:
+    """Read the recipe of a tournament as ``load_run_recipe`` does, its night settled."""
+    recipe: AnyTournamentRecipe = _load("tournament", path, overrides)
+    return recipe if recipe.night else replace(recipe, night=tonight())
+
+
+def _load(command: Command, path: Path, overrides: Sequence[tuple[str, str]]) -> Any:
+    check_kind(path, command)
+    table = read_table(path)
+    try:
+        find_game(str(table.get(GAME_KEY, DEFAULT_GAME)))
+    except ValueError as error:
+        raise ValueError(f"{path}: {GAME_KEY}: {error}") from error
+    return load_config(recipe_class(command, table), path, overrides)
 
 
 def check_memory(recipe: RunRecipe) -> None:

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, ParamSpec, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.growing_pause import GrowingPause
-from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
-from suphx_pipelines.recipe.recipe_heading import check_name
+from suphx_pipelines.recipe.recipe_file import check_name, flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.runs.attempt_writer import RunAttempt
 from suphx_pipelines.runs.provenance import digest_file, digest_files, digest_json, git_commit
 from suphx_pipelines.runs.run_lock import check_free, locked
@@ -54,12 +53,11 @@ from suphx_pipelines.runs.stage_folder import (
 )
 from suphx_pipelines.runs.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.runs.stage_storage import FILES, NEWEST, StageStorage
-from suphx_platform.cluster.runs.run_attempts import ATTEMPTS
+from suphx_platform.cluster.run_attempts import ATTEMPTS
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
-from suphx_platform.storage.objects.object_store import ExpiredKeysError
-from suphx_platform.storage.storage import Storage
-from suphx_platform.storage.stored_versions import FINISHED
+from suphx_platform.storage.objects import ExpiredKeysError
+from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import Tracker, TrackingStore

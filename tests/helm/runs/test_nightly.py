@@ -13,9 +13,8 @@ import yaml
 from helm_python import Chart
 
 from suphx_cli.cli import build_parser
-from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
-from suphx_platform.cluster.manifest_rules import broken_rules, check_job
-from suphx_platform.cluster.runs.run_manifest import tournament_objects
+from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
+from suphx_platform.cluster.run_manifest import broken_rules, check_job, tournament_objects
 from tests.helm.everything import EVERYTHING, PRESETS, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.runs.ray_groups import groups

@@ -11,8 +11,7 @@ import yaml
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
-from suphx_platform.cluster.manifest_rules import broken_rules
-from suphx_platform.cluster.runs.run_manifest import job_of, resized_job, run_objects
+from suphx_platform.cluster.run_manifest import broken_rules, job_of, resized_job, run_objects
 from suphx_platform.selfplay.metrics import STOP_SECONDS_VARIABLE
 from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods

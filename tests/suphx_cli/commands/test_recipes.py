@@ -5,7 +5,7 @@ import json
 import pytest
 
 from suphx_cli import cli
-from suphx_cli.commands.recipes import duration
+from suphx_cli.commands.run import duration
 from suphx_pipelines.recipe.recipe_file import shipped_recipes
 
 

@@ -11,9 +11,8 @@ import pytest
 from suphx.evaluation.review import KINDS
 from suphx.games.riichi import Quarantine, iter_records, recorded_decisions, viewer_game, write_store
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
-from suphx.models.nets.net_config import RewardPredictorConfig
-from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.models.net_config import RewardPredictorConfig
+from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, RewardHeader, RewardPredictor, save_reward_predictor
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx.training.head_data import SplitConfig

@@ -6,19 +6,17 @@ import functools
 from pathlib import Path
 from random import Random
 
-from suphx_pipelines.recipe.monte_carlo_recipe import load_monte_carlo_recipe
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import flatten, read_table
-from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_recipe
-from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+from suphx_pipelines.recipe.recipe_kind import load_run_recipe, load_tournament_recipe
 from tests.games.riichi.fuzzing.file_damage import damage_bytes
 from tests.repository import RECIPES
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 
 LOADERS = {
     "nightly": load_tournament_recipe,
-    "doudizhu": load_monte_carlo_recipe,
-    "doudizhu_tournament": load_side_tournament_recipe,
+    "doudizhu": load_run_recipe,
+    "doudizhu_tournament": load_tournament_recipe,
 }
 """Of recipes that are not for ``load_recipe``."""
 VALUES = (

@@ -13,11 +13,9 @@ import typing
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain, type_name
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "recipe.md"

@@ -11,12 +11,16 @@ import pytest
 
 from suphx_cli import cli
 from suphx_pipelines.recipe import tournament_recipe
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import load_config, recipe_fields
-from suphx_pipelines.recipe.recipe_kind import Command, check_kind, check_memory, load_run_recipe
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe, load_tournament_recipe, tonight
+from suphx_pipelines.recipe.recipe_kind import (
+    Command,
+    check_kind,
+    check_memory,
+    load_run_recipe,
+    load_tournament_recipe,
+)
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe, tonight
 from tests.repository import RECIPES
 
 NIGHTLY = RECIPES / "nightly.toml"

@@ -14,9 +14,8 @@ import pytest
 
 from suphx.kernel.source_closure import forget
 from suphx_cli.cli import build_parser
-from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
 from suphx_pipelines.recipe.recipe_file import find_recipe
 from suphx_pipelines.runs import provenance
 from suphx_pipelines.runs.provenance import stage_code
@@ -432,7 +431,9 @@ def test_the_code_of_training_stages_does_not_include_the_report() -> None:
 
 
 @pytest.mark.parametrize(
-    "stages", [monte_carlo_stages("doudizhu"), side_tournament_stages("doudizhu")], ids=["run", "tournament"]
+    "stages",
+    [pipeline_stages(MonteCarloRecipe(name="any")), side_tournament_stages("doudizhu")],
+    ids=["run", "tournament"],
 )
 def test_the_code_of_stages_includes_the_game_that_the_recipe_names(stages: list[Stage[Any]]) -> None:
     for stage in stages:

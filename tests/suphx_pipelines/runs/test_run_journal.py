@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
 from suphx_pipelines.runs.run_summary import RunJournal, RunSummary, stage_note
 from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_pipelines.tournament.tournament import tournament_stages
@@ -24,7 +23,7 @@ def stage_names(recipe: str) -> list[str]:
     if recipe == "doudizhu_tournament":
         return [stage.name for stage in side_tournament_stages("doudizhu")]
     if recipe.startswith("doudizhu"):
-        return [stage.name for stage in monte_carlo_stages("doudizhu")]
+        return [stage.name for stage in pipeline_stages(MonteCarloRecipe(name="any"))]
     return [stage.name for stage in pipeline_stages(load_recipe(RECIPES / f"{recipe}.toml", []))]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_cli.arguments.parsing import resumable
+from suphx_cli.arguments import resumable
 from suphx_cli.commands.run import next_commands, report_lines
 from suphx_pipelines.pipeline import PipelineResult
 from suphx_pipelines.runs.run_page import description

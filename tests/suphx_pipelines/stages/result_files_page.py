@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines import pipeline
-from suphx_pipelines.monte_carlo import game_stage, learning_stage, match_stage, report_stage
+from suphx_pipelines.report import report_decks
 from suphx_pipelines.runs.stage import WARNINGS_FILE, Stage
 from suphx_pipelines.stages import (
     ablation,
     agent_comparison,
+    deck_match,
     evaluation,
     initial_agent,
     learning_curve,
+    monte_carlo,
     oracle,
     playouts,
     reinforcement,
@@ -105,10 +107,10 @@ SIDE_TOURNAMENT: Sequence[Place] = (
     ("report", side_report.FILES, ""),
 )
 MONTE_CARLO: Sequence[Place] = (
-    ("learning", learning_stage.FILES, ""),
-    ("match", match_stage.FILES, ""),
-    ("sample_game", game_stage.FILES, ""),
-    ("report", report_stage.FILES, ""),
+    ("learning", monte_carlo.FILES, ""),
+    ("match", deck_match.MATCH_FILES, ""),
+    ("sample_game", deck_match.SAMPLE_GAME_FILES, ""),
+    ("report", report_decks.FILES, ""),
 )
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from suphx_pipelines.monte_carlo.monte_carlo_pipeline import monte_carlo_stages
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_pipelines.tournament.tournament import tournament_stages
@@ -43,7 +42,7 @@ def kinds_of_stages() -> list[tuple[Sequence[Stage[Any]], Sequence[Place]]]:
         (pipeline_stages(load_recipe(RECIPES / "agent_comparison.toml")), RUN),
         (pipeline_stages(load_recipe(RECIPES / "rl_basic.toml", [("initial_agent", '"runs/a/supervised"')])), RUN),
         (tournament_stages(), TOURNAMENT),
-        (monte_carlo_stages("doudizhu"), MONTE_CARLO),
+        (pipeline_stages(MonteCarloRecipe(name="any")), MONTE_CARLO),
         (side_tournament_stages("doudizhu"), SIDE_TOURNAMENT),
     ]
 

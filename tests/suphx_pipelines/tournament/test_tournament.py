@@ -18,11 +18,8 @@ import pytest
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.recipe.tournament_recipe import (
-    PoolConfig,
-    TournamentRecipe,
-    load_tournament_recipe,
-)
+from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
+from suphx_pipelines.recipe.tournament_recipe import PoolConfig, TournamentRecipe
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.tournament import tournament_stages

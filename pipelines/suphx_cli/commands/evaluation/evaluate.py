@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from suphx.evaluation.match_config import MeasureName, SeatingChoice
 from suphx.games.registry import GAMES, find_side_game
-from suphx_cli.arguments.parsing import add_runs, add_workers, examples, positive, seed
+from suphx_cli.arguments import add_runs, add_workers, examples, positive, seed
 from suphx_cli.commands.evaluation import riichi_evaluation
 from suphx_cli.commands.monte_carlo import side_evaluation
 from suphx_cli.commands.monte_carlo.side_evaluation import DECKS
@@ -16,7 +16,7 @@ from suphx_cli.commands.monte_carlo.side_sequential import FRESH_DECKS, SEQUENTI
 from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
-    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
 _RIICHI_OPTIONS = ("hanchans", "deals", "decides", "points", "seating", "no_draw_lanes", "workers", "ray")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from suphx_cli.arguments.parsing import resumable
+from suphx_cli.arguments import resumable
 from suphx_cli.commands.evaluation.riichi_options import check_options
 from suphx_platform.agents.agent_forms import agent_files, follows_whole_games
 

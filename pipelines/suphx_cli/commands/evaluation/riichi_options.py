@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, check_hanchans
-from suphx_cli.arguments.parsing import UsageError, check_new_folder, check_source_of_runs, checked_options
+from suphx_cli.arguments import UsageError, check_new_folder, check_source_of_runs, checked_options
 from suphx_platform.agents.agent_forms import check_agent, follows_whole_games
 
 if TYPE_CHECKING:

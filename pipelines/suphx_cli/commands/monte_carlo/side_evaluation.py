@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from suphx.evaluation.match_config import check_side_deals, few_decks_note, widened_note
 from suphx.games.candidate_game import candidate_game
 from suphx.games.registry import game_modules
-from suphx_cli.arguments.parsing import check_new_folder, checked_options, resumable
+from suphx_cli.arguments import check_new_folder, checked_options, resumable
 from suphx_cli.commands.monte_carlo import side_sequential
 from suphx_cli.commands.monte_carlo.side_sequential import AGENTS, LOST, SEQUENTIAL_DECKS, figures_table
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.rating.tournament import SEATS
-from suphx.models.checkpoints.checkpoint import load_header
-from suphx.models.nets.net_config import HEAD_NAMES
+from suphx.models.checkpoint import load_header
+from suphx.models.net_config import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import WEAK, checkpoint_names, find_checkpoint, split_address
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from suphx.atomic_file import write_atomically
 from suphx.games.candidate_game import candidate_game
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.monte_carlo.game_stage import deck_page
+from suphx_pipelines.stages.deck_match import deck_page
 from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_pipelines.tournament.sides.side_pool import SideContext

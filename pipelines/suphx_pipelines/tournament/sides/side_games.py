@@ -9,8 +9,8 @@ from functools import partial
 import torch
 
 from suphx.evaluation.workers.side_runner import SideRunner, compile_game
-from suphx.models.computation import Precision
 from suphx.models.device import uses_bf16
+from suphx.models.net_config import Precision
 from suphx_pipelines.tournament.pool.tournament_games import stage_workers
 from suphx_pipelines.tournament.sides.side_pool import SideContext
 from suphx_platform.agents.side_agent import load_side_player

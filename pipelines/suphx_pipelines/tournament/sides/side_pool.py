@@ -17,7 +17,7 @@ from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.registry import game_modules
 from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.json_file import write_json
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions, mark_named

@@ -13,7 +13,8 @@ from suphx.evaluation.rating.side_tournament import BLOCK_DECKS
 from suphx.evaluation.workers.game_runner import one_thread
 from suphx.evaluation.workers.play_plan import GAMES_PER_DECK
 from suphx.games.candidate_game import KeptGames, SideResults, candidate_game
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
+from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.tournament.game_replay import (
     ReplayedGame,
@@ -39,7 +40,7 @@ def replay_side_games(run: Path, decks: Sequence[int], records: Path, console: C
     check_finished(run)
     if not (run / RECIPE_FILE).is_file():
         raise FileNotFoundError(f"{run} has no {RECIPE_FILE}: copy the whole folder of the run from the storage")
-    recipe = load_side_tournament_recipe(run / RECIPE_FILE)
+    recipe = load_config(SideTournamentRecipe, run / RECIPE_FILE)
     games = finished_games(run, game_code(recipe), console)
     chosen = chosen_walls(run, decks, len(games), "deck")
     entrants = {entrant.digest: entrant for entrant in read_pool(run / _POOL).entrants}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from suphx.games.registry import game_modules
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME

@@ -12,13 +12,9 @@ import torch
 from suphx.evaluation.sequential.sequential_config import SideTestConfig
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu import Rules
-from suphx.models.nets.candidate_value import CandidateValueNet
+from suphx.models.candidate_net import CandidateValueNet
 from suphx.training.value_nets import ValueNets, load_value_nets, new_nets, save_value_nets
-from suphx_pipelines.recipe.side_tournament_recipe import (
-    SideDecisionConfig,
-    SideLeaderboardConfig,
-    SideTournamentRecipe,
-)
+from suphx_pipelines.recipe.tournament_recipe import SideDecisionConfig, SideLeaderboardConfig, SideTournamentRecipe
 from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
 from suphx_platform.console.console import Console
 

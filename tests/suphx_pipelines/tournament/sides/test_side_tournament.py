@@ -14,7 +14,8 @@ from suphx.games.doudizhu import Rules
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
-from suphx_pipelines.recipe.side_tournament_recipe import SideTournamentRecipe, load_side_tournament_recipe
+from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.tournament.pool.riichi_code import riichi_code
 from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_pipelines.tournament.sides.side_pool import game_code
@@ -138,8 +139,8 @@ def test_what_is_wrong_is_told(
 
 
 def test_the_shipped_recipe_has_the_defaults_of_the_code_and_reads_back(tmp_path: Path) -> None:
-    recipe = load_side_tournament_recipe(RECIPE)
+    recipe = load_tournament_recipe(RECIPE)
     default = SideTournamentRecipe(name=NAME)
     assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes, night=recipe.night)
     (tmp_path / "recipe.toml").write_text(to_toml(recipe))
-    assert load_side_tournament_recipe(tmp_path / "recipe.toml") == recipe
+    assert load_tournament_recipe(tmp_path / "recipe.toml") == recipe

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, get_args
 
 from suphx.evaluation.match_config import KEPT_FOLDER
 from suphx.file_tree import has_files_below
-from suphx.models.nets.net_config import Size
+from suphx.models.net_config import Size
 from suphx.printable_text import shortened
 from suphx.suggestion import did_you_mean
 from suphx.usable_cores import usable_cores

@@ -1,30 +1,36 @@
-"""The match stage: the trained nets against scripted agents, on deals that neither training nor curve has used.
+"""The match and sample_game stages of a game of two sides: decks that neither training nor curve has used.
 
-Leaves ``match.json``: ``decks``, ``sides``, and ``opponents`` {name: {``share``, ``points``, and ``wp_<side>`` and
-``adp_<side>`` of each side: {mean, interval [2], is_widened}}} (suphx/evaluation/side_match.py).
+``match`` leaves ``match.json``: ``decks``, ``sides``, and ``opponents`` {name: {``share``, ``points``, and
+``wp_<side>`` and ``adp_<side>`` of each side: {mean, interval [2], is_widened}}}. ``sample_game`` leaves ``game.html``,
+the viewer's page of a deck with the values that the nets give the best moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
+from suphx.atomic_file import write_atomically
 from suphx.evaluation.side_match import SideReport, play_side_match
 from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
+from suphx.games.candidate_game import CandidateGame, KeptGames, Player
 from suphx.games.registry import game_modules
+from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import Stage, StageContext, stage_seed
+from suphx_pipelines.viewer.viewer_page import PAGE_FILE, viewer_page
 
-STAGE_NAME = "match"
+MATCH = "match"
 MATCH_FILE = "match.json"
 _FIRST_DEAL, _SEEDS = 2**30, 2**36
 """Above the deals of the curve, which begin at 0, and below those of self-play, which begin at 2**40."""
 
 
-FILES: Mapping[str, str] = {
+MATCH_FILES: Mapping[str, str] = {
     "match.json": (
         "`decks`, `sides`, `opponents` {name: {share, points, wp_landlord, wp_peasant, adp_landlord, adp_peasant: {"
         "mean, interval [2], is_widened}}}"
@@ -40,23 +46,23 @@ FILES: Mapping[str, str] = {
 def match_stage(game_name: str) -> Stage[MonteCarloRecipe]:
     """Return the stage of a game."""
     return Stage(
-        name=STAGE_NAME,
-        run=run,
+        name=MATCH,
+        run=_play_match,
         recipe_keys=("match", "learning.precision"),
         needs=(MONTE_CARLO_STAGE,),
         artifacts=(MATCH_FILE,),
-        files=FILES,
+        files=MATCH_FILES,
         modules=game_modules(game_name),
     )
 
 
-def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
+def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play all decks against each opponent and return the figures."""
     config = context.recipe.match
     trained = load_value_nets(context.upstream[MONTE_CARLO_STAGE])
     game, player = trained.game, trained.player(context.recipe.learning.precision)
     found: dict[str, SideReport] = {}
-    with context.console.progress("decks", config.decks * len(config.opponents), name=STAGE_NAME) as progress:
+    with context.console.progress("decks", config.decks * len(config.opponents), name=MATCH) as progress:
         for opponent in config.opponents:
             report = play_side_match(
                 game,
@@ -88,4 +94,50 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
 
 def first_deal(recipe: MonteCarloRecipe) -> int:
     """Return the seed of the first deal of the match."""
-    return _FIRST_DEAL + stage_seed(recipe.seed, STAGE_NAME) % _SEEDS
+    return _FIRST_DEAL + stage_seed(recipe.seed, MATCH) % _SEEDS
+
+
+SAMPLE_GAME = "sample_game"
+SAMPLE_GAME_FILES: Mapping[str, str] = {
+    PAGE_FILE: "the first deck of the match against the last of `match.opponents`, both games, in the viewer",
+}
+"""What the stage writes into its folder (docs/result_files.md)."""
+
+
+def sample_game_stage(game_name: str) -> Stage[MonteCarloRecipe]:
+    """Return the stage of a game."""
+    return Stage(
+        name=SAMPLE_GAME,
+        run=_play_sample_game,
+        recipe_keys=("name", "match", "learning.precision"),
+        needs=(MONTE_CARLO_STAGE,),
+        artifacts=(PAGE_FILE,),
+        files=SAMPLE_GAME_FILES,
+        modules=game_modules(game_name),
+        is_summary=True,
+    )
+
+
+def _play_sample_game(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
+    """Play the deck and write its page."""
+    trained, opponent = load_value_nets(context.upstream[MONTE_CARLO_STAGE]), context.recipe.match.opponents[-1]
+    agents = (
+        ("nets", trained.player(context.recipe.learning.precision)),
+        (opponent, trained.game.scripted_player(opponent)),
+    )
+    title = f"{context.recipe.name}: the nets against {opponent}"
+    page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context.recipe), title=title).encode()
+    write_atomically(context.folder / PAGE_FILE, [page])
+    return {"bytes": len(page)}
+
+
+def deck_page(
+    game: CandidateGame, rules: Any, agents: tuple[tuple[str, Player], tuple[str, Player]], *, seed: int, title: str
+) -> str:
+    """Return the viewer's page of both games on the deck ``seed``; ``agents``: name and player of each."""
+    (name, first), (other, second) = agents
+    lines: list[str] = []
+    game.play_match(1, rules, first, second, first_seed=seed, kept=KeptGames((name, other), lines.append))
+    records = [game.read_record(line) for line in lines]
+    opinions = [player_opinions(game.recorded_decisions(record), first) for record in records]
+    return viewer_page({**game.viewer_game(records, opinions), "agent": name}, title=title)

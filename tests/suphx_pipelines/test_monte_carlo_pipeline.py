@@ -15,12 +15,12 @@ import torch
 from suphx.games.candidate_game import candidate_game
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.monte_carlo import report_stage
-from suphx_pipelines.monte_carlo.match_stage import first_deal
-from suphx_pipelines.monte_carlo.report_stage import verdict
-from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
-from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
+from suphx_pipelines.recipe.recipe import DeckMatchConfig, MonteCarloRecipe
+from suphx_pipelines.recipe.recipe_file import load_config, shipped_recipes, to_toml
+from suphx_pipelines.report import report_decks
+from suphx_pipelines.report.report_decks import verdict
 from suphx_pipelines.runs.stage import StageWatch
+from suphx_pipelines.stages.deck_match import first_deal
 from suphx_pipelines.viewer.viewer_page import page_json
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -62,7 +62,7 @@ def test_a_run_learns_plays_and_reports(
     game = Path(result["report"]).with_name("game.html").read_text()
     assert 'href="game.html"' in page
     assert "doudizhu: the nets against rule" in game
-    recipe = load_monte_carlo_recipe(folder / "recipe.toml")
+    recipe = load_config(MonteCarloRecipe, folder / "recipe.toml")
     dealt = GAME.read_record(GAME.new_record(recipe.rules, first_deal(recipe)))
     start = GAME.viewer_game([dealt])["deals"][0]["start"]
     assert game.count(f'"start":{page_json(start)}') == 2, "both games of the first deck of the match"
@@ -117,7 +117,7 @@ def test_what_has_no_meaning_is_refused(runs: Path, tmp_path: Path, capsys: pyte
 
 
 def test_the_shipped_recipe_has_the_defaults_of_the_code() -> None:
-    recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu"])
+    recipe = load_config(MonteCarloRecipe, shipped_recipes()["doudizhu"])
     default = MonteCarloRecipe(name="doudizhu")
     assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes)
 
@@ -131,19 +131,19 @@ RECIPES = {
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_shipped_recipe_is_named_like_its_file_and_reads_back(name: str, tmp_path: Path) -> None:
-    recipe = load_monte_carlo_recipe(RECIPES[name])
+    recipe = load_config(MonteCarloRecipe, RECIPES[name])
     assert recipe.name == name
     (tmp_path / "recipe.toml").write_text(to_toml(recipe))
-    assert load_monte_carlo_recipe(tmp_path / "recipe.toml") == recipe
+    assert load_config(MonteCarloRecipe, tmp_path / "recipe.toml") == recipe
 
 
 def test_nobody_imitates_an_agent_that_there_is_not() -> None:
     with pytest.raises(ValueError, match=r"imitates is 'expert': use random or rule, or nothing"):
-        load_monte_carlo_recipe(RECIPES["doudizhu_supervised"], [("learning.imitates", "expert")])
+        load_config(MonteCarloRecipe, RECIPES["doudizhu_supervised"], [("learning.imitates", "expert")])
 
 
 def test_the_long_recipe_learns_on_a_gpu_and_plays_on_many_cores() -> None:
-    recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu_dmc"])
+    recipe = load_config(MonteCarloRecipe, shipped_recipes()["doudizhu_dmc"])
     assert (recipe.learning.device, recipe.cluster.on_ray, recipe.cluster.gpus_per_learner) == ("cuda", True, 1)
     config = recipe.learning
     assert (config.epsilon, config.smoothing, config.rms_epsilon, config.max_grad_norm) == (0.01, 0.99, 1e-5, 40)
@@ -194,4 +194,4 @@ def test_the_verdict_is_about_the_last_opponent(
 def test_an_evaluation_has_an_interval_also_if_all_games_were_won(
     share: float, error: float, bounds: tuple[float, float]
 ) -> None:
-    assert report_stage._interval(share, error, decks=200) == pytest.approx(bounds, abs=5e-4)
+    assert report_decks._interval(share, error, decks=200) == pytest.approx(bounds, abs=5e-4)

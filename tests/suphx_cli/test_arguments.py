@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_cli.arguments.parsing import open_page
+from suphx_cli.arguments import open_page
 
 
 @pytest.fixture

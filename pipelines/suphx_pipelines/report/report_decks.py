@@ -14,11 +14,8 @@ from suphx.training.config import MonteCarloConfig
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.monte_carlo import game_stage, match_stage
-from suphx_pipelines.monte_carlo.learning_stage import curve_point
-from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_page import decimal, duration, interval, number, percent
@@ -27,6 +24,8 @@ from suphx_pipelines.runs.run_page import agent_commands
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.verdict import Outcome, Verdict, digits_that_tell
+from suphx_pipelines.stages.deck_match import MATCH, MATCH_FILE, SAMPLE_GAME
+from suphx_pipelines.stages.monte_carlo import curve_point
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 
 STAGE_NAME = "report"
@@ -55,7 +54,7 @@ def report_stage() -> Stage[MonteCarloRecipe]:
         name=STAGE_NAME,
         run=run,
         recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
-        needs=(MONTE_CARLO_STAGE, match_stage.STAGE_NAME, game_stage.STAGE_NAME),
+        needs=(MONTE_CARLO_STAGE, MATCH, SAMPLE_GAME),
         artifacts=(REPORT_NAME, PAGE_FILE),
         files=FILES,
         is_about_run=True,
@@ -66,11 +65,11 @@ def report_stage() -> Stage[MonteCarloRecipe]:
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Write the page."""
     recipe, folders = context.recipe, context.upstream
-    match = read_json(folders[match_stage.STAGE_NAME] / MATCH_FILE)
+    match = read_json(folders[MATCH] / MATCH_FILE)
     learned = read_json(folders[MONTE_CARLO_STAGE] / METRICS_FILE)
     head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
     head += report_summary.next_steps(agent_commands(context.folder.parent, recipe.storage.address))
-    shutil.copyfile(folders[game_stage.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
+    shutil.copyfile(folders[SAMPLE_GAME] / PAGE_FILE, context.folder / PAGE_FILE)
     watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"
     sections = [
         ("Match", _match(match)),

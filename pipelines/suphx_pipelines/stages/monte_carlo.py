@@ -18,7 +18,7 @@ from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, learn_va
 from suphx.training.trainer import METRICS_FILE, StoppedError
 from suphx.training.value_nets import save_value_nets
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
-from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_platform.console.stop_request import StopRequest
 

@@ -13,7 +13,7 @@ from suphx_platform.bench.riichi.hands import random_hands
 from suphx_platform.bench.storage import bench_storage
 from suphx_platform.bench.timing import compare_rates
 from suphx_platform.storage.storage_config import StorageConfig
-from tests.suphx_cli.commands.bench.bench_command import bench
+from tests.suphx_cli.commands.bench_command import bench
 
 
 def test_a_training_state_is_saved_loaded_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

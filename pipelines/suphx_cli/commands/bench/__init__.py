@@ -1,1 +1,0 @@
-"""The commands of `suphx bench`. Start in bench.py."""
