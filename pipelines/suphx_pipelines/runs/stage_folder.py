@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_platform.storage.linked_copy import copy_linked
+from suphx_platform.storage.upload_queue import copy_linked
 
 DONE = "done.json"
 STARTED = "started.json"

@@ -17,8 +17,7 @@ from suphx_pipelines.runs.stage import WARNINGS_FILE
 from suphx_pipelines.runs.stage_folder import DONE, STARTED, Done, parse_done, parse_started, read_done, read_started
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import Storage
-from suphx_platform.storage.stored_versions import BEST, FINISHED
+from suphx_platform.storage.storage import BEST, FINISHED, Storage
 from suphx_platform.storage.upload_queue import UploadQueue
 
 FILES = "files"

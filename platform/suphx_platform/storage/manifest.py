@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from suphx.finite_number import is_finite_number
 from suphx.printable_text import shortened
-from suphx_platform.storage.objects.object_store import PART_BYTES, Part
+from suphx_platform.storage.objects import PART_BYTES, Part
 
 MANIFEST = "manifest.json"
 FORMAT = 2

@@ -12,27 +12,59 @@ other is told. A version without a manifest is not finished and is never read.
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import re
 import shutil
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from suphx.atomic_file import sync
-from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, write_manifest
-from suphx_platform.storage.objects.folder_sync import sync_tree
-from suphx_platform.storage.objects.object_store import DamagedObjectError, Part, check_parts, read_parsed
+from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion, ManifestError, read_manifest, write_manifest
+from suphx_platform.storage.objects import (
+    DamagedObjectError,
+    FolderStore,
+    ObjectStore,
+    Part,
+    check_parts,
+    read_parsed,
+)
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import StoredVersions
 from suphx_platform.storage.writer_lease import WriterLease
 
+_DIGITS = 12
+FINISHED = 10**_DIGITS - 1
+"""Number of the version that something finished leaves: above all steps."""
+BEST = "best"
+"""Last part of the name of nets that matches have measured: ``<run>/<stage>/best``."""
+UNDER_WAY = "workers"
+"""Folder below a name with files of work that is under way, which are no version: Ray Train's checkpoints."""
+ORIGIN = "origin"
+"""Name below a run of its recipe and provenance."""
+_NO_WORK = (BEST, ORIGIN)
+"""Last parts of names whose versions are no state of a stage."""
+_MAX_ATTEMPTS = 999
+_GRACE_SECONDS = 6 * 3600.0
+"""How long files without a manifest stay: another writer may still be sending them."""
 _MAX_LISTINGS = 5
 """How often versions are listed that another process removes while they are fetched."""
-
+_PINNED = ".pinned"
+"""Folder below a name: a small object for each version that must stay and each reason for it."""
+_OUTLIVED = ".outlived"
+"""Folder below a name: a small object for each version that saves would have removed but for its pins."""
+_REASON = "-"
+"""Between the number of a pinned version and the digest of the reason."""
+_PROBE = ".probe-"
+"""First part of the key of an object that only shows that objects can be written."""
+_VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 _NOT_KEPT = (
     "the storage said that it has stored this, and returns something else or nothing: check its disks, and proxies "
     "before it; older versions are as they were"
@@ -45,16 +77,40 @@ class DamagedVersionError(Exception):
     """A version's files are not what its manifest says."""
 
 
-class Storage(StoredVersions):
+class Storage:
     """Saves folders as versions, and loads versions into folders. Every call may raise OSError that says what to do."""
 
     def __init__(self, config: StorageConfig) -> None:
-        super().__init__(config)
+        """Reach no server yet; ValueError without an address."""
+        self.config = config
+        self._store = _open(config)
         self._lease = WriterLease(self._store, config.address)
+        self._probe = f"{_PROBE}{uuid.uuid4().hex}"
+        self._manifests: dict[str, CheckpointVersion] = {}
+        """By path: of versions that this process keeps or has looked through to remove others."""
         self._unanswered: dict[str, set[str]] = {}
         """By name: writers of versions whose manifest was sent without an answer, so that it may still arrive."""
         self._may_not_remove = False
         """Whether a warning has told that old versions stay."""
+
+    def reach(self) -> None:
+        """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
+        self._store.reach()
+
+    def reach_to_write(self) -> None:
+        """Check that the storage takes a small object, and remove it; errors as of ``reach``.
+
+        A storage that does not let objects be removed costs a warning: it keeps all versions, and one such object.
+        """
+        self.reach()
+        with suppress(FileExistsError):  # left by an earlier call
+            self._store.put_new(self._probe, self._probe.encode())
+        try:
+            self._store.delete([self._probe])
+        except PermissionError as error:
+            _logger.warning("%s refuses to remove objects, so it keeps every version: %s", self.config.address, error)
+
+    # Saving
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
@@ -84,12 +140,14 @@ class Storage(StoredVersions):
             if not self._finished_paths(path):
                 raise
             self._store.delete([f"{path}/{writer}/{file}" for file in files])
-            if self._was_ours(name, path):  # what is in this folder may be newer: it becomes the next version
+            finished = self._version(path)
+            if finished is not None and finished.writer in self._unanswered.get(name, ()):
+                # It is ours, and arrived late. What is in this folder may be newer: it becomes the next version.
                 return self.save(name, folder, number=number, score=score)
             text = f"{self.config.address}/{path} was finished by another writer while this one was sending it"
             raise FileExistsError(f"{text}: let only one of them work on {name}") from error
         try:
-            self._prune(name, version.path)
+            self._prune(name, path)
         except OSError as error:
             is_known = isinstance(error, PermissionError) and self._may_not_remove
             self._may_not_remove |= isinstance(error, PermissionError)
@@ -98,97 +156,15 @@ class Storage(StoredVersions):
             _logger.log(level, "%s/%s is stored, but old versions are not removed: %s", address, path, error)
         return version
 
-    def load(
-        self,
-        version: CheckpointVersion,
-        folder: Path,
-        aside: Path | None = None,
-        *,
-        files: Collection[str] | None = None,
-    ) -> None:
-        """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged.
-
-        ``aside``: where a folder that is replaced is moved, in the place of what is there; None: it is removed.
-        ``files``: load only these, as far as the version has them; None: all.
-        """
-        partial = folder.with_name(f".{folder.name}.partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        try:
-            self._fetch(version, partial, version.files if files is None else [*version.files.keys() & files])
-            sync_tree(partial)  # before it has the name of a folder that is whole
-            if folder.exists():
-                _put_away(folder, aside)
-            partial.rename(folder)
-            sync(folder.parent)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-
-    def load_newest(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
-        """Load the newest version that is not damaged; return None, having done nothing, if there is none.
-
-        ``files``: as for ``load``. Versions that another process removes meanwhile are replaced by newer ones;
-        FileNotFoundError if that happens again and again.
-        """
-        return self._load_in_order(name, _newest_first, folder, files)
-
-    def read(self, version: CheckpointVersion, file: str) -> bytes | None:
-        """Return one small file of a version; None if the version does not have it, or has it damaged."""
-
-        def checked(data: bytes) -> bytes:
-            check_parts(version.key(file), BytesIO(data), version.files[file])
-            return data
-
-        try:
-            return read_parsed(self._store, version.key(file), checked) if file in version.files else None
-        except (DamagedObjectError, FileNotFoundError):
-            return None
-
-    def delete(self, name: str) -> None:
-        """Remove all versions of ``name``, also pinned ones and what interrupted saves left; names below it stay."""
-        super().delete(name)
-        self._lease.forget(name)
-
-    def load_best(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
-        """Load the version with the best score that is not damaged; otherwise as ``load_newest``."""
-        return self._load_in_order(name, _best_first, folder, files)
-
-    def load_first(
-        self,
-        versions: Iterable[CheckpointVersion],
-        folder: Path,
-        aside: Path | None = None,
-        *,
-        files: Collection[str] | None = None,
-    ) -> CheckpointVersion | None:
-        """Load, as ``load`` does, the first version that is not damaged; None, having done nothing, without one."""
-        for version in versions:
-            try:
-                self.load(version, folder, aside, files=files)
-            except DamagedVersionError as error:
-                _logger.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
-            else:
-                return version
-        return None
-
-    def _load_in_order(
-        self,
-        name: str,
-        order: Callable[[Sequence[CheckpointVersion]], Sequence[CheckpointVersion]],
-        folder: Path,
-        files: Collection[str] | None,
-    ) -> CheckpointVersion | None:
-        """Load the first version in an order, and list them again when all that were tried are damaged or gone."""
-        tried: set[str] = set()
-        for _ in range(_MAX_LISTINGS):
-            versions = [version for version in order(self.versions(name)) if version.path not in tried]
-            found = self.load_first(versions, folder, files=files)
-            if found is not None or not versions:
-                return found
-            tried |= {version.path for version in versions}
-        raise FileNotFoundError(
-            f"{self.config.address}/{name}: its versions are removed before they are fetched: raise storage.keep_last "
-            "of the run that saves them, or wait until it has ended"
-        )
+    def _next_path(self, name: str, number: int) -> str:
+        """Return the first path of ``number`` that nobody has finished."""
+        finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
+        attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
+        if attempt > _MAX_ATTEMPTS:
+            raise FileExistsError(
+                f"{self.config.address}/{name} has {attempt - 1} attempts at version {number}: delete it"
+            )
+        return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
 
     def _send(self, files: Sequence[str], folder: Path, place: str) -> dict[str, list[Part]]:
         """Upload ``files`` of ``folder`` below ``place``, and read them back.
@@ -215,18 +191,13 @@ class Storage(StoredVersions):
                 self._store.delete([f"{place}/{file}" for file in files])
             raise
 
-    def _fetch(self, version: CheckpointVersion, folder: Path, files: Iterable[str]) -> None:
-        def fetch(file: str) -> None:
-            path = folder / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._store.download(version.key(file), path, version.files[file])
-
-        folder.mkdir(parents=True)
+    def _check_writer(self, version: CheckpointVersion) -> None:
+        """FileExistsError, with this version's files removed, if another process works on the name now."""
         try:
-            with ThreadPoolExecutor(self.config.threads) as pool:
-                list(pool.map(fetch, files))
-        except (DamagedObjectError, FileNotFoundError) as error:
-            raise DamagedVersionError(str(error)) from error
+            self._lease.check(version.path.rpartition("/")[0])
+        except FileExistsError:
+            self._store.delete([version.key(file) for file in version.files])
+            raise
 
     def _finish(self, version: CheckpointVersion) -> None:
         """Write the manifest; FileExistsError if there is one. Without an answer it is remembered as ours."""
@@ -248,38 +219,357 @@ class Storage(StoredVersions):
             self._store.delete([manifest, *map(version.key, version.files)])
         raise OSError(f"{self.config.address}/{manifest}: {_NOT_KEPT}")
 
-    def _was_ours(self, name: str, path: str) -> bool:
-        """Tell whether the manifest at ``path`` is one that this process has sent without getting an answer."""
-        finished = self._version(path)
-        return finished is not None and finished.writer in self._unanswered.get(name, ())
+    # Loading
 
-    def _check_writer(self, version: CheckpointVersion) -> None:
-        """FileExistsError, with this version's files removed, if another process works on the name now."""
+    def load(
+        self,
+        version: CheckpointVersion,
+        folder: Path,
+        aside: Path | None = None,
+        *,
+        files: Collection[str] | None = None,
+    ) -> None:
+        """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged.
+
+        ``aside``: where a folder that is replaced is moved, in the place of what is there; None: it is removed.
+        ``files``: load only these, as far as the version has them; None: all.
+        """
+
+        def fetch(file: str) -> None:
+            path = new / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._store.download(version.key(file), path, version.files[file])
+
+        new = folder.with_name(f".{folder.name}.partial")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(parents=True)
         try:
-            self._lease.check(version.path.rpartition("/")[0])
-        except FileExistsError:
-            self._store.delete([version.key(file) for file in version.files])
-            raise
+            try:
+                with ThreadPoolExecutor(self.config.threads) as pool:
+                    list(pool.map(fetch, version.files if files is None else version.files.keys() & files))
+            except (DamagedObjectError, FileNotFoundError) as error:
+                raise DamagedVersionError(str(error)) from error
+            _sync_tree(new)  # before it has the name of a folder that is whole
+            if folder.exists() and aside is not None:
+                shutil.rmtree(aside, ignore_errors=True)
+                folder.rename(aside)
+            elif folder.exists():
+                shutil.rmtree(folder)
+            new.rename(folder)
+            sync(folder.parent)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+    def load_newest(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
+        """Load the newest version that is not damaged; return None, having done nothing, if there is none.
+
+        ``files``: as for ``load``. Versions that another process removes meanwhile are replaced by newer ones;
+        FileNotFoundError if that happens again and again.
+        """
+        return self._load_in_order(name, lambda version: version.path, folder, files)
+
+    def load_best(self, name: str, folder: Path, *, files: Collection[str] | None = None) -> CheckpointVersion | None:
+        """Load the version with the best score that is not damaged; otherwise as ``load_newest``."""
+        return self._load_in_order(name, lambda version: version.score, folder, files)
+
+    def load_first(
+        self,
+        versions: Iterable[CheckpointVersion],
+        folder: Path,
+        aside: Path | None = None,
+        *,
+        files: Collection[str] | None = None,
+    ) -> CheckpointVersion | None:
+        """Load, as ``load`` does, the first version that is not damaged; None, having done nothing, without one."""
+        for version in versions:
+            try:
+                self.load(version, folder, aside, files=files)
+            except DamagedVersionError as error:
+                _logger.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
+            else:
+                return version
+        return None
+
+    def read(self, version: CheckpointVersion, file: str) -> bytes | None:
+        """Return one small file of a version; None if the version does not have it, or has it damaged."""
+
+        def checked(data: bytes) -> bytes:
+            check_parts(version.key(file), BytesIO(data), version.files[file])
+            return data
+
+        try:
+            return read_parsed(self._store, version.key(file), checked) if file in version.files else None
+        except (DamagedObjectError, FileNotFoundError):
+            return None
+
+    def _load_in_order(
+        self,
+        name: str,
+        rank: Callable[[CheckpointVersion], Any],
+        folder: Path,
+        files: Collection[str] | None,
+    ) -> CheckpointVersion | None:
+        """Load the version with the highest rank; list them again when all that were tried are damaged or gone."""
+        tried: set[str] = set()
+        for _ in range(_MAX_LISTINGS):
+            versions = [v for v in self.versions(name) if v.path not in tried and rank(v) is not None]
+            versions.sort(key=rank, reverse=True)
+            found = self.load_first(versions, folder, files=files)
+            if found is not None or not versions:
+                return found
+            tried |= {version.path for version in versions}
+        raise FileNotFoundError(
+            f"{self.config.address}/{name}: its versions are removed before they are fetched: raise storage.keep_last "
+            "of the run that saves them, or wait until it has ended"
+        )
+
+    # Which versions there are
+
+    def names(self) -> list[str]:
+        """Return all names that have a finished version, sorted."""
+        return sorted({path.rpartition("/")[0] for path in self._all_finished_paths("")})
+
+    def has_any(self, name: str) -> bool:
+        """Tell whether there is any object of ``name``: a version, a part of one, or the mark of a writer."""
+        return bool(self._store.keys(f"{name}/"))
+
+    def versions(self, name: str) -> list[CheckpointVersion]:
+        """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
+        found = (self._version(path) for path in self._finished_paths(f"{name}/"))
+        return [version for version in found if version is not None]
+
+    def newest_path(self, prefix: str) -> str | None:
+        """Return the path of the newest version below ``prefix``: of work under way before what is finished.
+
+        The newest of several names is the one that was saved last. A run's recipe and measured nets do not count.
+        """
+        paths: dict[str, list[str]] = {}
+        for path in self._all_finished_paths(f"{prefix}/"):
+            name = path.rpartition("/")[0]
+            if name.rpartition("/")[2] not in _NO_WORK:
+                paths.setdefault(name, []).append(path)
+        finished = f"/{FINISHED:0{_DIGITS}}."
+        under_way = {name: own for name, own in paths.items() if not any(finished in path for path in own)}
+        newest = []
+        for own in (under_way or paths).values():
+            readable = filter(None, (self._version(path) for path in sorted(own, reverse=True)))
+            newest += [version for version in (next(readable, None),) if version is not None]
+        return max(newest, key=lambda version: (version.saved, version.path)).path if newest else None
+
+    def _all_finished_paths(self, prefix: str) -> list[str]:
+        """Return the paths of all finished versions, of any name, that begin with ``prefix``."""
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(prefix) if key.endswith(f"/{MANIFEST}")]
+        return [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2])]
+
+    def _finished_paths(self, prefix: str) -> list[str]:
+        """Return those of the name that ``prefix`` has, not of names below it."""
+        return [path for path in self._all_finished_paths(prefix) if path.count("/") == prefix.count("/")]
+
+    def _version(self, path: str) -> CheckpointVersion | None:
+        try:
+            return read_parsed(self._store, f"{path}/{MANIFEST}", partial(read_manifest, path))
+        except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
+            _logger.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
+            return None
+
+    # Versions that must stay, and notes
+
+    def pin(self, path: str, reason: str) -> None:
+        """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.
+
+        ``reason``: what refers to it, such as ``models:/suphx/3``. Each reason is a pin of its own. FileNotFoundError,
+        with no pin left, if there is no such version.
+        """
+        with suppress(FileExistsError):  # it is pinned already
+            self._store.put_new(_pin_key(path, reason), reason.encode())
+        if not self._store.keys(f"{path}/{MANIFEST}"):  # asked last: no save that begins now removes it
+            self._store.delete([_pin_key(path, reason)])
+            raise FileNotFoundError(f"{self.config.address}/{path} has been removed: newer versions have replaced it")
+
+    def pin_only(self, path: str, reason: str) -> None:
+        """Pin the version at ``path``, and unpin all others of its name that are pinned for the same ``reason``."""
+        self.pin(path, reason)
+        name, ending = path.rpartition("/")[0], _pin_key(path, reason).rpartition(_REASON)[2]
+        for other in sorted(self._marked(name, _PINNED, ending) - {path}):
+            self.unpin(other, reason)
+
+    def unpin(self, path: str, reason: str) -> None:
+        """Remove the pin for ``reason``; without a pin left, remove the version too if saves keep it no more.
+
+        The same call again does the rest after a kill, and otherwise nothing.
+        """
+        name = path.rpartition("/")[0]
+        self._store.delete([_pin_key(path, reason)])
+        if path in self._marked(name, _PINNED) or path not in self._marked(name, _OUTLIVED):
+            return
+        self._store.delete(sorted(self._store.keys(f"{path}/"), key=_is_content))
+        self._store.delete([_mark_key(path, _OUTLIVED)])
+
+    def put_note(self, key: str, data: bytes) -> None:
+        """Write a small object that belongs to no version; FileExistsError if there is another one of this name."""
+        self._store.put_new(key, data)
+
+    def notes(self, prefix: str) -> dict[str, bytes]:
+        """Return key -> content of the small objects whose keys begin with ``prefix``."""
+        return {key: self._store.get(key) for key in self._store.keys(prefix)}
+
+    def _marked(self, name: str, marks: str, ending: str = "") -> set[str]:
+        """Return the paths of the versions that have an object with this ``ending`` in one of the folders of marks."""
+        prefix = f"{name}/{marks}/"
+        found = (key.removeprefix(prefix) for key in self._store.keys(prefix) if key.endswith(ending))
+        return {f"{name}/{mark.partition(_REASON)[0]}" for mark in found}
+
+    # Removing
+
+    def delete(self, name: str) -> None:
+        """Remove all versions of ``name``, also pinned ones and what interrupted saves left; names below it stay.
+
+        Uploads in parts that were never finished are aborted; if that is refused, it costs a warning.
+        """
+        self._forget(name)
+        for marks in (_PINNED, _OUTLIVED):
+            self._store.delete(self._store.keys(f"{name}/{marks}/"))
+        keys = [key for key in self._store.keys(f"{name}/") if _version_of(key, name)]
+        self._store.delete(sorted(keys, key=_is_content))
+        try:
+            self._store.delete_unfinished(f"{name}/", lambda key: bool(_version_of(key, name)))
+        except OSError as error:
+            address = f"{self.config.address}/{name}"
+            _logger.warning("%s is deleted, but uploads that were cut off may be left: %s", address, error)
+        self._lease.forget(name)
+
+    def delete_under_way(self, name: str) -> None:
+        """Remove the files of work on ``name`` that were no versions yet."""
+        self._store.delete(self._store.keys(f"{name}/{UNDER_WAY}/"))
+
+    def _prune(self, name: str, saved: str) -> None:
+        """Remove all versions but those that are kept or pinned, and what killed writers left up to the newest one.
+
+        The one at the path ``saved`` stays, also beside damaged ones with higher numbers. Versions that cannot be read
+        stay: they may be those of a later version of this program.
+        """
+        finished = self._finished_paths(f"{name}/")
+        # Each manifest is fetched once, as only this process works on the name.
+        found = (self._manifests.get(path) or self._version(path) for path in finished)
+        versions = [version for version in found if version is not None]
+        known = {version.path: version for version in versions}
+        self._forget(name, known)
+        self._manifests |= known
+        if not versions:  # another process has removed them all
+            return
+        kept_paths = {saved, *(version.path for version in _kept_versions(versions, self.config))}
+        pinned = self._marked(name, _PINNED)
+        outdated = [version for version in versions if version.path not in kept_paths]
+        if pinned:
+            self._note_outlived(name, {version.path for version in outdated if version.path in pinned})
+        dropped = [version for version in outdated if version.path not in pinned]
+        owned = tuple(start for v in versions for start in _starts(v))
+        owned += tuple(f"{path}/" for path in finished if path not in known)  # such as of a later program
+        newest = versions[-1].path
+
+        def is_left(key: str) -> bool:
+            version = _version_of(key, name)
+            return bool(version) and f"{name}/{version}" <= newest and not key.startswith(owned)
+
+        starts = tuple(start for version in dropped for start in _starts(version))
+        old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
+        for version in dropped:
+            self._manifests.pop(version.path, None)
+        # Manifests first: a version that is being removed must not look finished.
+        self._store.delete(sorted(old, key=_is_content))
+        left = [key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)]
+        paths = {f"{name}/{_version_of(key, name)}" for key in left} - known.keys()
+        hidden = tuple(f"{path}/" for path in paths if self._has_manifest(path))  # a listing may lack a manifest
+        self._store.delete([key for key in left if not key.startswith(hidden)])
+        try:
+            self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
+        except PermissionError as error:
+            _logger.debug("uploads that were cut off may be left: %s", error)
+
+    def _forget(self, name: str, known: Collection[str] = ()) -> None:
+        """Forget the manifests of ``name`` but those of the paths ``known``; another thread may note some meanwhile."""
+        for path in list(self._manifests):
+            if path.rpartition("/")[0] == name and path not in known:
+                self._manifests.pop(path, None)
+
+    def _note_outlived(self, name: str, paths: set[str]) -> None:
+        """Note for ``unpin`` that only their pins keep these versions of ``name``, and no others."""
+        noted = self._marked(name, _OUTLIVED)
+        for path in sorted(paths - noted):
+            with suppress(FileExistsError):
+                self._store.put_new(_mark_key(path, _OUTLIVED), b"")
+        self._store.delete([_mark_key(path, _OUTLIVED) for path in sorted(noted - paths)])
+
+    def _has_manifest(self, path: str) -> bool:
+        try:
+            self._store.get(f"{path}/{MANIFEST}")
+        except FileNotFoundError:
+            return False
+        except DamagedObjectError:
+            pass
+        return True
 
 
-def _newest_first(versions: Sequence[CheckpointVersion]) -> Sequence[CheckpointVersion]:
-    return versions[::-1]
+def _kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:
+    """Return those of ``versions`` (ascending) that a save keeps: the last, the best, and one of every ``keep_every``.
+
+    The regular ones are the first in each stretch of numbers, so that a later save never makes another choice.
+    """
+    scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
+    kept = [*versions[-config.keep_last :], *scored[max(0, len(scored) - config.keep_best) :]]
+    if config.keep_every:
+        stretches: dict[int, CheckpointVersion] = {}
+        for version in versions:
+            if version.number not in (0, FINISHED):
+                stretches.setdefault(version.number // config.keep_every, version)
+        kept += [version for stretch, version in stretches.items() if stretch > 0]
+    return kept
 
 
-def _best_first(versions: Sequence[CheckpointVersion]) -> Sequence[CheckpointVersion]:
-    scored = [version for version in versions if version.score is not None]
-    return sorted(scored, key=lambda version: -(version.score or 0.0))
+def _open(config: StorageConfig) -> ObjectStore:
+    if not config.address:
+        raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
+    if not config.is_bucket:
+        return FolderStore(Path(config.address))
+    from suphx_platform.storage.bucket import BucketStore  # boto3: only when somebody needs it
 
-
-def _put_away(folder: Path, aside: Path | None) -> None:
-    if aside is None:
-        shutil.rmtree(folder)
-    else:
-        shutil.rmtree(aside, ignore_errors=True)
-        folder.rename(aside)
+    return BucketStore(config)
 
 
 def _files(folder: Path) -> list[str]:
     """Return the paths of the files below a folder, without what begins with a dot."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
+
+
+def _sync_tree(folder: Path) -> None:
+    """Return when the disk has all files and folders below ``folder``, so that a power cut does not undo them."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            sync(Path(place, name))
+        sync(Path(place))
+
+
+def _version_of(key: str, name: str) -> str:
+    """Return the version of ``name`` that an object belongs to, finished or not; empty if to none."""
+    part = key.removeprefix(f"{name}/").partition("/")[0]
+    return part if _VERSION.fullmatch(part) else ""
+
+
+def _starts(version: CheckpointVersion) -> tuple[str, str]:
+    """Return how the keys of a version begin."""
+    return f"{version.path}/{MANIFEST}", version.key("")
+
+
+def _is_content(key: str) -> bool:
+    return not key.endswith(f"/{MANIFEST}")
+
+
+def _mark_key(path: str, marks: str) -> str:
+    """Return the key of the object in a folder of marks for the version at ``path``."""
+    name, _, number = path.rpartition("/")
+    return f"{name}/{marks}/{number}"
+
+
+def _pin_key(path: str, reason: str) -> str:
+    return f"{_mark_key(path, _PINNED)}{_REASON}{hashlib.sha256(reason.encode()).hexdigest()[:16]}"

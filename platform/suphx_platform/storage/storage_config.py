@@ -8,7 +8,6 @@ from typing import Annotated, Literal, get_args
 
 from suphx.credentials import has_credentials, is_unclear
 from suphx.number_range import Range, Steps, check_ranges
-from suphx_platform.storage.objects.s3_connection import S3Connection
 
 AddressingStyle = Literal["path", "virtual"]
 Checksums = Literal["when_required", "when_supported"]
@@ -81,14 +80,3 @@ def _has_credentials(address: str) -> bool:
     bucket = address.removeprefix("s3://").partition("/")[0]
     is_strange = ":" in bucket if address.startswith("s3://") else address.lower().startswith("http")
     return has_credentials(address) or (is_strange and is_unclear(address))
-
-
-def s3_connection(config: StorageConfig) -> S3Connection:
-    """Return how the server of a bucket is reached."""
-    return S3Connection(
-        endpoint_url=config.endpoint_url,
-        threads=config.threads,
-        max_attempts=config.max_attempts,
-        addressing_style=config.addressing_style,
-        checksums=config.checksums,
-    )

@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from suphx.growing_pause import GrowingPause
 from suphx.json_text import parse_json
-from suphx_platform.storage.objects.object_store import DamagedObjectError, ObjectStore, read_parsed
+from suphx_platform.storage.objects import DamagedObjectError, ObjectStore, read_parsed
 
 _FOLDER = ".writers"
 _DIGITS = 6

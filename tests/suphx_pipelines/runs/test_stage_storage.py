@@ -15,10 +15,9 @@ from suphx_pipelines.runs.stage_folder import STARTED
 from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.stage_storage import StageStorage
 from suphx_platform.console.console import Console
-from suphx_platform.storage.objects.folder_store import FolderStore
-from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.objects import FolderStore
+from suphx_platform.storage.storage import BEST, FINISHED, UNDER_WAY, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import BEST, FINISHED, UNDER_WAY
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.run_trace import work

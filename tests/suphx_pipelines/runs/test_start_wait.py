@@ -7,7 +7,7 @@ import pytest
 from suphx_pipelines.runs import runner
 from suphx_pipelines.runs.runner import wait_for_services
 from suphx_platform.console.console import Console
-from suphx_platform.storage.objects.object_store import ExpiredKeysError
+from suphx_platform.storage.objects import ExpiredKeysError
 
 
 class Clock:

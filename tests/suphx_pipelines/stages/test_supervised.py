@@ -24,9 +24,8 @@ from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import TRAINING_ORDER, train
 from suphx_platform.console.console import Console
 from suphx_platform.on_ray.data_parallel import checkpoint_location
-from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage import UNDER_WAY, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import UNDER_WAY
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 from tests.training.played_games import played_store

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx_platform.storage.objects.object_store import PART_BYTES
+from suphx_platform.storage.objects import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.storage.upload_queue import UploadQueue

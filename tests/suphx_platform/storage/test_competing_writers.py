@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.objects.object_store import ObjectStore
+from suphx_platform.storage.objects import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 

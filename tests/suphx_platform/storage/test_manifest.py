@@ -13,7 +13,7 @@ from suphx_platform.storage.manifest import (
     read_manifest,
     write_manifest,
 )
-from suphx_platform.storage.objects.object_store import PART_BYTES
+from suphx_platform.storage.objects import PART_BYTES
 
 PATH = "run/000000000007.001"
 DIGEST = "0f" * 32

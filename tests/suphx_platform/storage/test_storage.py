@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage import stored_versions
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
-from suphx_platform.storage.objects.object_store import PART_BYTES, SMALL_BYTES, ObjectStore, Part
-from suphx_platform.storage.storage import DamagedVersionError, Storage
+from suphx_platform.storage.objects import PART_BYTES, SMALL_BYTES, ObjectStore, Part
+from suphx_platform.storage.storage import FINISHED, DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED
 
 NAME = "run-1/supervised/discard"
 
@@ -153,7 +151,7 @@ def test_files_of_a_writer_that_may_still_be_at_work_are_not_removed(
     write(storage, left, b"its manifest is still to come", tmp_path)
     storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
     assert left in storage._store.keys(f"{NAME}/")
-    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
     storage.save(NAME, fill(tmp_path / "a", "new"), number=3)
     assert left not in storage._store.keys(f"{NAME}/")
 
@@ -174,7 +172,7 @@ def test_files_without_a_manifest_go_after_six_hours(file: str, hours: float, st
 def test_the_last_and_the_best_are_kept_and_the_rest_removed(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
     storage = Storage(StorageConfig(address=config.address, keep_last=2, keep_best=1))
     write(storage, f"{NAME}/000000000001.001/{'0' * 32}/state", b"its writer was killed", tmp_path)
     for number, score in ((2, 0.1), (3, 0.9), (4, 0.2), (5, 0.3), (6, None)):

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.storage import stored_versions
+from suphx_platform.storage import bucket
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.objects import bucket_store
-from suphx_platform.storage.objects.object_store import PART_BYTES
+from suphx_platform.storage.objects import PART_BYTES
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.disk_faults import files_limited_to
@@ -83,7 +82,7 @@ def test_a_writer_killed_in_the_middle_of_a_copy_leaves_the_versions_before(
     assert any(place.glob(f"{NAME}/000000000002.*/*/0*")), "nothing was under way"
     assert not list(place.glob(f"{NAME}/000000000002.*/{MANIFEST}"))
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
-    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
     second = Storage(storage.config).save(NAME, small, number=2)
     left = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
     left = {path for path in left if "/.writers/" not in path}
@@ -112,7 +111,7 @@ def test_a_writer_killed_in_the_middle_of_an_upload_leaves_the_versions_before(
     assert [version.number for version in storage.versions(NAME)] == [1], "the writer was faster"
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
     assert uploads(), "nothing was under way"
-    monkeypatch.setattr(stored_versions, "_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("suphx_platform.storage.storage._GRACE_SECONDS", 0.0)
     second = Storage(config).save(NAME, small, number=2)
     assert [version.path for version in storage.versions(NAME)] == [first.path, second.path]
     assert uploads() == [], "parts of a dead writer are still stored"
@@ -162,8 +161,8 @@ def test_a_server_that_sends_a_byte_now_and_then_holds_no_call_for_ever(
     folder = folder_of(tmp_path / "a", num_files=1, num_bytes=2 * PART_BYTES)
     version = storage.save(NAME, folder, number=1)
     with monkeypatch.context() as patch:
-        patch.setattr(bucket_store, "_ATTEMPT_SECONDS", 0.25)
-        patch.setattr(bucket_store, "_SLOWEST_BYTES_PER_SECOND", 1 << 40)
+        patch.setattr(bucket, "_ATTEMPT_SECONDS", 0.25)
+        patch.setattr(bucket, "_SLOWEST_BYTES_PER_SECOND", 1 << 40)
         proxy.is_dripping.set()
         for call in (
             lambda: storage.versions(NAME),

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
-from suphx_platform.storage.objects.object_store import ObjectStore
-from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.objects import ObjectStore
+from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED, StoredVersions
 
 NAME = "run-1/reinforcement"
 THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
@@ -217,13 +216,13 @@ def test_that_old_versions_stay_is_told_once(usual: Storage, tmp_path: Path, cap
 
 def test_a_save_reads_each_manifest_once(usual: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    version = StoredVersions._version
+    version = Storage._version
 
-    def noted(self: StoredVersions, path: str) -> CheckpointVersion | None:
+    def noted(self: Storage, path: str) -> CheckpointVersion | None:
         read.append(path)
         return version(self, path)
 
-    monkeypatch.setattr(StoredVersions, "_version", noted)
+    monkeypatch.setattr(Storage, "_version", noted)
     paths = save(usual, tmp_path, *range(1, 6))
     assert read == paths
     usual.delete(NAME)

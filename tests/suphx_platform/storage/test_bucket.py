@@ -1,30 +1,38 @@
-"""What a bucket store makes of a server's answers that come rarely: botocore's stubber gives them, no server."""
+"""What a bucket store makes of a server's answers that come rarely, given by botocore's stubber; how it is reached."""
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 from botocore.stub import Stubber
 
-from suphx_platform.storage.objects import bucket_store
-from suphx_platform.storage.objects.bucket_store import BucketStore, ConflictError
-from suphx_platform.storage.objects.object_store import ExpiredKeysError
-from suphx_platform.storage.objects.s3_connection import S3Connection
+from suphx_platform.storage import bucket
+from suphx_platform.storage.bucket import (
+    CONNECT_SECONDS,
+    READ_SECONDS,
+    BucketStore,
+    ConflictError,
+    s3_client,
+    s3_environment,
+    s3_file_system,
+)
+from suphx_platform.storage.objects import ExpiredKeysError
+from suphx_platform.storage.storage_config import StorageConfig
 
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> BucketStore:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    connection = S3Connection(
-        endpoint_url="http://127.0.0.1:1", threads=1, max_attempts=1, addressing_style="path", checksums="when_required"
+    return BucketStore(
+        StorageConfig(address="s3://suphx", endpoint_url="http://127.0.0.1:1", threads=1, max_attempts=1)
     )
-    return BucketStore("suphx", "", connection)
 
 
 def test_a_new_object_that_vanished_while_it_was_read_was_another_writers(store: BucketStore) -> None:
@@ -47,7 +55,7 @@ def test_a_request_that_waits_for_another_one_is_repeated(store: BucketStore) ->
 def test_a_request_that_waits_for_ever_is_no_object_of_another_writer(
     store: BucketStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suphx_platform.storage.objects.bucket_store._CONFLICT_SECONDS", 0.0)
+    monkeypatch.setattr("suphx_platform.storage.bucket._CONFLICT_SECONDS", 0.0)
     with Stubber(store._client) as server:
         for _ in range(5):
             server.add_client_error("put_object", "ConditionalRequestConflict")
@@ -94,10 +102,10 @@ def test_the_time_limit_of_a_transfer_counts_those_that_it_waits_for(
     usual = store._max_seconds(0)
 
     def note(seconds: float, work: Callable[[], None]) -> None:
-        limits.append(round((seconds - usual) * bucket_store._SLOWEST_BYTES_PER_SECOND))
+        limits.append(round((seconds - usual) * bucket._SLOWEST_BYTES_PER_SECOND))
         work()
 
-    monkeypatch.setattr(bucket_store, "within", note)
+    monkeypatch.setattr(bucket, "within", note)
     monkeypatch.setattr(store, "_transfers", HeldTransfers(len(sizes)))
     with ThreadPoolExecutor(len(sizes)) as pool:
         for number, size in enumerate(sizes):
@@ -110,3 +118,32 @@ def test_the_time_limit_of_a_transfer_counts_those_that_it_waits_for(
     monkeypatch.setattr(store, "_transfers", HeldTransfers(1))
     store.upload("3", tmp_path / "3")
     assert limits[-1] == 3, "the others have ended"
+
+
+@pytest.mark.parametrize("is_in_recipe", [True, False])
+def test_both_libraries_get_the_same_server_region_times_and_attempts(
+    is_in_recipe: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9000")
+    endpoint = "http://127.0.0.1:9001" if is_in_recipe else ""
+    config = StorageConfig(address="s3://b/x", endpoint_url=endpoint, max_attempts=5)
+    client, file_system = s3_client(config), s3_file_system(config)
+    expected = endpoint or "http://127.0.0.1:9000"
+    options: dict[str, Any] = dict(file_system.__reduce__()[1][0])  # what its copies in other processes get
+    assert client.meta.endpoint_url == expected
+    assert f"{options['scheme']}://{options['endpoint_override']}" == expected
+    assert client.meta.region_name == file_system.region == "eu-central-1"
+    assert (client.meta.config.connect_timeout, client.meta.config.read_timeout) == (CONNECT_SECONDS, READ_SECONDS)
+    assert (options["connect_timeout"], options["request_timeout"]) == (CONNECT_SECONDS, READ_SECONDS)
+    assert client.meta.config.retries["total_max_attempts"] == 5
+    assert pickle.loads(pickle.dumps(file_system)) == file_system, "Ray sends it to its workers"
+
+
+def test_checksums_are_those_of_the_recipe_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    for checksums in ("when_required", "when_supported"):
+        storage = StorageConfig(address="s3://b/x", checksums=checksums)
+        config = s3_client(storage).meta.config
+        assert config.request_checksum_calculation == config.response_checksum_validation == checksums
+        assert set(s3_environment(storage).values()) == {checksums}

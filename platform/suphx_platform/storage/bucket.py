@@ -1,17 +1,25 @@
-"""Objects (see object_store.py) in a bucket of Amazon S3 or of any server that speaks its language."""
+"""Objects (see objects.py) in a bucket of Amazon S3 or of any server that speaks its language, and how it is reached.
+
+boto3, and pyarrow, which Ray Train uses, get the same settings. Keys come from the environment or the machine's role,
+as each library finds them; both look in the same places.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import boto3
 from boto3.s3.transfer import TransferConfig, create_transfer_manager
+from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -24,36 +32,35 @@ from botocore.exceptions import (
 from s3transfer.exceptions import RetriesExceededError
 
 from suphx.credentials import without_credentials
-from suphx_platform.storage.objects.hashed_file import HashedBytes, HashedFile
-from suphx_platform.storage.objects.object_store import (
+from suphx_platform.storage.objects import (
     PART_BYTES,
     READS,
     SMALL_BYTES,
     DamagedObjectError,
     ExpiredKeysError,
+    HashedBytes,
+    HashedFile,
     Part,
     check_parts,
     check_small,
     named_if_full,
+    within,
     writable,
 )
-from suphx_platform.storage.objects.s3_connection import S3Connection
-from suphx_platform.storage.objects.time_limit import within
+from suphx_platform.storage.storage_config import StorageConfig
 
+CONNECT_SECONDS = 10
+READ_SECONDS = 20
+"""Without a byte of an answer."""
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+"""In the order in which boto3 reads them."""
 _BODY_ATTEMPTS = 5
 _ATTEMPT_SECONDS, _SLOWEST_BYTES_PER_SECOND = 60.0, 64 << 10
 """The limit of a call as a whole: so long for each attempt that it may take, and for what it sends or fetches."""
 _LIST_BYTES = 16 << 20
 """More than a listing has."""
-_MISSING = {"404", "NoSuchKey", "NotFound"}
-_EXISTS = {"412", "PreconditionFailed"}
-_UNDER_WAY = {"409", "ConditionalRequestConflict"}
-"""Another request to write the object, perhaps ours that was sent again, is not decided yet."""
 _CONFLICT_ATTEMPTS, _CONFLICT_SECONDS = 5, 0.2
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
-_REFUSED = {"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
-_EXPIRED = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired"}
-"""Codes of servers for temporary keys that are no longer valid."""
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
 _EXPIRED_KEYS = "get new temporary keys, and set AWS_SESSION_TOKEN with them"
 _REMEDIES = {
@@ -64,32 +71,32 @@ _REMEDIES = {
 
 
 class ConflictError(OSError):
-    """Another request to write the same object is under way."""
+    """Another request to write the same object, perhaps ours that was sent again, is not decided yet."""
 
 
 class BucketStore:
-    """Objects in a bucket, below ``prefix``; boto3's transfer manager sends and fetches files, large ones in parts."""
+    """Objects below ``s3://bucket/prefix``; boto3's transfer manager sends and fetches files, large ones in parts."""
 
-    def __init__(self, bucket: str, prefix: str, connection: S3Connection) -> None:
-        self._bucket = bucket
-        self._prefix = prefix
-        self._client = connection.client()
-        self._max_attempts = connection.max_attempts
-        config = TransferConfig(
+    def __init__(self, config: StorageConfig) -> None:
+        self._bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
+        self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+        self._client = s3_client(config)
+        self._max_attempts = config.max_attempts
+        transfers = TransferConfig(
             multipart_threshold=PART_BYTES,
             multipart_chunksize=PART_BYTES,
-            max_concurrency=connection.threads,
+            max_concurrency=config.threads,
             num_download_attempts=_BODY_ATTEMPTS,
             preferred_transfer_client="classic",  # the same on all machines, with the settings of our client
         )
-        self._transfers = create_transfer_manager(self._client, config)  # one, so that all files share its threads
+        self._transfers = create_transfer_manager(self._client, transfers)  # one, so that all files share its threads
         self._waiting_bytes = 0
         """Of all transfers that the manager has been given and has not finished."""
         self._lock = threading.Lock()
 
     def reach(self) -> None:
         """Ask for the first key."""
-        with self._told(""):
+        with self._explained(""):
             request = partial(self._client.list_objects_v2, Bucket=self._bucket, Prefix=self._prefix, MaxKeys=1)
             _check_listing(within(self._max_seconds(0), request))
 
@@ -101,8 +108,7 @@ class BucketStore:
         """
         for attempt in range(_CONFLICT_ATTEMPTS):
             try:
-                with self._told(key):
-                    self._call("put_object", key, Body=data, IfNoneMatch="*")
+                self._call("put_object", key, Body=data, IfNoneMatch="*")
                 return
             except FileExistsError:
                 if not self._holds(key, data):
@@ -115,15 +121,14 @@ class BucketStore:
 
     def get(self, key: str) -> bytes:
         """Return a small object."""
-        with self._told(key):
-            return self._body(key)
+        with self._explained(key):
+            return within(self._max_seconds(SMALL_BYTES), partial(self._fetch, key))
 
     def upload(self, key: str, path: Path) -> list[Part]:
         """Send a file, in parts if it is large."""
-        with self._told(key), path.open("rb") as file:
+        with self._explained(key), path.open("rb") as file:
             source = HashedFile(file)
-            with self._sharing(path.stat().st_size) as num_bytes:
-                self._finish(self._transfers.upload(source, self._bucket, self._prefix + key), num_bytes)
+            self._transfer(path.stat().st_size, self._transfers.upload, source, self._bucket, self._prefix + key)
             return source.parts()
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
@@ -131,16 +136,15 @@ class BucketStore:
         if not parts:
             with writable(path):
                 return
-        with self._told(key), named_if_full(path), self._sharing(sum(size for size, _ in parts)) as num_bytes:
-            self._finish(self._transfers.download(self._bucket, self._prefix + key, str(path)), num_bytes)
+        with named_if_full(path):
+            self._receive(key, str(path), parts)
         with path.open("rb") as file:
             check_parts(key, file, parts)
 
     def check(self, key: str, parts: Sequence[Part]) -> None:
         """Read an object back, in ranges if it is large; nothing of it is kept."""
         found = HashedBytes()
-        with self._told(key), self._sharing(sum(size for size, _ in parts)) as num_bytes:
-            self._finish(self._transfers.download(self._bucket, self._prefix + key, found), num_bytes)
+        self._receive(key, found, parts)
         if found.parts() != list(parts):
             raise DamagedObjectError(f"{key} is not what was sent")
 
@@ -154,15 +158,14 @@ class BucketStore:
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects one by one: some servers want checksums for lists that others do not know."""
         for key in keys:
-            with self._told(key):
-                self._call("delete_object", key)
+            self._call("delete_object", key)
 
     def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Abort multipart uploads, whose parts would be stored, and paid for, for ever."""
         for entry in self._listed("list_multipart_uploads", "Uploads", prefix):
             key = entry["Key"].removeprefix(self._prefix)
             if is_old(key) and _is_aged(entry["Initiated"], min_age):
-                with suppress(FileNotFoundError), self._told(key):
+                with suppress(FileNotFoundError):
                     self._call("abort_multipart_upload", key, UploadId=entry["UploadId"])
 
     def _holds(self, key: str, data: bytes) -> bool:
@@ -170,10 +173,11 @@ class BucketStore:
             return any(self.get(key) == data for _ in range(READS))  # an answer may be damaged on its way
         return False
 
-    def _call(self, operation: str, key: str, **options: Any) -> Any:
-        """Return the answer to a request; TimeoutError after ``_max_seconds`` of what it sends."""
+    def _call(self, operation: str, key: str, **options: Any) -> None:
+        """Make a request; TimeoutError after ``_max_seconds`` of what it sends."""
         request = partial(getattr(self._client, operation), Bucket=self._bucket, Key=self._prefix + key, **options)
-        return within(self._max_seconds(len(options.get("Body", b""))), request)
+        with self._explained(key):
+            within(self._max_seconds(len(options.get("Body", b""))), request)
 
     def _max_seconds(self, num_bytes: int) -> float:
         """Return the limit of a call that sends or fetches ``num_bytes``."""
@@ -184,37 +188,35 @@ class BucketStore:
             pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
             return [entry for page in pages for entry in _check_listing(page).get(what, [])]
 
-        with self._told(prefix):
+        with self._explained(prefix):
             return within(self._max_seconds(_LIST_BYTES), fetch)
 
-    @contextmanager
-    def _sharing(self, num_bytes: int) -> Iterator[int]:
-        """Count a transfer while the block runs; yield the bytes of all, which may be sent or fetched before it."""
+    def _receive(self, key: str, target: str | HashedBytes, parts: Sequence[Part]) -> None:
+        with self._explained(key):
+            num_bytes = sum(size for size, _ in parts)
+            self._transfer(num_bytes, self._transfers.download, self._bucket, self._prefix + key, target)
+
+    def _transfer(self, num_bytes: int, begin: Callable[..., Any], *arguments: object) -> None:
+        """Have the manager send or fetch ``num_bytes``; TimeoutError, with the transfer cancelled, if it is too slow.
+
+        Its limit counts the bytes of the transfers that began before it and share the manager's threads.
+        """
         with self._lock:
             self._waiting_bytes += num_bytes
-            all_bytes = self._waiting_bytes
+            max_seconds = self._max_seconds(self._waiting_bytes)
+        transfer = None
         try:
-            yield all_bytes
-        finally:
-            with self._lock:
-                self._waiting_bytes -= num_bytes
-
-    def _finish(self, transfer: Any, num_bytes: int) -> None:
-        """Wait for a transfer of the manager; TimeoutError, with the transfer cancelled, if it takes too long.
-
-        ``num_bytes``: of this transfer and those that began before it and share the manager's threads.
-        """
-        try:
-            within(self._max_seconds(num_bytes), transfer.result)
+            transfer = begin(*arguments)
+            within(max_seconds, transfer.result)
         except RetriesExceededError as error:
             raise error.last_exception from error
         except BaseException:
-            transfer.cancel()  # the manager removes the parts that it has sent
+            if transfer is not None:
+                transfer.cancel()  # the manager removes the parts that it has sent
             raise
-
-    def _body(self, key: str) -> bytes:
-        """Return a small object; TimeoutError if it takes too long."""
-        return within(self._max_seconds(SMALL_BYTES), partial(self._fetch, key))
+        finally:
+            with self._lock:
+                self._waiting_bytes -= num_bytes
 
     def _fetch(self, key: str) -> bytes:
         """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
@@ -231,7 +233,7 @@ class BucketStore:
         return body
 
     @contextmanager
-    def _told(self, key: str) -> Iterator[None]:
+    def _explained(self, key: str) -> Iterator[None]:
         """Turn the errors of boto3 into our own, which say which object, what, and what to do."""
         address = f"s3://{self._bucket}/{self._prefix}{key}"
         try:
@@ -254,6 +256,68 @@ class BucketStore:
             raise OSError(f"{address}: {told}: check the settings that begin with AWS_, and storage") from error
 
 
+def s3_client(config: StorageConfig) -> Any:
+    """Return a client of boto3."""
+    # A session of its own: boto3's default one keeps the keys that it saw first.
+    client = boto3.session.Session().client(
+        "s3",
+        endpoint_url=config.endpoint_url or None,
+        config=Config(
+            s3={"addressing_style": config.addressing_style},
+            request_checksum_calculation=config.checksums,
+            response_checksum_validation=config.checksums,
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"mode": "standard", "total_max_attempts": config.max_attempts},
+            max_pool_connections=2 * config.threads,  # those of the transfer manager, and the small objects
+        ),
+    )
+    client.meta.events.register_first("needs-retry.s3", partial(_refuse_redirect, client.meta.endpoint_url))
+    return client
+
+
+def s3_file_system(config: StorageConfig) -> Any:
+    """Return a file system of pyarrow, which may be pickled; ``s3_environment`` must be set where it is used."""
+    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
+
+    endpoint = config.endpoint_url or next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), "")
+    scheme, _, host = endpoint.rpartition("://")
+    options: dict[str, Any] = {"endpoint_override": host, "scheme": scheme or "https"} if endpoint else {}
+    region = boto3.session.Session().region_name
+    return S3FileSystem(
+        force_virtual_addressing=config.addressing_style == "virtual",
+        connect_timeout=CONNECT_SECONDS,
+        request_timeout=READ_SECONDS,
+        retry_strategy=AwsStandardS3RetryStrategy(max_attempts=config.max_attempts),
+        **options | ({"region": region} if region else {}),
+    )
+
+
+def s3_environment(config: StorageConfig) -> Mapping[str, str]:
+    """Return the variables from which Amazon's C++ library, below pyarrow, reads when it sends checksums."""
+    return {
+        "AWS_REQUEST_CHECKSUM_CALCULATION": config.checksums,
+        "AWS_RESPONSE_CHECKSUM_VALIDATION": config.checksums,
+    }
+
+
+def _refuse_redirect(endpoint_url: str, response: Any, **_: object) -> None:
+    """OSError for an answer that leads to another address: boto3 would ask for the bucket's region there, without end.
+
+    What leads to another region of Amazon's names it, and is left to boto3.
+    """
+    if response is None:
+        return
+    answer, _ = response
+    if 300 <= answer.status_code < 400 and "x-amz-bucket-region" not in answer.headers:
+        to = urlsplit(answer.headers.get("Location", ""))
+        where = f"{to.scheme}://{to.netloc.rpartition('@')[2]}" if to.netloc else "another address"
+        raise OSError(
+            f"{endpoint_url} redirects to {where}: set storage.endpoint_url (or AWS_ENDPOINT_URL_S3) to the address "
+            "that answers itself"
+        )
+
+
 def _check_listing(page: dict[str, Any]) -> dict[str, Any]:
     """Return an answer to a listing; KeyError if it is none, such as a proxy's page: boto3 finds no entries in it."""
     page["IsTruncated"]
@@ -265,16 +329,18 @@ def _is_aged(when: datetime, min_age: float) -> bool:
 
 
 def _error(address: str, code: str) -> Exception:
-    if code in _EXISTS:
-        return FileExistsError(f"{address} exists already")
-    if code in _UNDER_WAY:
-        return ConflictError(f"{address}: the server says {code}: another request to write it is under way")
-    if code in _MISSING or code == "NoSuchUpload":
-        return FileNotFoundError(f"{address} does not exist")
-    if code in ("416", "InvalidRange"):
-        return DamagedObjectError(f"{address} is shorter than its manifest says")
-    if code in _REFUSED:
-        return PermissionError(f"{address}: the server says {code}: {_WRONG_KEYS}")
-    if code in _EXPIRED:
-        return ExpiredKeysError(f"{address}: the server says {code}: {_EXPIRED_KEYS}")
-    return OSError(f"{address}: the server says {code}: {_REMEDIES.get(code, 'look into its log')}")
+    match code:
+        case "412" | "PreconditionFailed":
+            return FileExistsError(f"{address} exists already")
+        case "409" | "ConditionalRequestConflict":
+            return ConflictError(f"{address}: the server says {code}: another request to write it is under way")
+        case "404" | "NoSuchKey" | "NotFound" | "NoSuchUpload":
+            return FileNotFoundError(f"{address} does not exist")
+        case "416" | "InvalidRange":
+            return DamagedObjectError(f"{address} is shorter than its manifest says")
+        case "403" | "AccessDenied" | "InvalidAccessKeyId" | "SignatureDoesNotMatch":
+            return PermissionError(f"{address}: the server says {code}: {_WRONG_KEYS}")
+        case "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired":  # temporary keys that are no longer valid
+            return ExpiredKeysError(f"{address}: the server says {code}: {_EXPIRED_KEYS}")
+        case _:
+            return OSError(f"{address}: the server says {code}: {_REMEDIES.get(code, 'look into its log')}")

@@ -1,0 +1,355 @@
+"""Objects by name: what a storage needs of the place where files are kept, how objects are checked, and folders.
+
+``FolderStore`` and ``BucketStore`` (bucket.py) have the same few verbs. What is relied on is safe on every
+S3-compatible server: whole single puts, puts of small objects that must not exist yet (``If-None-Match: *``), multipart
+uploads that appear whole or not at all, ranged reads.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeVar
+
+from suphx.atomic_file import sync
+
+PART_BYTES = 16 * 2**20
+SMALL_BYTES = 16 * 2**20
+"""Of an object that is read at once, such as a manifest with 100,000 files."""
+Part = tuple[int, str]
+"""Size and SHA-256 of up to ``PART_BYTES`` bytes of an object; an empty object has no parts."""
+READS = 3
+"""How often a small object is read before it is taken for damaged or missing: an answer may be damaged on its way."""
+
+T = TypeVar("T")
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
+_FOLDER_ATTEMPTS = 10
+"""How often a folder is created that another process removes, because it is empty, before a file is in it."""
+_PARTIAL = re.compile(r"\.(.+)\.[0-9a-f]{32}\.partial")
+
+
+class ExpiredKeysError(OSError):
+    """The server no longer accepts temporary keys; new ones of the machine's role may come."""
+
+
+class DamagedObjectError(Exception):
+    """An object is not what was written."""
+
+
+class ObjectStore(Protocol):
+    """Keys are paths with slashes; every object appears whole or not at all. All verbs raise OSError on failure."""
+
+    def reach(self) -> None:
+        """Ask for the first key and forget it."""
+        ...
+
+    def put_new(self, key: str, data: bytes) -> None:
+        """Write a small object; FileExistsError if there is another one already, whoever else may be writing."""
+        ...
+
+    def get(self, key: str) -> bytes:
+        """Return a small object; FileNotFoundError if there is none, DamagedObjectError if it has over SMALL_BYTES."""
+        ...
+
+    def upload(self, key: str, path: Path) -> list[Part]:
+        """Write the file ``path`` as an object, over one that may be there; return the parts that were written."""
+        ...
+
+    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
+        """Write an object of these parts as the file ``path``; DamagedObjectError, FileNotFoundError."""
+        ...
+
+    def check(self, key: str, parts: Sequence[Part]) -> None:
+        """Read an object back; DamagedObjectError, FileNotFoundError if it is not these parts."""
+        ...
+
+    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
+        """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
+        ...
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects; those that are not there are no error."""
+        ...
+
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
+        """Remove what killed writers left of objects that never appeared, of the keys that ``is_old`` says yes to."""
+        ...
+
+
+class FolderStore:
+    """Objects are files below ``root``; what is being written has a name that begins with a dot."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._identity: tuple[int, int] | None = None
+        """Device and inode of the folder when it was used first."""
+
+    def reach(self) -> None:
+        """Look into the folder, which need not be there yet."""
+        with suppress(FileNotFoundError), os.scandir(self._root) as found:
+            next(found, None)
+
+    def put_new(self, key: str, data: bytes) -> None:
+        """Write a small object that must not exist."""
+        path = self._root / key
+        with self._partial(path) as partial:
+            with writable(partial) as file:
+                file.write(data)
+            sync(partial)
+            try:
+                os.link(partial, path)  # unlike a rename it never replaces what is there
+            except FileExistsError:
+                # A shared disk may ask twice: then it is ours. What another writer has put there may be gone again.
+                if partial.stat().st_nlink == 1:
+                    raise
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                text = f"{self._root}: its disk has no hard links ({error.strerror}): use a folder of another disk, or"
+                raise OSError(error.errno, f"{text} s3://bucket/prefix, as storage.address") from error
+            sync(path.parent)  # while the partial file keeps others from removing the folder
+
+    def get(self, key: str) -> bytes:
+        """Return a small object."""
+        with (self._root / key).open("rb") as file:
+            check_small(key, os.fstat(file.fileno()).st_size)
+            return file.read()
+
+    def upload(self, key: str, path: Path) -> list[Part]:
+        """Copy a file in."""
+        target = self._root / key
+        parts = []
+        with self._partial(target) as partial:
+            with path.open("rb") as source, writable(partial) as copy:
+                while data := source.read(PART_BYTES):
+                    parts.append(_part_of(data))
+                    copy.write(data)
+            sync(partial)
+            partial.replace(target)
+        sync(target.parent)  # before a manifest names the file
+        return parts
+
+    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
+        """Copy a file out."""
+        with (self._root / key).open("rb") as source, writable(path) as copy:
+            check_parts(key, source, parts, copy)
+
+    def check(self, key: str, parts: Sequence[Part]) -> None:
+        """Read an object back."""
+        with (self._root / key).open("rb") as file:
+            check_parts(key, file, parts)
+
+    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
+        """Return all keys that begin with ``prefix``, sorted."""
+        self._check_root()
+        files = (path for path in self._files(prefix) if not _PARTIAL.fullmatch(path.name))
+        return sorted(self._key(path) for path in files if _is_aged(path, min_age))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects, and folders that are empty then."""
+        for key in keys:
+            self._remove(self._root / key)
+
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
+        """Remove copies that were never renamed."""
+        for path in self._files(prefix):
+            partial = _PARTIAL.fullmatch(path.name)
+            if partial and is_old(self._key(path.with_name(partial[1]))) and _is_aged(path, min_age):
+                self._remove(path)
+
+    def _check_root(self) -> None:
+        """OSError if the folder is gone, or another one that is empty, as when its disk is not mounted.
+
+        It would be created again. Another one with files is a copy on a new disk, or that of a file system whose inodes
+        change; marks of writers show whether it is the same storage.
+        """
+        known = self._identity  # before the look: another thread may create the folder
+        identity: tuple[int, int] | None = None
+        with suppress(FileNotFoundError):
+            found = self._root.stat()
+            identity = (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+        if known not in (None, identity) and (identity is None or not any(self._root.iterdir())):
+            raise OSError(
+                f"{self._root} is no longer the folder that it was: look whether its disk is mounted, or move it back"
+            )
+        self._identity = identity or self._identity
+
+    def _files(self, prefix: str) -> list[Path]:
+        def pass_over_removed(error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError):
+                raise error
+
+        below = os.walk(self._root / prefix.rpartition("/")[0], onerror=pass_over_removed)
+        found = (Path(folder, name) for folder, _, names in below for name in names)
+        return [path for path in found if self._key(path).startswith(prefix)]
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+    def _remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        with suppress(OSError):  # not empty yet, or another process was faster
+            for folder in path.parents:
+                if folder == self._root:
+                    break
+                folder.rmdir()
+
+    @contextmanager
+    def _partial(self, path: Path) -> Iterator[Path]:
+        """Yield a new empty file, beside ``path``, that may be renamed or linked."""
+        self._check_root()
+        partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+        for attempt in range(_FOLDER_ATTEMPTS):
+            with suppress(FileNotFoundError) if attempt + 1 < _FOLDER_ATTEMPTS else nullcontext():
+                _make_folder(path.parent)
+                partial.touch()
+                break
+        try:
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+class HashedBytes:
+    """The parts of the bytes that are written to it in order; the bytes are forgotten."""
+
+    def __init__(self) -> None:
+        self._parts: list[Part] = []
+        self._digest, self._size = hashlib.sha256(), 0
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes."""
+        rest = memoryview(data)
+        while rest:
+            piece = rest[: PART_BYTES - self._size]
+            self._digest.update(piece)
+            self._size += len(piece)
+            rest = rest[len(piece) :]
+            if self._size == PART_BYTES:
+                self._end_part()
+
+    def parts(self) -> list[Part]:
+        """Return the parts of the bytes so far, the last one perhaps shorter; to be called once."""
+        if self._size:
+            self._end_part()
+        return self._parts
+
+    def _end_part(self) -> None:
+        self._parts.append((self._size, self._digest.hexdigest()))
+        self._digest, self._size = hashlib.sha256(), 0
+
+
+class HashedFile(HashedBytes):
+    """A file that is read once, from its beginning, and the parts of what was read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, ``size`` unless the file ends before."""
+        data = self._file.read(size)
+        self.write(data)
+        return data
+
+
+def read_parsed(store: ObjectStore, key: str, parse: Callable[[bytes], T]) -> T:
+    """Return what ``parse`` makes of a small object that should be there; it is read up to ``READS`` times.
+
+    Raises what ``get`` does, and what ``parse`` raises: ValueError or DamagedObjectError.
+    """
+    for _ in range(READS - 1):
+        with suppress(ValueError, DamagedObjectError, FileNotFoundError):
+            return parse(store.get(key))
+    return parse(store.get(key))
+
+
+def check_small(key: str, num_bytes: int) -> None:
+    """DamagedObjectError if a small object is too large to be one; to be asked before it is read."""
+    if num_bytes > SMALL_BYTES:
+        raise DamagedObjectError(f"{key} has {num_bytes:,} bytes: more than {SMALL_BYTES:,}")
+
+
+def check_parts(key: str, file: BinaryIO, expected: Sequence[Part], copy: BinaryIO | None = None) -> None:
+    """Raise DamagedObjectError if what ``file`` has from here on is not exactly these parts; write them to ``copy``."""
+    for part in expected:
+        data = file.read(part[0])
+        if _part_of(data) != part:
+            raise DamagedObjectError(f"{key} is not what its manifest says")
+        if copy is not None:
+            copy.write(data)
+    if file.read(1):
+        raise DamagedObjectError(f"{key} is longer than its manifest says")
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[BinaryIO]:
+    """Open a local file to write it anew; of a full disk OSError says where it is full."""
+    with named_if_full(path), path.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def named_if_full(path: Path) -> Iterator[None]:
+    """Have the OSError of a disk that is full say which file could not be written, and where to free space."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise OSError(error.errno, f"cannot write {path}: {error.strerror}; free space in {path.parent}") from error
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """Return what ``work`` returns, or raise what it raises; TimeoutError if it takes longer than ``seconds``.
+
+    It goes on in a thread of its own then, which the end of the process does not wait for. The limits of boto3 are for
+    one connection and one read: a server that sends a byte now and then never exceeds them.
+    """
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(work())
+        except BaseException as error:  # noqa: BLE001  # it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="limited call", daemon=True).start()
+    return answer.result(seconds)
+
+
+def _part_of(data: bytes) -> Part:
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder and those above it that are missing; the disk has the names of those that are new."""
+    missing = []
+    place = folder
+    while not place.is_dir():
+        missing.append(place)
+        place = place.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in reversed(missing):
+        sync(each.parent)
+
+
+def _is_aged(path: Path, min_age: float) -> bool:
+    if min_age <= 0:
+        return True
+    try:
+        return time.time() - path.stat().st_mtime >= min_age
+    except FileNotFoundError:  # another process has removed it
+        return False
