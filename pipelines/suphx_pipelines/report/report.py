@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.models.nets.net_config import head_index
+from suphx.models.net_config import head_index
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
 from suphx_pipelines.charts.plot import files
@@ -24,17 +24,13 @@ from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import (
-    report_agent_comparison,
-    report_match,
+    report_matches,
     report_nets,
     report_page,
-    report_playouts,
-    report_reward,
     report_riichi_game,
     report_self_play,
-    report_summary,
 )
-from suphx_pipelines.report.report_page import escape, number
+from suphx_pipelines.report.report_page import decimal, difference, escape, number, percent
 from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_page import agent_commands
 from suphx_pipelines.runs.run_summary import RunSummary
@@ -46,8 +42,13 @@ from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
+from suphx_platform.console.table_text import count_text
 
 _MAX_SHOWN = 10
+_OF_SELF_PLAY = {"start": "placements against their start",
+                 "start, both sampled": "placements against their start, both sampled"}  # fmt: skip
+_FEWEST_LEARNED = 0.52
+"""Of the balanced accuracy of a yes-or-no net; 0.5 is that of a net that always gives the same answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,20 +189,20 @@ def render(run: Run, results: Results) -> str:
     """Return the whole report as HTML."""
     is_played = results.records.get("source") == "played"
     sections = [
-        ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
+        ("What each idea brings", report_matches.comparison_section(results.agent_comparison)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
         *(
             (f"Self-play of {AGENT_TITLES[agent]}", report_self_play.section(result, results.entropy_targets))
             for agent, result in results.agents.items()
         ),
-        ("Learning from playouts", report_playouts.section(results.playouts)),
+        ("Learning from playouts", report_nets.playouts_section(results.playouts)),
         *_oracle(results),
-        (_match_title(results), report_match.section(results.match)),
+        (_match_title(results), report_matches.match_section(results.match)),
         (
             "What the entropy term does",
             report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),
         ),
-        ("Reward predictor", report_reward.section(results.reward_predictor)),
+        ("Reward predictor", report_nets.reward_section(results.reward_predictor)),
         (
             "Test accuracy",
             report_nets.accuracies(results.supervised, is_played=is_played),
@@ -215,26 +216,82 @@ def render(run: Run, results: Results) -> str:
         ("Data", _initial(results.initial_agent) + _data(results.records)),
         ("Settings", _settings(run)),
     ]
-    head = report_summary.verdict_card(run.verdict)
-    head += report_page.flags("Needs attention", report_summary.warnings(results, run.summary))
-    head += report_summary.run_facts(run.summary, run.machine)
-    head += report_page.tiles(report_summary.main_figures(results))
-    head += report_summary.next_steps(run.commands)
+    head = report_page.verdict_card(run.verdict)
+    head += report_page.flags("Needs attention", _warnings(results, run.summary))
+    head += report_page.run_facts(run.summary, run.machine)
+    head += report_page.tiles(main_figures(results))
+    head += report_page.next_steps(run.commands)
     sections = explained(sections)
     return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if results.game.get("deals") else "")
 
 
 def pictures(verdict: Verdict, results: Results) -> dict[str, bytes]:
     """Return file name -> content of the report's main pictures as SVG files, as far as the run has them."""
-    gains = report_playouts.gain_figures(results.playouts)
+    gains = report_nets.gain_figures(results.playouts)
     return files(
         {
-            "verdict.svg": report_summary.verdict_figure(verdict),
+            "verdict.svg": report_page.verdict_figure(verdict),
             "strength.svg": report_self_play.strength_figure(results.self_play),
-            "placements.svg": report_match.placements_figure(results.match),
+            "placements.svg": report_matches.placements_figure(results.match),
             **{f"playouts_{head}.svg": figure for head, figure in gains.items()},
         }
     )
+
+
+def _warnings(results: Results, summary: RunSummary | None) -> list[str]:
+    """Return a sentence for everything that needs attention: what the stages warned of, and what the results show."""
+    found = list(summary.warnings) if summary else []
+    for head, metrics in results.supervised.items():
+        balanced = metrics["test"].get("balanced_accuracy")
+        is_named = any(head in text for text in found)
+        has_answers = metrics["test"].get("recall_yes") is not None and balanced is not None
+        if has_answers and balanced < _FEWEST_LEARNED and not is_named:
+            found.append(f"The {head} net nearly always gives the same answer (balanced accuracy {percent(balanced)}).")
+    aside = results.records.get("quarantined")
+    if aside:
+        found.append(f"{count_text(aside, 'record was', 'records were')} set aside: see Data.")
+    for result in (results.self_play, *results.agents.values(), *results.oracle):
+        faults = [
+            f"{name.replace('_', ' ')} {count_text(count, 'time')}"
+            for name, count in sorted(result.get("faults", {}).items())
+        ]
+        if faults:
+            found.append(f"Faults during self-play: {', '.join(faults)}.")
+    return found
+
+
+def main_figures(results: Results) -> list[tuple[str, str]]:
+    """Return the figures of the run as (figure, what it is): first how strong its agent is, then what it learned."""
+    figures = [
+        (
+            difference(match["difference"], 2),
+            f"{_OF_SELF_PLAY.get(name, f'placements against {name}')}; negative is better",
+        )
+        for name, match in report_self_play.last_matches(results.self_play).items()
+    ]
+    if not results.supervised:
+        return figures  # the other sections begin with their own figures
+    figures += [(number(results.records.get("games")), "games learned from"),
+               (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
+    for player in [] if results.has_later_nets else results.match.get("players", [])[:1]:
+        figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
+    figures += [
+        (percent(net["test"].get("accuracy")), f"{head}: test accuracy{_majority(net['test'])}")
+        for head, net in results.supervised.items()
+        if not _is_always_right(net["test"])
+    ]
+    return figures
+
+
+def _is_always_right(test: Mapping[str, Any]) -> bool:
+    """Tell whether one answer alone is right for all samples: then the accuracy says nothing about the net."""
+    return percent(test.get("majority_accuracy")) == percent(1.0)
+
+
+def _majority(test: Mapping[str, Any]) -> str:
+    """Return what the most frequent answer alone reaches, in brackets; empty if that is not known."""
+    share = test.get("majority_accuracy")
+    return "" if share is None else f" (most frequent answer: {percent(share)})"
 
 
 def _oracle(results: Results) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import decimal, duration, interval, number, percent
 from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_page import agent_commands
@@ -67,8 +67,8 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     recipe, folders = context.recipe, context.upstream
     match = read_json(folders[MATCH] / MATCH_FILE)
     learned = read_json(folders[MONTE_CARLO_STAGE] / METRICS_FILE)
-    head = report_summary.verdict_card(verdict(match)) + report_summary.run_head(context.folder.parent, environment())
-    head += report_summary.next_steps(agent_commands(context.folder.parent, recipe.storage.address))
+    head = report_page.verdict_card(verdict(match)) + report_page.run_head(context.folder.parent, environment())
+    head += report_page.next_steps(agent_commands(context.folder.parent, recipe.storage.address))
     shutil.copyfile(folders[SAMPLE_GAME] / PAGE_FILE, context.folder / PAGE_FILE)
     watch = f"Watch both games of a deck against {recipe.match.opponents[-1]}, with the values of the best moves"
     sections = [

@@ -1,4 +1,4 @@
-"""The report's sections on the five nets: accuracy, curves, calibration, and which tiles the discard net confuses."""
+"""The report's sections on what nets learned: from records, from playouts, and the reward predictor."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 
 from suphx.evaluation.match_config import widened_note
 from suphx.games.head_game import head_game
+from suphx.models.net_config import HEAD_NAMES
 from suphx_pipelines.charts.heat_chart import heat_chart
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_page import decimal, difference, interval, number, percent
+from suphx_pipelines.report.report_page import decimal, difference, duration, interval, number, percent
+from suphx_pipelines.report.report_riichi_game import deal_names
+from suphx_platform.console.table_text import count_text
 
 Nets = Mapping[str, Mapping[str, Any]]
 """``metrics.json`` by head."""
@@ -271,3 +275,173 @@ def _points(share: float) -> str:
 
 def _interval(bounds: Sequence[float]) -> str:
     return interval([100 * bound for bound in bounds])
+
+
+Result = Mapping[str, Any]
+_STANDARD_ERRORS = 1.96
+_ABOUT_PLAYOUTS = (
+    "At uncertain decisions of self-play, several actions were tried: from each, the deal was played on with the same "
+    "hidden tiles. The nets learned to prefer the actions that win more points. Gain: points per decision of the nets "
+    "minus those of the nets at the start, each weighted by its probabilities, in deals of which they had not "
+    "learned from any decision yet."
+)
+
+
+def playouts_section(result: Result) -> str:
+    """Return the section; empty without a result."""
+    if not result:
+        return ""
+    body = report_page.paragraph(_ABOUT_PLAYOUTS)
+    body += report_page.tiles(
+        [
+            (number(result["decisions"]), "decisions played out"),
+            (duration(result["seconds"]), "of playing and learning"),
+        ]
+    )
+    body += report_page.side_by_side(
+        _playout_table(result), *(report_page.figure(*each) for each in gain_figures(result).values())
+    )
+    return body + _distance_chart(result)
+
+
+def _playout_heads(result: Result) -> list[str]:
+    history = result.get("history", ())
+    return [head for head in HEAD_NAMES if any(f"{head}_gain" in point for point in history)]
+
+
+def _playout_table(result: Result) -> str:
+    rows = []
+    for head in _playout_heads(result):
+        last = [point for point in result["history"] if f"{head}_gain" in point][-1]
+        count = sum(point.get(f"{head}_decisions", 0) for point in result["history"])
+        low, high = _gain_interval(last, head)
+        rows.append(
+            (head, number(count), difference(last[f"{head}_gain"], 1), interval([low, high], 1),
+             decimal(last[f"{head}_kl_to_start"], 3))
+        )  # fmt: skip
+    columns = ("net", "decisions", "last gain in points", "95 % interval", "KL to the start (nats)")
+    return f"<div>{report_page.table(columns, rows)}</div>"
+
+
+def _gain_interval(point: Mapping[str, float], head: str) -> tuple[float, float]:
+    gain, error = point[f"{head}_gain"], _STANDARD_ERRORS * point[f"{head}_gain_error"]
+    return gain - error, gain + error
+
+
+def gain_figures(result: Result) -> dict[str, Figure]:
+    """Return by head what its net has gained, over the decisions; empty without playouts."""
+    return {head: _gain_figure(result, head) for head in _playout_heads(result)}
+
+
+def _gain_figure(result: Result, head: str) -> Figure:
+    points = [point for point in result["history"] if f"{head}_gain" in point]
+    curve = Curve(
+        name=head,
+        points=[(float(point["decisions"]), float(point[f"{head}_gain"])) for point in points],
+        has_dots=True,
+        intervals=[_gain_interval(point, head) for point in points],
+    )
+    title = f"Gain of the {head} net (points per decision)"
+    picture = line_chart([curve], title, x_title="decisions", levels=(0.0,))
+    return Figure(
+        picture,
+        title,
+        (
+            "With 95 % intervals, computed over deals, because decisions of one deal share its tiles. Above zero: the "
+            "net became stronger."
+        ),
+    )
+
+
+def _distance_chart(result: Result) -> str:
+    curves = [
+        curve_of(head, result["history"], "decisions", f"{head}_kl_to_start", place)
+        for place, head in enumerate(_playout_heads(result))
+    ]
+    title = "Distance from the start (nats)"
+    picture = line_chart(curves, title, x_title="decisions", least=0.0)
+    legend = [(f"k{curve.colour}", curve.name) for curve in curves if curve.is_shown]
+    return report_page.figure(picture, title, "KL divergence of the initial policy from the policy.", legend)
+
+
+_PREDICTORS = {
+    "net": "the net",
+    "mean": "mean of all places",
+    "place_now": "as if the game ended now",
+    "place_and_kyoku": "mean of this place before this deal",
+}
+
+
+def reward_section(result: Mapping[str, Any]) -> str:
+    """Return the section; empty without a result."""
+    if not result:
+        return ""
+    games, test = result["games"], result["test"]
+    points = ", ".join(number(value) for value in result["points"])
+    body = report_page.paragraph(
+        "After each deal, the reward predictor predicts the final reward of the whole game. " + _reward_finding(test)
+    )
+    body += report_page.paragraph(
+        f"First to fourth place pay {points} points. Learned from {number(games['train'])} hanchans, tested on "
+        f"{number(games['test'])} others; {number(games['left_out'])} games of another length, or without an end, were "
+        f"skipped. {number(result['num_weights'])} weights.",
+        is_soft=True,
+    )
+    columns = ("predictor", "loss (equation 4)", "the net's loss is lower by", "difference", "95 % interval")
+    rows = [
+        (_PREDICTORS[name], number(figures["loss"]), percent(figures.get("margin")),
+         difference(figures.get("difference"), 0), interval(figures.get("interval"), 0))
+        for name, figures in test.items()
+    ]  # fmt: skip
+    about = "Mean squared error in points, over all prefixes of the test games; intervals by bootstrap over games."
+    body += report_page.table(columns, rows, about=about) + report_page.side_by_side(*_reward_charts(result))
+    sums = result["sums"]
+    body += report_page.paragraph(
+        f"The four seats of a table are predicted one by one: their sum deviates by {difference(sums['mean'], 1)} "
+        f"points on average, and by {number(sums['mean_absolute'])} points regardless of sign.",
+        is_soft=True,
+    )
+    examples = [_example(game, place) for place, game in enumerate(result["examples"], 1)]
+    return body + report_page.heading("Test games") + report_page.side_by_side(*examples)
+
+
+def _reward_finding(test: Mapping[str, Any]) -> str:
+    parts = []
+    for name, figures in test.items():
+        if figures.get("interval"):
+            low, high = figures["interval"]
+            how = "below" if high < 0 else "above" if low > 0 else "not clearly different from"
+            margin = f"{percent(abs(figures['margin']))} " if how in ("below", "above") else ""
+            widened = widened_note(figures.get("is_widened", False), "test games")
+            parts.append(f"{margin}{how} that of “{_PREDICTORS[name]}”{widened}")
+    return f"Its loss on test games is {', '.join(parts)}." if parts else ""
+
+
+def _reward_charts(result: Mapping[str, Any]) -> list[str]:
+    history = result["history"]
+    curves = [curve_of("training", history, "step", "train_loss", 0, has_dots=True),
+              curve_of("validation", history, "step", "validation_loss", 1, has_dots=True)]  # fmt: skip
+    loss = line_chart(curves, "Loss of the reward predictor", x_title="step")
+    groups = reliability_chart(
+        result["calibration"], "Predicted and paid points", x_title="predicted points", unit="number"
+    )
+    legend = [(f"k{curve.colour}", curve.name) for curve in curves]
+    return [
+        report_page.figure(loss, "Loss after each epoch", legend=legend),
+        report_page.figure(groups, "Points paid by points predicted", "Ten groups of equal size; dashed: exact."),
+    ]
+
+
+def _example(game: Mapping[str, Any], place: int) -> str:
+    """Return the picture of one game: what was predicted for each seat before each deal, and what was paid."""
+    names = deal_names(game["kyoku"], game["honba"])
+    curves = []
+    for seat in range(4):
+        points = [(deal + 1.0, float(line[seat])) for deal, line in enumerate(game["predictions"])]
+        points.append((len(game["predictions"]) + 1.0, float(game["paid"][seat])))
+        curves.append(Curve(name=f"seat {seat}", points=points, colour=seat, has_dots=True))
+    final = ", ".join(number(score) for score in game["scores"][-1])
+    title = f"Game {place}: points predicted before each deal"
+    picture = line_chart(curves, title, x_title="deal; the last dots are the actual reward")
+    note = f"{count_text(len(names), 'deal')} from {names[0]} to {names[-1]}; final scores {final}."
+    return report_page.figure(picture, title, note, [(f"k{curve.colour}", curve.name) for curve in curves])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,8 +19,11 @@ from markupsafe import escape as escape_text
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx_pipelines.charts.drawings.drawing_style import drawing_style
+from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.charts.svg import chart_style
-from suphx_pipelines.runs.verdict import digits_that_tell
+from suphx_pipelines.runs.run_summary import RunSummary
+from suphx_pipelines.runs.verdict import Verdict, digits_that_tell
 
 LONGEST = 36
 _NAME_GAP = "…"
@@ -260,3 +267,85 @@ def _template() -> TemplateModule:
 def _tied(value: object) -> object:
     """Return text in which no line ends before a percent sign; other values as they are."""
     return value.replace(" %", "\u00a0%") if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+_OUTCOME_COLOURS = {"better": 2, "worse": 4, "not_better": 6, "undecided": 6, "none": 6}
+_LONGEST_COMMAND = 120
+"""Characters; a longer one opens with a click."""
+_HYPHEN = re.compile(r"(?<![\w.])-(?=\d)")
+"""A minus sign as a terminal shows it."""
+
+
+def verdict_card(verdict: Verdict) -> str:
+    """Return the verdict in the colour of its outcome, with the interval of the difference if there is one."""
+    sentence = _HYPHEN.sub("−", verdict.sentence)
+    text = f"<div><strong>{escape(sentence)}</strong></div>"
+    picture = verdict_figure(verdict).picture
+    bar = f"<div>{picture}</div>" if picture else ""
+    return f'<div class="verdict {verdict.outcome}">{text}{bar}</div>\n'
+
+
+def run_head(folder: Path, machine: Mapping[str, str]) -> str:
+    """Return what the stages of the run in ``folder`` warned of, and the facts of the run."""
+    summary = RunSummary.read(folder)
+    return flags("Needs attention", summary.warnings if summary else []) + run_facts(summary, machine)
+
+
+def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
+    """Return when, where and how the run was made, with its page in MLflow."""
+    commit = machine.get("commit", "unknown")
+    if summary is None:
+        return facts({"commit": _short(commit)})
+    values = {
+        "run": summary.run_id,
+        "started": _date(summary.started),
+        "time spent": duration(summary.seconds),
+        "machine": summary.machine or machine.get("processor", "–"),
+        "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
+    }
+    page = summary.tracking_page
+    command = shlex.join(summary.command)
+    commands = {"MLflow": "" if page.startswith("http") else page}
+    is_folded = len(command) > _LONGEST_COMMAND
+    if not is_folded:
+        commands = {"command": command, **commands}
+    links = {"MLflow": page} if page.startswith("http") else {}
+    shown = facts(values, whole={name: text for name, text in commands.items() if text}, links=links)
+    return shown + (folded("The command of this run", code(command)) if is_folded else "")
+
+
+def next_steps(commands: Mapping[str, Sequence[str]]) -> str:
+    """Return the commands for a person who wants to try the agent of the run; empty without any."""
+    if not commands:
+        return ""
+    shown = {what: shlex.join(command) for what, command in commands.items()}
+    return heading("Next steps") + facts({}, whole=shown)
+
+
+def verdict_figure(verdict: Verdict) -> Figure:
+    """Return the difference behind the verdict with its interval; without a picture if there was no match."""
+    title = "Difference in average placement"
+    if verdict.difference is None or verdict.low is None or verdict.high is None:
+        return Figure("", title)
+    row = Row(value=verdict.difference, low=verdict.low, high=verdict.high, colour=_OUTCOME_COLOURS[verdict.outcome])
+    picture = interval_chart(
+        [row],
+        f"{title} {difference(verdict.difference)}, 95 % interval {interval((verdict.low, verdict.high), 3)}",
+        axis_title="difference in average placement, with 95 % interval",
+        zero=0.0,
+        sides=("better", "worse"),
+    )
+    return Figure(picture, title)
+
+
+def _date(started: str) -> str:
+    """Return an ISO time as "2026-11-22 04:05 UTC"; other texts as they are."""
+    try:
+        return datetime.fromisoformat(started).strftime("%Y-%m-%d %H:%M %Z").strip()
+    except ValueError:
+        return started
+
+
+def _short(commit: str) -> str:
+    name, _, mark = commit.partition("-")
+    return name[:10] + (f"-{mark}" if mark else "")

@@ -11,7 +11,7 @@ from suphx_pipelines.charts.placement_chart import placement_chart
 from suphx_pipelines.charts.plot import Figure, files
 from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report_match import PLACE_LEGEND
+from suphx_pipelines.report.report_matches import PLACE_LEGEND
 from suphx_pipelines.report.report_page import (
     decimal,
     difference,

@@ -17,7 +17,7 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import chosen_seatings, widened_note
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.report import report_page, report_riichi_game, report_summary
+from suphx_pipelines.report import report_page, report_riichi_game
 from suphx_pipelines.report.report_page import decimal, difference, found_interval, interval, number, widened_about
 from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, StageContext
@@ -60,8 +60,8 @@ def run(context: Context) -> dict[str, float]:
     decision = read_json(folders["decision"] / DECISION_NAME)
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
     games = write_decision_games(context, decision)
-    head = report_summary.verdict_card(verdict(decision, promotion))
-    head += report_summary.run_head(context.folder.parent, environment())
+    head = report_page.verdict_card(verdict(decision, promotion))
+    head += report_page.run_head(context.folder.parent, environment())
     has_game = copy_game(context, folders[riichi_night_game.STAGE_NAME] / PAGE_FILE)
 
     def sections(has_links: bool) -> Sections:

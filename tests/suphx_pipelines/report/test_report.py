@@ -12,8 +12,7 @@ import pytest
 
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report import report_page
-from suphx_pipelines.report.report import Results, Run, pictures, read_results, render
-from suphx_pipelines.report.report_summary import main_figures
+from suphx_pipelines.report.report import Results, Run, main_figures, pictures, read_results, render
 from suphx_pipelines.runs.run_summary import RunSummary, StageSummary
 from suphx_pipelines.runs.verdict import Verdict
 from suphx_pipelines.stages.curve_file import CURVE_NAME

@@ -8,7 +8,7 @@ from suphx import play_match
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, AgentComparisonConfig, load_recipe, relation
-from suphx_pipelines.report import report_agent_comparison
+from suphx_pipelines.report import report_matches
 from suphx_pipelines.stages.agent_comparison import table, with_agent
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
@@ -113,11 +113,11 @@ def test_an_agent_named_twice_is_refused() -> None:
 def test_the_report_has_a_line_for_each_agent() -> None:
     reports = [play_match(name, "tsumogiri", num_hanchans=8, seed=1) for name in ("tsumogiri", "random")]
     config = AgentComparisonConfig(agents=("sl", "rl_basic"))
-    page = report_agent_comparison.section({"hanchans": 8, "agents": table(config, reports)})
+    page = report_matches.comparison_section({"hanchans": 8, "agents": table(config, reports)})
     assert "RL-basic is" in page
     assert "deals dealt in" in page
     assert "dan)" not in page
-    assert report_agent_comparison.section({}) == ""
+    assert report_matches.comparison_section({}) == ""
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.report import report_summary
+from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import interval, number
 from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.verdict import Verdict
@@ -48,8 +48,8 @@ def run(context: SideContext) -> dict[str, float]:
     table = read_json(context.upstream[LEADERBOARD] / TABLE_NAME)
     decision = read_json(context.upstream["decision"] / DECISION_NAME)
     promotion = read_json(context.upstream["promotion"] / PROMOTION_NAME)
-    head = report_summary.verdict_card(verdict(table, decision, promotion))
-    head += report_summary.run_head(context.folder.parent, environment())
+    head = report_page.verdict_card(verdict(table, decision, promotion))
+    head += report_page.run_head(context.folder.parent, environment())
 
     has_game = copy_game(context, context.upstream[side_game.STAGE_NAME] / PAGE_FILE)
 
