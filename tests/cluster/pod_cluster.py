@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from suphx_platform.cluster.runs.run_manifest import RunObjects
+from suphx_platform.cluster.run_manifest import RunObjects
 from tests.cluster.ray_job_client import RayJobClient
 from tests.cluster.ray_pod import RayPod, pod_plans
 

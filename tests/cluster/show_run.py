@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from suphx_platform.cluster.runs.run_manifest import RunObjects
+from suphx_platform.cluster.run_manifest import RunObjects
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore

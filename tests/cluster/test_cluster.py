@@ -15,7 +15,7 @@ import pytest
 
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_platform.cluster.runs.run_manifest import RunObjects, run_objects
+from suphx_platform.cluster.run_manifest import RunObjects, run_objects
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.client.mlflow_call import TrackingError

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.cluster.runs.run_manifest import run_objects
+from suphx_platform.cluster.run_manifest import run_objects
 from tests.cluster.pod_cluster import wait
 from tests.cluster.pod_network import GATEWAY, PodNetwork, missing, pod_network
 from tests.cluster.ray_job_client import RayJobClient

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.cluster.manifest_rules import broken_rules
+from suphx_platform.cluster.run_manifest import broken_rules
 from tests.helm.everything import EVERYTHING, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.runs.ray_groups import cluster_spec
 from tests.helm.security.restricted_pod import violations
-from tests.suphx_platform.cluster.runs.cluster_store import RAYJOB_FIELDS
+from tests.suphx_platform.cluster.cluster_store import RAYJOB_FIELDS
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
-from suphx_platform.cluster.manifest_rules import broken_rules
+from suphx_platform.cluster.run_manifest import broken_rules
 from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 

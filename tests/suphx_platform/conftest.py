@@ -12,12 +12,11 @@ import yaml
 from helm_python import Chart
 
 from suphx_cli import cli
-from suphx_platform.cluster.runs import run_results
+from suphx_platform.cluster import run_results
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.fake_api_server import Cluster, api_server
-from tests.suphx_platform.cluster.runs.fake_operator import Operator
-from tests.suphx_platform.cluster.runs.launched_run import KEYS, RECIPE, Command
+from tests.suphx_platform.cluster.fake_operator import KEYS, RECIPE, Command, Operator
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +46,7 @@ def cluster(
         monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
         monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        monkeypatch.setattr("suphx_platform.cluster.runs.run_objects.POLL_SECONDS", 0.02)
+        monkeypatch.setattr("suphx_platform.cluster.run_objects.POLL_SECONDS", 0.02)
         monkeypatch.setattr("suphx_platform.cluster.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
         read = run_results._storage_config  # the chart's bucket cannot be reached; a test's own folder can
         monkeypatch.setattr(run_results, "_storage_config", lambda job: _folder_only(read(job)))

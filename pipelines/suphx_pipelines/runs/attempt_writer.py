@@ -1,7 +1,7 @@
 """What the driver of a Ray job keeps of its attempt at a run: when it began, how it ended, why, and its last lines.
 
 KubeRay's operator deletes the pods of an attempt that has failed at once, and their logs with them. So the records are
-kept in the run's folder, in the storage and in MLflow (suphx_platform/cluster/runs/run_attempts.py). A run that is no
+kept in the run's folder, in the storage and in MLflow (suphx_platform/cluster/run_attempts.py). A run that is no
 Ray job has its ``run.log``, and needs none.
 """
 
@@ -27,7 +27,7 @@ from suphx_pipelines.runs.provenance import environment
 from suphx_pipelines.runs.run_lock import holder
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.runs.run_summary import LOG_FILE
-from suphx_platform.cluster.runs.run_attempts import (
+from suphx_platform.cluster.run_attempts import (
     ATTEMPTS,
     Attempt,
     Notes,

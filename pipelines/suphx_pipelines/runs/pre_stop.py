@@ -14,7 +14,7 @@ from pathlib import Path
 
 from suphx_pipelines.runs.attempt_writer import end_killed
 from suphx_pipelines.runs.run_list import held_runs, stop_run
-from suphx_platform.cluster.stop_report import MESSAGE_FILE, StopOutcome, write_report
+from suphx_platform.cluster.run_attempts import MESSAGE_FILE, StopOutcome, write_report
 
 
 def stop_held_runs(runs: Path, *, seconds: float, report: Path = MESSAGE_FILE) -> None:

@@ -23,7 +23,7 @@ from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
 from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE, RECIPE_FILE
 from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
 from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME, Done, read_done
-from suphx_platform.cluster.stop_report import StopOutcome
+from suphx_platform.cluster.run_attempts import StopOutcome
 
 EntryState = RunState | Literal["damaged"]
 REPORT_FOLDER = "report"

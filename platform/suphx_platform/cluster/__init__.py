@@ -1,5 +1,4 @@
-"""Kubernetes: the API, the Helm chart, manifests. The only folder that imports kubernetes.
+"""Runs on a Kubernetes cluster: the API, the chart's manifests, and launch, status, logs, stop, resume.
 
-Imports nothing of the platform outside it, except in runs/.
-Start in cluster_api.py, then runs/launcher.py.
+The only folder that imports kubernetes. Start in launcher.py.
 """

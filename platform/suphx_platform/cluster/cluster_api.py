@@ -32,14 +32,16 @@ from kubernetes.dynamic import DynamicClient, Resource
 from suphx.growing_pause import GrowingPause
 from suphx.json_text import parse_json
 from suphx_platform.cluster.cluster_error import (
+    POD_FOLDER,
     ClusterError,
     ConflictError,
     UncountedQuotaError,
     cause_of,
+    check_configured,
+    kubeconfig_files,
     refused,
     unreachable,
 )
-from suphx_platform.cluster.kubeconfig import POD_FOLDER, check_configured, kubeconfig_files
 
 Object = dict[str, Any]
 T = TypeVar("T")

@@ -1,4 +1,6 @@
-"""Errors of requests to a Kubernetes API server: each names the object and the next step.
+"""Errors of requests to a Kubernetes API server, each with the object and the next step; whether one is configured.
+
+Without an import of the Kubernetes client, which takes a second.
 
 ::
 
@@ -11,7 +13,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 from suphx.json_text import parse_json
@@ -106,3 +110,24 @@ def _quota_step(message: str) -> str:
     if "count/rayjobs" in message or "count/configmaps" in message or "requested: configmaps" in message:
         return "Stopped and ended runs count too: list them with suphx jobs, and remove one with suphx delete RUN"
     return "Stop or delete another run, use a smaller --preset, or ask for a larger ResourceQuota"
+
+
+POD_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Token and namespace of a pod with a service account."""
+
+
+def kubeconfig_files() -> list[Path]:
+    """Return the existing files of KUBECONFIG; without it ``~/.kube/config`` if that exists."""
+    named = os.environ.get("KUBECONFIG") or "~/.kube/config"
+    paths = [Path(name).expanduser() for name in named.split(os.pathsep) if name]
+    return [path for path in paths if path.exists()]
+
+
+def check_configured(context: str | None) -> None:
+    """Raise ClusterError unless there is a kubeconfig, or, without a ``context``, this is a pod with an account."""
+    is_in_pod = bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and (POD_FOLDER / "token").is_file()
+    if kubeconfig_files() or (context is None and is_in_pod):
+        return
+    named = os.environ.get("KUBECONFIG")
+    cause = f"KUBECONFIG names {named}, which does not exist" if named else "No cluster configured"
+    raise ClusterError(f"{cause}. Set KUBECONFIG to your kubeconfig file (`suphx launch --dry-run=client` needs none)")

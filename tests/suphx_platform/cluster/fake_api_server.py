@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.suphx_platform.cluster.runs.cluster_store import (
+from tests.suphx_platform.cluster.cluster_store import (
     GROUPS,
     NAMESPACE,
     TOKEN,

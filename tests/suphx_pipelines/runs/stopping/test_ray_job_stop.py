@@ -16,7 +16,7 @@ from ray.job_submission import JobStatus, JobSubmissionClient
 
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.run_summary import RunSummary
-from suphx_platform.cluster.runs.run_attempts import read_attempts
+from suphx_platform.cluster.run_attempts import read_attempts
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.free_port import free_port

@@ -18,7 +18,7 @@ from suphx_cli import cli
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.run_list import held_runs, stop_run
 from suphx_pipelines.runs.run_summary import RunState
-from suphx_platform.cluster.stop_report import read_report
+from suphx_platform.cluster.run_attempts import read_report
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 from tests.suphx_pipelines.runs.stopping import stopped_run
 from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING

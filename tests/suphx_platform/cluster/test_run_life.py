@@ -15,13 +15,12 @@ import pytest
 import yaml
 from helm_python import Chart
 
-from suphx_platform.cluster.runs.run_manifest import run_objects
-from suphx_platform.cluster.runs.run_objects import RunStore
+from suphx_platform.cluster.run_manifest import run_objects
+from suphx_platform.cluster.run_objects import RunStore
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from tests.repository import REPOSITORY
-from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Reaction
-from tests.suphx_platform.cluster.runs.fake_operator import FINALIZER, Operator
-from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, set_status
+from tests.suphx_platform.cluster.cluster_store import Cluster, Fault, Reaction
+from tests.suphx_platform.cluster.fake_operator import FINALIZER, RECIPE, Command, Operator, set_status
 
 
 def use_ray(cluster: Cluster, version: str) -> None:
@@ -161,7 +160,7 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     from suphx_platform.cluster.cluster_api import ClusterApi
-    from suphx_platform.cluster.runs.launcher import Launcher
+    from suphx_platform.cluster.launcher import Launcher
 
     both = threading.Barrier(2)
     create = RunStore.create
@@ -338,7 +337,7 @@ def test_only_what_was_found_is_called_kept(
             raise newest
         return newest
 
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_results.last_checkpoint", last_checkpoint)
+    monkeypatch.setattr("suphx_platform.cluster.run_results.last_checkpoint", last_checkpoint)
     if mlflow:  # of the run; this machine has no address
         head = cluster.objects["rayjobs", run_id]["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
         head["containers"][0].setdefault("env", []).append({"name": "MLFLOW_TRACKING_URI", "value": mlflow})

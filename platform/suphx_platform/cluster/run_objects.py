@@ -16,23 +16,9 @@ from typing import Protocol
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
-from suphx_platform.cluster.runs.run_manifest import (
-    JOB_KEY,
-    LAUNCH_NOTE,
-    has_job,
-    job_text,
-    owner_of,
-    recipe_name,
-)
-from suphx_platform.cluster.runs.run_status import (
-    RUN_LABEL,
-    STOP_NOTE,
-    is_active,
-    is_ended,
-    is_stop_requested,
-    state_of,
-)
-from suphx_platform.cluster.stop_report import StopOutcome, read_report
+from suphx_platform.cluster.run_attempts import StopOutcome, read_report
+from suphx_platform.cluster.run_manifest import JOB_KEY, LAUNCH_NOTE, has_job, job_text, owner_of, recipe_name
+from suphx_platform.cluster.run_status import RUN_LABEL, STOP_NOTE, is_active, is_ended, is_stop_requested, state_of
 
 STOPPED_NOTE = "suphx/stopped"
 """Annotation of a recipe whose run was stopped by deleting its RayJob; the run can be resumed."""

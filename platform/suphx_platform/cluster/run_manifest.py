@@ -1,6 +1,8 @@
 """The objects of one run: a RayJob made from the chart's template, and the ConfigMap with its recipe.
 
-The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is."""
+The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is. For
+``suphx launch --dry-run=client`` the chart that comes with this code is rendered by Helm's own engine.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job, check_name
-from suphx_platform.cluster.runs.run_status import RUN_LABEL, STOP_NOTE
+from suphx_platform.cluster.run_status import RUN_LABEL, STOP_NOTE
 
 Object = dict[str, Any]
 
@@ -315,3 +317,179 @@ def _group(cluster: Object) -> Object:
     raise ClusterError(
         f"this run has no worker group {GROUP}: its recipe has no self-play, or it was not created by the chart"
     )
+
+
+MAX_JOB_NAME = 47
+"""KubeRay adds to it to name clusters and services."""
+MAX_CLUSTER_NAME = 53
+OLDEST_WITH_TOKENS = (2, 52)
+"""The first Ray version with token authentication; KubeRay rejects older ones."""
+_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+_VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)*")
+_RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
+
+Table = Mapping[str, Any]
+
+
+def check_job(job: Table) -> None:
+    """Raise ClusterError that lists every rule of the operator that this RayJob breaks."""
+    found = broken_rules(job)
+    if found:
+        raise ClusterError(
+            f"the KubeRay operator would reject RayJob {job['metadata'].get('name')}: {'; '.join(found)}. Correct the "
+            "chart's values with helm upgrade, then launch again"
+        )
+
+
+def check_name(name: str) -> None:
+    """Raise ClusterError if a RayJob cannot have this name."""
+    for fault in _name_faults(name, MAX_JOB_NAME):
+        raise ClusterError(f"a run cannot be called {name!r}: {fault}")
+
+
+def broken_rules(found: Table) -> list[str]:
+    """Return a line for each rule of the operator that a RayJob or RayCluster breaks."""
+    spec, name = found.get("spec") or {}, str(found["metadata"].get("name", ""))
+    if found.get("kind") == "RayCluster":
+        return [*_name_faults(name, MAX_CLUSTER_NAME), *_cluster_faults(spec)]
+    return [*_name_faults(name, MAX_JOB_NAME), *_job_faults(spec)]
+
+
+def _token_faults(cluster: Table) -> Iterator[str]:
+    """Yield what keeps the spec of a RayCluster from using token authentication, if it wants that."""
+    if (cluster.get("authOptions") or {}).get("mode") != "token":
+        return
+    version = str(cluster.get("rayVersion") or "")
+    found = _VERSION.fullmatch(version)
+    if not version:
+        yield "authOptions.mode token needs rayVersion"
+    elif found is None:
+        yield f"rayVersion {version} is not a version such as 2.60.0"
+    elif (int(found[1]), int(found[2])) < OLDEST_WITH_TOKENS:
+        yield f"rayVersion is {version}, and authOptions.mode token needs Ray 2.52.0 or later"
+
+
+def _shutdown_faults(spec: Table) -> Iterator[str]:
+    """Yield the settings of a RayJob's spec that need ``shutdownAfterJobFinishes``, if it is not set."""
+    for key in ("suspend", "ttlSecondsAfterFinished"):
+        if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
+            yield f"{key} needs shutdownAfterJobFinishes"
+
+
+def _name_faults(name: str, longest: int) -> Iterator[str]:
+    if len(name) > longest or not _NAME.fullmatch(name):
+        yield f"its name must begin with a letter and have at most {longest} lower-case letters, digits and dashes"
+
+
+def _job_faults(spec: Table) -> Iterator[str]:
+    if not str(spec.get("entrypoint", "")).strip():
+        yield "it has no entrypoint"
+    if spec.get("clusterSelector"):
+        for key in ("backoffLimit", "suspend"):
+            if spec.get(key):
+                yield f"{key} cannot be combined with clusterSelector"
+    elif not spec.get("rayClusterSpec"):
+        yield "it has no rayClusterSpec"
+    yield from _shutdown_faults(spec)
+    for key, least in (("backoffLimit", 0), ("ttlSecondsAfterFinished", 0), ("activeDeadlineSeconds", 1)):
+        if spec.get(key, least) < least:
+            yield f"{key} is {spec[key]}: use {least} or more"
+    if spec.get("submissionMode") == "SidecarMode" and spec.get("submitterPodTemplate"):
+        yield "SidecarMode does not allow submitterPodTemplate"
+    yield from _cluster_faults(spec.get("rayClusterSpec") or {})
+
+
+def _cluster_faults(cluster: Table) -> Iterator[str]:
+    yield from _token_faults(cluster)
+    has_autoscaler = cluster.get("enableInTreeAutoscaling")
+    is_v2 = has_autoscaler and (cluster.get("autoscalerOptions") or {}).get("version") == "v2"
+    workers = cluster.get("workerGroupSpecs") or ()
+    names = [str(group.get("groupName", "")) for group in workers]
+    if len(set(names)) < len(names):
+        yield "two worker groups have the same name"
+    groups = [("headGroupSpec", cluster.get("headGroupSpec") or {})]
+    groups += [(f"group {name}", group) for name, group in zip(names, workers, strict=True)]
+    for place, group in groups:
+        yield from (f"{place}: {fault}" for fault in _group_faults(group, is_v2=bool(is_v2)))
+
+
+def _group_faults(group: Table, *, is_v2: bool) -> Iterator[str]:
+    pod = (group.get("template") or {}).get("spec") or {}
+    if not str((pod.get("containers") or [{}])[0].get("name", "")).startswith("ray"):
+        yield "its first container must be Ray's, with a name that begins with ray"
+    if is_v2 and pod.get("restartPolicy", "Never") != "Never":
+        yield "restartPolicy must be Never with autoscaler v2"
+    parameters = group.get("rayStartParams") or {}
+    twice = [name for name in _RESOURCE_PARAMETERS if name in parameters]
+    if group.get("resources") and twice:
+        yield f"resources are in rayStartParams ({', '.join(twice)}) too"
+    if "labels" in parameters:
+        yield "labels are in rayStartParams: set them as labels of the group"
+    if not all(isinstance(value, str) for value in parameters.values()):
+        yield "the values of rayStartParams must be strings"
+    numbers = [group.get(name) for name in ("minReplicas", "replicas", "maxReplicas")]
+    given = [number for number in numbers if number is not None]
+    if given != sorted(given) or any(number < 0 for number in given):
+        yield f"minReplicas, replicas, maxReplicas are {numbers}: they must ascend"
+
+
+_PLACES = (Path(__file__).resolve().parents[3] / "helm" / "suphx", Path(__file__).resolve().parents[1] / "chart")
+FOLDER = next((place for place in _PLACES if (place / "Chart.yaml").is_file()), _PLACES[0])
+"""The chart: in a checkout, or in an installed package."""
+RELEASE = "suphx"
+NAMESPACE = "suphx"
+_TEMPLATE = "run/template.yaml"
+
+
+def rendered_template(values: Path | None, *, release: str | None, namespace: str | None) -> dict[str, Any]:
+    """Return the ConfigMap with the templates of runs as ``helm install`` would create it.
+
+    ``values``: a file with values of the chart. Raises ClusterError if the chart or Helm's engine is missing, or a
+    value is wrong.
+    """
+    if not (FOLDER / "Chart.yaml").is_file():
+        raise ClusterError(f"the chart is not in {FOLDER}: install suphx again, or use --dry-run=server")
+    try:
+        from helm_python import Chart, HelmError
+    except ImportError as error:
+        raise ClusterError(
+            "--dry-run=client needs Helm's engine, the extra chart of suphx: run pip install helm-python-sdk, or use "
+            "--dry-run=server"
+        ) from error
+    try:
+        with Chart.load(FOLDER) as chart:
+            given = _values(values)
+            chart.validate_schema(given)
+            texts = chart.render(given, name=release or RELEASE, namespace=namespace or NAMESPACE)
+    except HelmError as error:
+        raise ClusterError(f"the chart cannot be rendered with {values or 'its default values'}: {error}") from error
+    found: dict[str, Any] = yaml.safe_load(next(text for path, text in texts.items() if path.endswith(_TEMPLATE)))
+    return found
+
+
+def manifest(objects: list[dict[str, Any]]) -> str:
+    """Return the YAML of several objects, as ``kubectl apply`` reads it."""
+    return "\n---\n".join(yaml.dump(each, Dumper=_Dumper, sort_keys=False).rstrip() for each in objects)
+
+
+def _values(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ClusterError(f"the values {path} cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ClusterError(f"{path} is not a file with values of the chart, such as helm/suphx/values.yaml")
+    return found
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as they are."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)

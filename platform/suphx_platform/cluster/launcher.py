@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
-from suphx_platform.cluster.runs.run_log import RunLog
-from suphx_platform.cluster.runs.run_manifest import (
+from suphx_platform.cluster.run_attempts import StopOutcome
+from suphx_platform.cluster.run_log import RunLog
+from suphx_platform.cluster.run_manifest import (
     JOB_KEY,
     PRESET_LABEL,
     RELEASE_LABEL,
@@ -31,12 +32,12 @@ from suphx_platform.cluster.runs.run_manifest import (
     setting,
     with_job,
 )
-from suphx_platform.cluster.runs.run_objects import AllRuns, OneRun, RunSource, RunWait, is_kept
-from suphx_platform.cluster.runs.run_problems import RunObservation
-from suphx_platform.cluster.runs.run_results import Deletion, kept_of
-from suphx_platform.cluster.runs.run_status import (
+from suphx_platform.cluster.run_objects import AllRuns, OneRun, RunSource, RunWait, is_kept
+from suphx_platform.cluster.run_results import Deletion, kept_of
+from suphx_platform.cluster.run_status import (
     REJECTED,
     RUN_LABEL,
+    RunObservation,
     RunStatus,
     State,
     attempts_of,
@@ -49,7 +50,6 @@ from suphx_platform.cluster.runs.run_status import (
     role_of,
     state_of,
 )
-from suphx_platform.cluster.stop_report import StopOutcome
 
 _logger = logging.getLogger(__name__)
 

@@ -15,10 +15,9 @@ from typing import Any
 from suphx.credentials import is_unclear, without_credentials
 from suphx.printable_text import first_line
 from suphx_platform.cluster.cluster_api import Object
-from suphx_platform.cluster.runs.run_attempts import ATTEMPTS, Attempt, places, read_attempts
-from suphx_platform.cluster.runs.run_manifest import environment, results_id, setting
-from suphx_platform.cluster.runs.run_status import RunStatus, is_stop_requested
-from suphx_platform.cluster.stop_report import StopOutcome
+from suphx_platform.cluster.run_attempts import ATTEMPTS, Attempt, StopOutcome, places, read_attempts
+from suphx_platform.cluster.run_manifest import environment, results_id, setting
+from suphx_platform.cluster.run_status import RunStatus, is_stop_requested
 from suphx_platform.storage.storage_config import StorageConfig
 
 SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")

@@ -9,10 +9,12 @@ from __future__ import annotations
 import copy
 import itertools
 import threading
+from collections.abc import Callable
 from typing import Any
 
-from suphx_platform.cluster.manifest_rules import broken_rules
-from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Object, now
+from suphx_platform.cluster.run_manifest import broken_rules
+from tests.repository import RECIPES
+from tests.suphx_platform.cluster.cluster_store import Cluster, Object, now
 
 FINALIZER = "ray.io/rayjob-finalizer"
 
@@ -214,3 +216,30 @@ def _reset(job: Object, state: str) -> None:
     for key in ("rayClusterName", "jobId", "message", "reason"):
         job["status"].pop(key, None)
     job["status"] |= {"jobDeploymentStatus": state, "jobStatus": ""}
+
+
+RECIPE = RECIPES / "reinforcement.toml"
+KEYS = {"run_id", "state", "pods", "last_checkpoint", "problems"}
+
+Command = Callable[..., tuple[int, dict[str, Any], str]]
+
+
+def set_status(cluster: Cluster, run: str, deployment: str, ray: str = "", **more: Any) -> None:
+    """Do what the operator does to the status of a RayJob."""
+    job = cluster.objects["rayjobs", run]
+    status = {"jobDeploymentStatus": deployment, "jobStatus": ray, "rayClusterName": f"{run}-abcde", **more}
+    cluster.put("rayjobs", {**job, "status": {"startTime": now(), **status}})
+
+
+def put_pod(cluster: Cluster, run: str, role: str, number: int = 0, **status: Any) -> str:
+    """Store a pod of a run, ready unless ``status`` says otherwise; return its name."""
+    name = f"{run}-{role}-{number}"
+    ready = [{"type": "Ready", "status": "True"}]
+    running = [{"name": role, "state": {"running": {}}}]
+    body = {
+        "metadata": {"name": name, "labels": {"suphx/run": run, "suphx/role": role}},
+        "spec": {"containers": [{"name": role}]},
+        "status": {"phase": "Running", "conditions": ready, "containerStatuses": running, **status},
+    }
+    cluster.put("pods", body)
+    return name

@@ -19,12 +19,10 @@ from suphx_pipelines.recipe.side_tournament_recipe import load_side_tournament_r
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
 from suphx_pipelines.runs.run_origin import derived_run_id
 from suphx_pipelines.tournament.pool.tournament_history import is_night_of
-from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME
-from suphx_platform.cluster.runs.run_manifest import results_id
+from suphx_platform.cluster.run_manifest import MAX_JOB_NAME, results_id
 from tests.repository import RECIPES, REPOSITORY
-from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Reaction
-from tests.suphx_platform.cluster.runs.fake_operator import Operator
-from tests.suphx_platform.cluster.runs.launched_run import Command
+from tests.suphx_platform.cluster.cluster_store import Cluster, Reaction
+from tests.suphx_platform.cluster.fake_operator import Command, Operator
 
 RECIPE = RECIPES / "nightly.toml"
 VALUES: dict[str, Any] = {
@@ -174,7 +172,7 @@ def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
     assert suphx("resume", run)[0] == 0
     assert results_id(cluster.objects["rayjobs", run]) == side_tournament
     newest = "leaderboard, version 1"
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_results.last_checkpoint", lambda job: newest)
+    monkeypatch.setattr("suphx_platform.cluster.run_results.last_checkpoint", lambda job: newest)
     code, result, err = suphx("delete", run, "--yes")
     (kept,), (unchecked,) = result["kept"], result["unchecked"]
     assert (code, f"s3://bucket/runs/{side_tournament}" in kept, newest in kept) == (0, True, True), err

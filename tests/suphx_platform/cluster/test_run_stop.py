@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from suphx_cli import cli
-from suphx_platform.cluster.runs.run_status import STOP_NOTE
-from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Object, Reaction
-from tests.suphx_platform.cluster.runs.fake_operator import FINALIZER, Operator
-from tests.suphx_platform.cluster.runs.launched_run import Command, put_pod, set_status
+from suphx_platform.cluster.run_status import STOP_NOTE
+from tests.suphx_platform.cluster.cluster_store import Cluster, Fault, Object, Reaction
+from tests.suphx_platform.cluster.fake_operator import FINALIZER, Command, Operator, put_pod, set_status
 
 
 def report(outcome: str, run: str = "a-run") -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from suphx.json_text import parse_json
 from suphx_platform.storage.storage import Storage
@@ -150,3 +150,35 @@ def from_bytes(data: bytes) -> Attempt | None:
 
 def _to_bytes(attempt: Attempt) -> bytes:
     return json.dumps(asdict(attempt), indent=1, ensure_ascii=False).encode(errors="replace")
+
+
+StopOutcome = Literal["saved", "finished", "failed", "killed", "unsaved"]
+"""How the process of a run answered a request to stop. saved: it has stored its state; finished: the run was over
+before; failed: it ended with an error; killed: it ended without a word; unsaved: it had not ended when the time was
+up."""
+
+MESSAGE_FILE = Path("/dev/termination-log")
+"""Where Kubernetes reads the termination message of a container."""
+
+
+def write_report(outcomes: Mapping[str, StopOutcome], file: Path = MESSAGE_FILE) -> None:
+    """Write how each run of this pod was stopped; ``outcomes``: id of the run -> outcome, empty if there was none."""
+    file.write_text(json.dumps({"stopped": dict(outcomes)}), encoding="ascii")
+
+
+def read_report(pod: Mapping[str, Any]) -> dict[str, StopOutcome] | None:
+    """Return what the status of a pod shows of its runs; None if there is no report in it."""
+    for container in (pod.get("status") or {}).get("containerStatuses") or ():
+        message = ((container.get("state") or {}).get("terminated") or {}).get("message")
+        found = _parsed(str(message or ""))
+        if found is not None:
+            return found
+    return None
+
+
+def _parsed(message: str) -> dict[str, StopOutcome] | None:
+    try:
+        stopped = parse_json(message)["stopped"]
+        return {str(run): outcome for run, outcome in stopped.items() if outcome in get_args(StopOutcome)}
+    except (ValueError, KeyError, TypeError, AttributeError):  # another program's message
+        return None

@@ -13,10 +13,10 @@ import yaml
 
 from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import load_recipe
-from suphx_platform.cluster.runs.run_manifest import setting
+from suphx_platform.cluster.run_manifest import setting
+from tests.suphx_platform.cluster.cluster_store import Reaction
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, api_server, kubeconfig
-from tests.suphx_platform.cluster.runs.cluster_store import Reaction
-from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status
+from tests.suphx_platform.cluster.fake_operator import RECIPE, Command, put_pod, set_status
 
 
 def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
@@ -287,7 +287,7 @@ def test_a_followed_run_without_pods_is_asked_for_at_a_pace(
         if len(pauses) == 3:
             set_status(cluster, run_id, "Complete", "SUCCEEDED")
 
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_log.time.sleep", pause)
+    monkeypatch.setattr("suphx_platform.cluster.run_log.time.sleep", pause)
     set_status(cluster, run_id, "Initializing")
     assert cli.main(["logs", run_id, "-f"]) == 0
     assert len(pauses) == 3
@@ -296,7 +296,7 @@ def test_a_followed_run_without_pods_is_asked_for_at_a_pace(
 def test_logs_are_followed_across_broken_connections(
     cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_log._PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr("suphx_platform.cluster.run_log._PAUSE_SECONDS", 0.05)
     set_status(cluster, run_id, "Running", "RUNNING")
     pod = put_pod(cluster, run_id, "submitter")
     lines = [f"2026-11-21T10:00:0{n}.000000001Z line {n}" for n in range(6)]
@@ -314,7 +314,7 @@ def test_logs_are_followed_across_broken_connections(
 def test_a_followed_pod_that_is_deleted_ends_no_other_log(
     cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suphx_platform.cluster.runs.run_log._PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr("suphx_platform.cluster.run_log._PAUSE_SECONDS", 0.05)
     set_status(cluster, run_id, "Running", "RUNNING")
     pods = [put_pod(cluster, run_id, "simulator", number) for number in range(2)]
     for number, pod in enumerate(pods):

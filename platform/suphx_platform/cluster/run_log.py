@@ -11,14 +11,7 @@ from collections.abc import Iterator
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import AbsentError, ClusterError
-from suphx_platform.cluster.runs.run_status import (
-    ROLE_LABEL,
-    RUN_LABEL,
-    attempts_of,
-    is_ended,
-    is_stop_requested,
-    state_of,
-)
+from suphx_platform.cluster.run_status import ROLE_LABEL, RUN_LABEL, attempts_of, is_ended, is_stop_requested, state_of
 
 SUBMITTER = "submitter"
 """The role whose log is that of the driver."""
