@@ -1,1 +1,1 @@
-"""Charts as SVG, in light and dark. Start in plot.py."""
+"""Charts, tiles and cards as SVG, in light and dark. Start in plot.py."""

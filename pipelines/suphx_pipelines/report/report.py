@@ -17,8 +17,8 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.models.net_config import head_index
 from suphx.training.trainer import METRICS_FILE
-from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
 from suphx_pipelines.charts.plot import files
+from suphx_pipelines.charts.riichi_tiles import tile_symbols
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import INITIAL_STAGE, SUPERVISED_STAGES
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx_pipelines.charts.interval_chart import Row, interval_chart
-from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
+from suphx_pipelines.charts.comparison_charts import PLACES, Row, interval_chart, placement_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, relation
 from suphx_pipelines.report import report_page

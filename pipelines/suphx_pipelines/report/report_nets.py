@@ -8,8 +8,7 @@ from typing import Any
 from suphx.evaluation.match_config import widened_note
 from suphx.games.head_game import head_game
 from suphx.models.net_config import HEAD_NAMES
-from suphx_pipelines.charts.heat_chart import heat_chart
-from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.comparison_charts import Row, heat_chart, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page

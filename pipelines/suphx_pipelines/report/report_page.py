@@ -18,10 +18,9 @@ from markupsafe import Markup
 from markupsafe import escape as escape_text
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx_pipelines.charts.drawings.drawing_style import drawing_style
-from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.plot import Figure
-from suphx_pipelines.charts.svg import chart_style
+from suphx_pipelines.charts.svg import chart_style, drawing_style
 from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.verdict import Verdict, digits_that_tell
 

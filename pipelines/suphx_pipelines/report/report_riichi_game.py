@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG, kyoku_name
-from suphx_pipelines.charts.drawings.riichi_tiles import BACK, tile, tiles
+from suphx_pipelines.charts.riichi_tiles import BACK, tile, tiles
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import difference, number
 from suphx_platform.console.table_text import count_text

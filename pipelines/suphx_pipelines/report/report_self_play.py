@@ -10,7 +10,7 @@ from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
-from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.evaluation.match_config import MIN_CLUSTERS
-from suphx_pipelines.charts.placement_chart import placement_chart
+from suphx_pipelines.charts.comparison_charts import Spoke, placement_chart, radar_chart
 from suphx_pipelines.charts.plot import Figure, files
-from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_matches import PLACE_LEGEND
 from suphx_pipelines.report.report_page import (

@@ -10,7 +10,7 @@ from suphx.evaluation.match_config import MeasureName, chosen_seatings
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import MIN_HANCHANS, SequentialConfig
 from suphx.evaluation.statistics import Interval
-from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import difference, interval, number

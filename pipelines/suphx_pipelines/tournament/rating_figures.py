@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx_pipelines.charts.heat_chart import pairing_chart
-from suphx_pipelines.charts.interval_chart import Row as Line
-from suphx_pipelines.charts.interval_chart import interval_chart
+from suphx_pipelines.charts.comparison_charts import Row as Line
+from suphx_pipelines.charts.comparison_charts import interval_chart, pairing_chart
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.charts.plot import Figure
 from suphx_pipelines.report import report_page

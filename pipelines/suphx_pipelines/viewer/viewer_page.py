@@ -16,9 +16,9 @@ from typing import Any
 
 from suphx.games.registry import DEFAULT_GAME
 from suphx.json_text import parse_json
-from suphx_pipelines.charts.drawings.card_drawing import card_symbols
-from suphx_pipelines.charts.drawings.drawing_style import drawing_style
-from suphx_pipelines.charts.drawings.riichi_tiles import tile_symbols
+from suphx_pipelines.charts.card_drawing import card_symbols
+from suphx_pipelines.charts.riichi_tiles import tile_symbols
+from suphx_pipelines.charts.svg import drawing_style
 
 VIEWER = "suphx_pipelines.viewer"
 LANGUAGES = ("en", "de", "ja")

@@ -17,16 +17,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, TextIO
+from typing import IO, Literal, TextIO
 
 from suphx.credentials import without_credentials
 from suphx.printable_text import encodable
-from suphx_platform.console.progress import Progress, ProgressLines
-from suphx_platform.console.progress_line import PERCENT_UNIT, ProgressState, plain_line
+from suphx_platform.console.progress import (
+    PERCENT_UNIT,
+    Progress,
+    ProgressBars,
+    ProgressLines,
+    ProgressState,
+    plain_line,
+)
 from suphx_platform.console.table_text import result_lines
-
-if TYPE_CHECKING:
-    from suphx_platform.console.progress_bars import ProgressBars
 
 
 def typed_line(prompt: str) -> str:
@@ -99,7 +102,7 @@ class Console:
         self._stdout = sys.stdout
         self._lock = threading.RLock()
         self._logs: list[IO[str]] = []
-        self._bars: ProgressBars | None = None
+        self._bars = ProgressBars()
 
     def say(self, text: str) -> None:
         """Print one line for the person who waits; ``--quiet`` hides it."""
@@ -172,10 +175,6 @@ class Console:
             return nullcontext()
         if not _is_terminal():
             return ProgressLines(progress, self.say)
-        if self._bars is None:
-            from suphx_platform.console.progress_bars import ProgressBars  # rich takes a tenth of a second to import
-
-            self._bars = ProgressBars()
         return self._bars.show(progress)
 
     def _print(self, text: str, *, is_shown: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from suphx.evaluation.deal_match import hanchans_of
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_platform.console.progress_line import RateWindow
+from suphx_platform.console.progress import RateWindow
 
 _HANCHANS_PER_DECISION = 60 / 8192
 """Hanchans of a match that take as long as learning from a decision, about; used until both have been measured."""

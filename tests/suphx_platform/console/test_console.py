@@ -15,7 +15,7 @@ import pytest
 
 from suphx_platform.console import progress as progress_module
 from suphx_platform.console.console import Console, logged_to, typed_line
-from suphx_platform.console.progress_line import ProgressState, plain_line
+from suphx_platform.console.progress import ProgressState, plain_line
 from tests.repository import REPOSITORY
 
 LOGGER = logging.getLogger("suphx_platform.storage.upload_queue")

@@ -18,8 +18,7 @@ from suphx.kernel import kernel_lock
 from suphx.kernel.jit import cache_folder
 from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_costs, missing_groups
 from suphx_platform.console.console import Console
-from suphx_platform.console.progress import Progress
-from suphx_platform.console.progress_line import ProgressState
+from suphx_platform.console.progress import Progress, ProgressState
 from suphx_platform.kernels.kernel_warmup import KernelWarmup, RunKernels, compile_kernels
 
 _REPORTERS = """

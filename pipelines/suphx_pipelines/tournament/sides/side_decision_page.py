@@ -9,7 +9,7 @@ from typing import Any
 from suphx.evaluation.match_config import widened_note
 from suphx.evaluation.sequential.match_watch import SideOutcome
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
-from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.recipe.tournament_recipe import SideDecisionConfig
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import (

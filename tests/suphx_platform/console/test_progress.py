@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from suphx_platform.console.progress import Progress
-from suphx_platform.console.progress_line import ProgressState, fitting_items, plain_line
+from suphx_platform.console.progress import Progress, ProgressState, fitting_items, plain_line
 
 NOTE = "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123"
 

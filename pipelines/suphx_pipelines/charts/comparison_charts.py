@@ -1,0 +1,262 @@
+"""Charts that compare agents, or a net with records: intervals, placements, pairings, choices, styles of play."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suphx_pipelines.charts import svg
+from suphx_pipelines.charts.plot import Scale, Unit, span, tick_texts
+
+WIDTH = 400.0
+_ROW, _BARE_ROW, _EDGE, _FOOT = 38.0, 26.0, 14.0, 36.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One value; ``low`` and ``high`` are the ends of its interval, None where there is none."""
+
+    value: float | None
+    """None: only the interval is drawn."""
+    name: str = ""
+    low: float | None = None
+    high: float | None = None
+    colour: int = 0
+    note: str = ""
+    """Text at the right, above the interval."""
+
+
+def interval_chart(
+    rows: Sequence[Row],
+    label: str,
+    *,
+    axis_title: str,
+    unit: Unit = "number",
+    zero: float | None = None,
+    zero_name: str = "",
+    sides: tuple[str, str] = ("", ""),
+) -> str:
+    """Return the chart, the first row on top; empty text without rows.
+
+    ``zero`` is a vertical line, included in the axis, with ``zero_name`` above; ``sides`` say what is left and right
+    of it.
+    """
+    if not rows:
+        return ""
+    ends = [end for row in rows for end in (row.low, row.value, row.high) if end is not None]
+    height = _ROW if any(row.name or row.note for row in rows) else _BARE_ROW
+    scale = Scale(*span([*ends, *([] if zero is None else [zero])]), _EDGE, WIDTH - _EDGE)
+    top = 18.0 if zero_name or any(sides) else 4.0
+    base = top + height * len(rows) + 6
+    parts = _axis(scale, unit, top, base, axis_title)
+    if zero is not None:
+        x = scale.at(zero)
+        parts.append(svg.path([(x, top), (x, base)], "level"))
+        parts += _sides(x, sides, zero_name)
+    for number, row in enumerate(rows):
+        parts += _row(row, scale, top + height * number, height - 11)
+    return svg.drawing(WIDTH, base + _FOOT, parts, label)
+
+
+def _axis(scale: Scale, unit: Unit, top: float, base: float, title: str) -> list[str]:
+    ticks = scale.ticks(6)
+    parts = [svg.path([(scale.start, base), (scale.end, base)], "axis")]
+    for tick, text in zip(ticks, tick_texts(ticks, unit), strict=True):
+        x = scale.at(tick)
+        parts.append(svg.path([(x, top), (x, base)], "grid"))
+        parts.append(svg.words(x, base + 14, text, "middle"))
+    return [*parts, svg.words(WIDTH / 2, base + 30, title, "middle")]
+
+
+def _sides(x: float, sides: tuple[str, str], zero_name: str) -> list[str]:
+    left, right = sides
+    parts = [svg.words(x, 12, zero_name, "middle")] if zero_name else []
+    if left:
+        parts.append(svg.words(_EDGE, 12, f"← {left}"))
+    if right:
+        parts.append(svg.words(WIDTH - _EDGE, 12, f"{right} →", "end"))
+    return parts
+
+
+def _row(row: Row, scale: Scale, top: float, down: float) -> list[str]:
+    y = top + down
+    colour = f"k{row.colour}"
+    parts = []
+    if row.name:
+        parts.append(svg.words(_EDGE, top + 14, row.name, kind="strong"))
+    if row.note:
+        parts.append(svg.words(WIDTH - _EDGE, top + 14, row.note, "end", "soft note"))
+    if row.low is not None and row.high is not None:
+        parts.append(svg.path([(scale.at(row.low), y), (scale.at(row.high), y)], f"bar thick {colour}"))
+    if row.value is None:
+        return parts
+    place = {"cx": scale.at(row.value), "cy": y, "r": 4.5}
+    parts.append(svg.element("circle", svg.hint(f"{row.name} {row.note}".strip()), **place, class_=f"dot {colour}"))
+    return parts
+
+
+_BAR_EDGE, _BAR_HEIGHT, _PLAYER_ROW, _PLAYER_FOOT = 6.0, 24.0, 50.0, 20.0
+_FEWEST_FOR_TEXT = 0.07
+_QUARTERS = (0.25, 0.5, 0.75)
+PLACES = ("1st", "2nd", "3rd", "4th")
+
+
+def placement_chart(players: Sequence[tuple[str, Sequence[int]]], label: str) -> str:
+    """Return the chart of players, each with counts of places; players without games are left out."""
+    rows = [(name, [count / sum(counts) for count in counts]) for name, counts in players if sum(counts)]
+    if not rows:
+        return ""
+    width = WIDTH - 2 * _BAR_EDGE
+    base = _PLAYER_ROW * len(rows)
+    parts = []
+    for quarter in _QUARTERS:
+        text = f"{quarter:.0%}".replace("%", " %")
+        parts.append(svg.words(_BAR_EDGE + quarter * width, base + 13, text, "middle"))
+    for number, (name, shares) in enumerate(rows):
+        parts.append(svg.words(_BAR_EDGE, _PLAYER_ROW * number + 14, name, kind="strong"))
+        parts += _bar(shares, _PLAYER_ROW * number + 20, width)
+    return svg.drawing(WIDTH, base + _PLAYER_FOOT, parts, label)
+
+
+def _bar(shares: Sequence[float], top: float, width: float) -> list[str]:
+    parts, texts = [], []
+    left = _BAR_EDGE
+    for place, share in enumerate(shares):
+        text = f"{100 * share:.0f} %"
+        hint = svg.hint(f"{PLACES[place]}: {100 * share:.1f} %")
+        box = {"x": left, "y": top, "width": share * width, "height": _BAR_HEIGHT}
+        parts.append(svg.element("rect", hint, **box, class_=f"place{place}"))
+        if share >= _FEWEST_FOR_TEXT:
+            texts.append(svg.words(left + share * width / 2, top + 16, text, "middle", f"on in{place}"))
+        left += share * width
+    for quarter in _QUARTERS:
+        x = _BAR_EDGE + quarter * width
+        parts.append(svg.path([(x, top - 3), (x, top + _BAR_HEIGHT + 3)], "level"))
+    return [*parts, *texts]
+
+
+_PAIRING_ROW, _NAMES, _PAIRING_TOP, _LETTER = 24.0, 150.0, 20.0, 6.2
+_MOST_LETTERS = 21
+_FAR = 0.4
+"""A share so far from one half has the full colour."""
+
+
+def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: str) -> str:
+    """Return the picture of ``ahead`` [agents][agents]: in how many common games the row came before the column.
+
+    Columns have the numbers of the rows. Empty text for fewer than two agents.
+    """
+    if len(names) < 2:
+        return ""
+    size = (WIDTH - _NAMES) / len(names)
+    height = min(_PAIRING_ROW, size)
+    parts = []
+    for row, name in enumerate(names):
+        middle = _PAIRING_TOP + (row + 0.5) * height + 4
+        shown = name if len(name) <= _MOST_LETTERS else f"{name[: _MOST_LETTERS - 1]}…"
+        parts.append(svg.words(0, middle, f"{row + 1}  {shown}", kind="text"))
+        parts.append(svg.words(_NAMES + (row + 0.5) * size, _PAIRING_TOP - 6, str(row + 1), "middle"))
+        for column, other in enumerate(names):
+            won, lost = ahead[row][column], ahead[column][row]
+            if row != column and won + lost:
+                box = {"x": _NAMES + column * size, "y": _PAIRING_TOP + row * height, "width": size, "height": height}
+                hint = f"{name} before {other} in {won:,} of {won + lost:,} games"
+                parts += _pairing_cell(box, won / (won + lost), hint, has_text=size > 3 * _LETTER)
+    return svg.drawing(WIDTH, _PAIRING_TOP + len(names) * height + 4, parts, label)
+
+
+def _pairing_cell(box: dict[str, float], share: float, hint: str, *, has_text: bool) -> list[str]:
+    strength = min(abs(share - 0.5) / _FAR, 1)
+    kind = "fill k2" if share > 0.5 else "fill k1"
+    parts = [svg.element("rect", svg.hint(hint), **box, class_=kind, fill_opacity=f"{0.85 * strength:.2f}")]
+    if has_text:
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 + 4
+        parts.append(svg.words(x, y, f"{100 * share:.0f}", "middle", "cell-text"))
+    return parts
+
+
+_CELL, _LEFT, _TOP = 14.0, 28.0, 28.0
+_TITLE_OFFSET = 12.0
+"""Of the names of the axes, from the edge of the picture."""
+_FEWEST = 0.002
+_HINT_FROM = 0.02
+
+
+def heat_chart(counts: Sequence[Sequence[int]], names: Sequence[str], label: str, *, breaks: Sequence[int] = ()) -> str:
+    """Return the picture of counts, each row as shares of its sum; ``breaks`` are rows with a line above them."""
+    size = len(names) * _CELL
+    parts = []
+    for row, line in enumerate(counts):
+        total = sum(line) or 1
+        for column, count in enumerate(line):
+            if count / total >= _FEWEST:
+                parts.append(_cell(row, column, count / total, names))
+    for number, name in enumerate(names):
+        middle = (number + 0.5) * _CELL
+        parts.append(svg.words(_LEFT - 3, _TOP + middle + 2.5, name, "end", "small"))
+        parts.append(svg.words(_LEFT + middle, _TOP - 4, name, "middle", "small"))
+    for place in (0, *breaks, len(names)):
+        at = place * _CELL
+        parts.append(svg.path([(_LEFT, _TOP + at), (_LEFT + size, _TOP + at)], "grid"))
+        parts.append(svg.path([(_LEFT + at, _TOP), (_LEFT + at, _TOP + size)], "grid"))
+    parts.append(svg.words(_LEFT + size / 2, _TITLE_OFFSET, "the net's choice", "middle"))
+    middle = _TOP + size / 2
+    turned = f"rotate(-90 {svg.coordinate(_TITLE_OFFSET)} {svg.coordinate(middle)})"
+    record_axis = svg.words(_TITLE_OFFSET, middle, "the player's choice in the record", "middle")
+    parts.append(svg.element("g", record_axis, transform=turned))
+    return svg.drawing(_LEFT + size + 4, _TOP + size + 4, parts, label)
+
+
+def _cell(row: int, column: int, share: float, names: Sequence[str]) -> str:
+    hint = svg.hint(f"record {names[row]}, net {names[column]}: {share:.1%}") if share >= _HINT_FROM else ""
+    place = {"x": _LEFT + column * _CELL, "y": _TOP + row * _CELL, "width": _CELL, "height": _CELL}
+    return svg.element("rect", hint, **place, class_="cell", fill_opacity=f"{math.sqrt(share):.2f}")
+
+
+_HEIGHT, _RADIUS = 270.0, 95.0
+_RINGS = (0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoke:
+    """One axis: ``inner`` is the value in the middle of the picture, ``outer`` the one at its edge."""
+
+    name: str
+    inner: float
+    outer: float
+
+    def at(self, value: float) -> float:
+        """Return 0 (middle) to 1 (edge)."""
+        return min(max((value - self.inner) / (self.outer - self.inner), 0.0), 1.0)
+
+
+def radar_chart(spokes: Sequence[Spoke], agents: Sequence[tuple[str, Sequence[float]]], label: str) -> str:
+    """Return the picture of ``agents``: name and a value for each spoke; values that are not a number count as inner.
+
+    Empty text without agents. The colour of agent i is that of the CSS class ``k<i>``.
+    """
+    if not agents:
+        return ""
+    parts = [svg.path(_polygon([ring] * len(spokes)), "grid") for ring in _RINGS]
+    for number, spoke in enumerate(spokes):
+        end = _point(number, len(spokes), 1.0)
+        parts.append(svg.path([_point(0, 1, 0.0), end], "grid"))
+        x, y = _point(number, len(spokes), 1.12)
+        anchor = "middle" if abs(x - WIDTH / 2) < 10 else "start" if x > WIDTH / 2 else "end"
+        parts.append(svg.words(x, y + 4, spoke.name, anchor))
+    for number, (name, values) in enumerate(agents):
+        reach = [0.0 if math.isnan(value) else spoke.at(value) for spoke, value in zip(spokes, values, strict=True)]
+        line = svg.path(_polygon(reach), f"line k{number}")
+        parts.append(svg.element("g", svg.hint(name) + line))
+    return svg.drawing(WIDTH, _HEIGHT, parts, label)
+
+
+def _polygon(reach: Sequence[float]) -> list[tuple[float, float]]:
+    points = [_point(number, len(reach), value) for number, value in enumerate(reach)]
+    return [*points, points[0]]
+
+
+def _point(number: int, count: int, reach: float) -> tuple[float, float]:
+    angle = 2 * math.pi * number / count - math.pi / 2
+    return WIDTH / 2 + _RADIUS * reach * math.cos(angle), _HEIGHT / 2 + 6 + _RADIUS * reach * math.sin(angle)
