@@ -58,7 +58,6 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.suphx_pipelines.recipe.recipe_page
 	$(BIN)/python -m tests.suphx_pipelines.stages.result_files_page
 	$(BIN)/python -m tests.suphx_cli.commands_page
-	$(BIN)/python -m tests.games.game_interface
 	$(BIN)/python -m tests.mutation.mutants
 	$(BIN)/python -m tests.documents.notebook_files
 	$(BIN)/python -m tests.pictures.system_picture

@@ -2,7 +2,7 @@
 
 ``import suphx`` is cheap: each of the names in __init__.pyi is loaded when it is first used. The packages below are the
 rules and the learning; they import nothing of the platform: no Ray, Kubernetes, MLflow or boto3.
-Start in suphx.games.riichi.engine.simulator (the game) or suphx.games.riichi.selfplay.table_group (self-play).
+Start in suphx.games.riichi.simulator (the game) or suphx.games.riichi.selfplay.table_group (self-play).
 """
 
 import lazy_loader

@@ -4,17 +4,16 @@
 __version__: str
 
 # The game.
-from .games.riichi import (
+from .games.riichi.records.game_log import GameLog as GameLog
+from .games.riichi.rules import Rules as Rules, tenhou as tenhou
+from .games.riichi.simulator import Simulator as Simulator
+from .games.riichi.table import (
     NUM_ACTIONS as NUM_ACTIONS,
     PASS as PASS,
     RON as RON,
     TSUMO as TSUMO,
     TSUMOGIRI as TSUMOGIRI,
-    GameLog as GameLog,
-    Rules as Rules,
-    Simulator as Simulator,
     action_name as action_name,
-    tenhou as tenhou,
 )
 
 # Agents.

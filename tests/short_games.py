@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from suphx.games.riichi.table.rules import Rules, tonpuu
+from suphx.games.riichi.rules import Rules, tonpuu
 
 _RECORDS = "suphx.games.riichi.records.mjlog"
 

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import GameLog, Quarantine, RecordForm, Rules, iter_records, tenhou, write_records
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.archive.record_writer import RecordForm, write_records
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.rules import Rules, tenhou
 from suphx.selfplay.agents.agent import AgentLike, as_agent
 from suphx.selfplay.rollouts.rollout import play_games
 

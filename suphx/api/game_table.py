@@ -8,15 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from suphx.games.riichi import (
-    ACTION_BITS,
-    DRAW_NAMES,
-    STATISTICS_COLUMNS,
-    GameLog,
-    action_name,
-    game_row,
-    kyoku_name,
-)
+from suphx.games.riichi.records.decisions import DRAW_NAMES, kyoku_name
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
+from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS, game_row
+from suphx.games.riichi.table import action_name
 
 _SEAT_NAMES = ("0", "1", "2", "3")
 _COUNTS = ("place", "kyoku", "wins", "deal_ins", "riichis", "calls", "draws", "tenpais")

@@ -7,19 +7,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suphx.games.riichi import (
-    EVERY_SEAT,
-    NUM_ACTIONS,
-    NUM_COLUMNS,
-    action_name,
-    decision_layout,
-    fill_planes,
-    find_encoder,
-    load_lookup,
-    see_tables,
-)
-from suphx.kernel.record import I8, I16, I64, U8, Records
-from suphx.kernel.table_indices import as_integers
+from suphx.games.mahjong.planes import NUM_COLUMNS
+from suphx.games.riichi.bots import EVERY_SEAT, fill_planes, see_tables
+from suphx.games.riichi.features.encoder import decision_layout, find_encoder
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.table import NUM_ACTIONS, action_name
+from suphx.kernel.record import I8, I16, I64, U8, Records, as_integers
 
 Policy = Callable[[U8, I8], ArrayLike]
 """Gets observations and action masks of n decisions; returns n legal actions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from suphx.evaluation.review import ReviewedDecision, review_game
-from suphx.games.riichi import GameLog
+from suphx.games.riichi.records.game_log import GameLog
 from suphx.selfplay.agents.agent import AgentLike, as_agent
 
 REVIEW_COLUMNS = pa.schema(

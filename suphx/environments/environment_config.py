@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from suphx.games.riichi import Rules, find_encoder, tenhou
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.rules import Rules, tenhou
 from suphx.selfplay.agents.agent import AgentLike
 
 NUM_SEATS = 4

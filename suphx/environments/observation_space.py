@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from gymnasium.spaces import Box
 
-from suphx.games.riichi import NUM_ACTIONS, NUM_COLUMNS, PlaneLayout
+from suphx.games.mahjong.planes import NUM_COLUMNS, PlaneLayout
+from suphx.games.riichi.table import NUM_ACTIONS
 
 
 def planes_space(layout: PlaneLayout) -> Box:

@@ -29,7 +29,11 @@ from suphx.environments.environment_config import (
 )
 from suphx.environments.observation_space import packed_space, planes_space
 from suphx.environments.seat_tables import SeatTables, read_action
-from suphx.games.riichi import MAX_SEED, NUM_ACTIONS, Rules, seat_text, tenhou, unpack_planes
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.records.decisions import seat_text
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.simulator import MAX_SEED
+from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import U8
 from suphx.selfplay.agents.agent import AgentLike
 

@@ -27,7 +27,11 @@ from suphx.environments.environment_config import EnvironmentConfig, IllegalRewa
 from suphx.environments.observation_space import mask_space, packed_space, planes_space
 from suphx.environments.riichi_env import RENDER_MODES, check_open, draw_game
 from suphx.environments.seat_tables import SeatTables, read_action
-from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, seat_text, tenhou, unpack_planes
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.bots import EVERY_SEAT
+from suphx.games.riichi.records.decisions import seat_text
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import I8, U8
 
 try:

@@ -32,9 +32,11 @@ from suphx.environments.environment_config import (
 from suphx.environments.observation_space import packed_space, planes_space
 from suphx.environments.riichi_env import check_open, check_seat, draw_game
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, Rules, fill_planes, seat_text, tenhou
-from suphx.kernel.record import I64, U8
-from suphx.kernel.table_indices import as_integers
+from suphx.games.riichi.bots import EVERY_SEAT, fill_planes
+from suphx.games.riichi.records.decisions import seat_text
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.table import NUM_ACTIONS
+from suphx.kernel.record import I64, U8, as_integers
 from suphx.selfplay.agents.agent import AgentLike
 
 RENDER_MODES = ("ansi",)

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import Interval, mean_interval
-from suphx.games.riichi import NUM_HAND_STATES, DrawColumn, DrawOutcomes, GameLog, places_of_scores
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.statistics import NUM_HAND_STATES, DrawColumn, DrawOutcomes
+from suphx.games.riichi.table import places_of_scores
 from suphx.kernel.record import U8
 
 MIN_GAMES = 40

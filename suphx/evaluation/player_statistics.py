@@ -26,9 +26,10 @@ from suphx.evaluation.statistics import (
     resample_sums,
     stable_rank_interval,
 )
-from suphx.games.riichi import STATISTICS_COLUMNS as STATISTICS_COLUMNS
-from suphx.games.riichi import STATISTICS_RATIOS as STATISTICS_RATIOS
-from suphx.games.riichi import GameLog, game_row
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS as STATISTICS_COLUMNS
+from suphx.games.riichi.records.statistics import STATISTICS_RATIOS as STATISTICS_RATIOS
+from suphx.games.riichi.records.statistics import game_row
 
 _MAX_NAMES_SHOWN = 5
 _MIN_INDEPENDENT = 2

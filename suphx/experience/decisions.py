@@ -32,7 +32,7 @@ class Decisions:
     masks: U8
     """uint8 [n, choices], or [n, 0]."""
     costs: I16
-    """int16 [n, choices]: what each choice costs at once (riichi: deal_in.py), or [n, 0] if that is not used."""
+    """int16 [n, choices]: what each choice costs at once (riichi: table_group.py), or [n, 0] if that is not used."""
     actions: I16
     """int16 [n]: the sampled actions: a choice, the place of a candidate in its list, or 1 = yes and 0 = no."""
     is_overruled: BOOL

@@ -40,9 +40,9 @@ class GroupConfig:
     sees_hidden: bool = False
     """Observations for the heads that learn have oracle planes (paper, section 3.3)."""
     has_costs: bool = False
-    """Decisions of the discard net are kept with what each discard costs at once (riichi/selfplay/deal_in.py)."""
+    """Decisions of the discard net are kept with what each discard costs at once (riichi/selfplay/table_group.py)."""
     has_draw_lanes: bool = False
-    """Every seat draws from its own positions of the wall (riichi/engine/draw_lane.py)."""
+    """Every seat draws from its own positions of the wall (riichi/kyoku.py)."""
     first_steps: int = 1
     """The tables begin one after another over this many steps; otherwise all deals would end at the same time."""
 

@@ -3,35 +3,196 @@
 numba itself does not notice that a function or a constant in ANOTHER file changed and would return stale code. So the
 compiled kernels of a module have a folder whose name is derived from all sources that the module imports, directly or
 through others, from the versions of the compiler and from the options that change the code.
+
+- Calls between kernels: numba copies the optimised code of a callee, and of everything below it, into each of its
+  callers and optimises it there once more, so compile time grows with the square of the call depth. LLVM does not
+  inline large functions, so these gain next to nothing from the copy. Here a large callee is compiled once, becomes an
+  external symbol of the process and is called; a small one is copied. A caller that is loaded from the cache first
+  loads the kernels that it calls (numba's ``reload_init``).
+- One process compiles a kernel; others that need it wait and load its code from the cache. The lock is a file beside
+  the code, which has the id of its holder's process. The system releases it when its holder ends, even if that is
+  killed.
+- What numba does besides compiling is switched off while it compiles, which saves 10 to 17 % of the CPU time: Python's
+  garbage collector walks through numba's many long-lived objects again and again; every call of LLVM is reported to a
+  timer for each kernel that is being compiled, and kernels compile their callees; LLVM's function passes are set up
+  once for each function, also for those that are only declared.
+- ``map_on_threads`` calls kernels, which release the GIL, on several threads.
 """
 
 from __future__ import annotations
 
+import copy
+import fcntl
+import gc
 import hashlib
+import importlib
 import os
 import shlex
 import sys
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, BinaryIO, ParamSpec, TypeVar, cast
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core import config as numba_config
-from numba.core import types
+from numba.core import event, types
 from numba.core.caching import UserProvidedCacheLocator
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.imputils import user_function
 
 from suphx.cache_folder import cache_root, mark_used
-from suphx.kernel.kernel_link import choose_link
-from suphx.kernel.kernel_lock import sole_compiler
-from suphx.kernel.lean_compiler import lean_compiler
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest, last_change
+
+MAX_COPIED_INSTRUCTIONS = 300
+"""With 800 compiling takes a quarter longer, with 120 the simulator is slower (docs/experiments.md, 2026-11-22)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalledKernel:
+    """A kernel that compiled code calls by its symbol."""
+
+    module: str
+    name: str
+    types: tuple[Any, ...]
+
+    def __call__(self) -> None:
+        """Load or compile the kernel and define its symbol."""
+        kernel = getattr(importlib.import_module(self.module), self.name)
+        kernel.compile(self.types)
+        define_symbol(self, kernel.overloads[self.types])
+
+    @property
+    def symbol(self) -> str:
+        """The name by which callers find the code."""
+        return f"suphx:{self.module}.{self.name}:{hashlib.sha256(repr(self.types).encode()).hexdigest()[:16]}"
+
+
+def define_symbol(kernel: CalledKernel, compiled: Any) -> None:
+    """Let code that is linked from now on find ``compiled``, numba's result for the kernel."""
+    llvm.add_symbol(kernel.symbol, compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name))
+
+
+def choose_link(dispatcher: Any, types: tuple[Any, ...]) -> None:
+    """Make callers of the kernel that ``dispatcher`` has compiled for ``types`` call it if it is large."""
+    compiled = dispatcher.overloads[types]
+    library, described = compiled.library, compiled.fndesc
+    library._reload_init.update(compiled.reload_init or ())  # numba forgets these when it loads from the cache
+    kernel = CalledKernel(dispatcher.py_func.__module__, dispatcher.py_func.__name__, types)
+    external = copy.copy(described)
+    external.mangled_name = kernel.symbol
+    lower: Any = user_function
+    call_copy, call_symbol = lower(described, ()), lower(external, ())
+
+    def lower_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not _is_large(library, described.llvm_func_name):
+            context.add_linking_libs([library])
+            return call_copy(context, builder, signature, arguments)
+        define_symbol(kernel, compiled)
+        context.active_code_library._reload_init.add(kernel)
+        return call_symbol(context, builder, signature, arguments)
+
+    lower_call.signature = described.argtypes  # type: ignore[attr-defined]
+    context = dispatcher.targetctx
+    context.remove_user_function(compiled.entry_point)
+    context._defns[compiled.entry_point].append(lower_call, lower_call.signature)  # type: ignore[attr-defined]
+
+
+def _is_large(library: Any, name: str) -> bool:
+    blocks = library._get_module_for_linking().get_function(name).blocks
+    instructions = (1 for block in blocks for _ in block.instructions)
+    return sum(islice(instructions, MAX_COPIED_INSTRUCTIONS + 1)) > MAX_COPIED_INSTRUCTIONS
+
+
+watchers: list[Callable[[str, int], None]] = []
+"""Called with the name of a kernel and the id of the process that compiles it (0: unknown) when this process begins to
+wait for that one."""
+
+_held: set[Path] = set()  # a recursive kernel asks for itself once more
+
+
+@contextmanager
+def sole_compiler(index: Path, name: str) -> Iterator[None]:
+    """Hold the lock of the kernel whose code is listed in the file ``index``, if that file is missing.
+
+    Kernels call each other without cycles, so processes never wait for each other in a circle. The caller must hold
+    numba's compiler lock: two threads with a lock each would.
+    """
+    path = index.with_suffix(".lock")
+    if index.exists() or path in _held:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = _holder(file)
+            for watch in watchers:
+                watch(name, holder)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        with suppress(OSError):  # a full disk is an error of whoever writes the code
+            file.truncate(0)
+            file.write(str(os.getpid()).encode())
+        _held.add(path)
+        try:
+            yield
+        finally:
+            _held.discard(path)
+
+
+def _holder(file: BinaryIO) -> int:
+    file.seek(0)
+    text = file.read()
+    return int(text) if text.isdigit() else 0
+
+
+@contextmanager
+def lean_compiler() -> Iterator[None]:
+    """Compile with less effort while the block runs. The caller holds numba's compiler lock."""
+    if event.install_timer is _no_timer:  # a callee of the kernel that is compiled
+        yield
+        return
+    collects, timer, optimize = gc.isenabled(), event.install_timer, CPUCodeLibrary._optimize_functions
+    gc.disable()
+    _replace(_no_timer, _optimize_functions)
+    try:
+        yield
+    finally:
+        _replace(timer, optimize)
+        if collects:
+            gc.enable()
+
+
+def _replace(timer: Any, optimize: Any) -> None:
+    module: Any = event
+    library: Any = CPUCodeLibrary
+    module.install_timer, library._optimize_functions = timer, optimize
+
+
+def _no_timer(*_: Any) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+def _optimize_functions(library: Any, module: Any) -> None:
+    """Do the same as numba's method for the functions that have code."""
+    codegen = library._codegen
+    module.data_layout = codegen._data_layout
+    for function in module.functions:
+        if not function.is_declaration:
+            manager, builder = codegen._function_pass_manager()
+            manager.run(function, builder)
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -183,3 +344,42 @@ def _widen(argument: Any) -> Any:
     if isinstance(argument, types.Integer) and argument != types.uint64:
         return types.int64
     return argument
+
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+_MAX_THREADS = 256  # started when they are needed only
+
+
+def map_on_threads(call: Callable[[A], T], items: Sequence[A], num_threads: int) -> list[T]:
+    """Return ``call(item)`` for all items, computed by ``num_threads`` threads, of which the caller's is one.
+
+    Each free thread takes the next item. An error of a call is raised when all threads have stopped.
+    """
+    if num_threads == 1 or len(items) <= 1:
+        return [call(item) for item in items]
+    results: dict[int, T] = {}
+    numbered = iter(enumerate(items))  # shared: the GIL gives each item to one thread
+
+    def work() -> None:
+        for i, item in numbered:
+            results[i] = call(item)
+
+    helpers = [_threads().submit(work) for _ in range(min(num_threads, len(items)) - 1)]
+    try:
+        work()
+    finally:
+        wait([helper for helper in helpers if not helper.cancel()])
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
+    return [results[i] for i in range(len(items))]
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="kernel")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # a child has none of its parent's threads

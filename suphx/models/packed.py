@@ -27,9 +27,8 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from suphx.games.riichi import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds, observation_bytes
-from suphx.kernel.jit import jit
-from suphx.kernel.kernel_threads import map_on_threads
+from suphx.games.mahjong.planes import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds, observation_bytes
+from suphx.kernel.jit import jit, map_on_threads
 from suphx.kernel.record import I32, I64, U8
 
 F32 = NDArray[np.float32]
@@ -89,7 +88,7 @@ def _compiled_add_three_blocks(target: Any, at: Any, source: Any, start: Any) ->
 def unpack_observations(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Return packed planes as zeros and ones, on the device of ``rows``.
 
-    ``rows``: uint8 [n, observation_bytes(num_planes)] as features/layout/planes.py packs them; the spare bits at the
+    ``rows``: uint8 [n, observation_bytes(num_planes)] as mahjong/planes.py packs them; the spare bits at the
     end are ignored. Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
     """
     check_observations(rows, num_planes)

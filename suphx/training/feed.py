@@ -17,7 +17,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from suphx.games.riichi import Samples
+from suphx.games.mahjong.planes import Samples
 from suphx.training.dataset import SampleStream, StreamPosition, num_samples
 
 

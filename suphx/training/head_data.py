@@ -20,7 +20,10 @@ from typing import Annotated, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import SUIT_ORDERS, KyokuStore, PlaneLayout, Samples, encode_kyokus, find_encoder, permute_suits
+from suphx.games.mahjong.planes import SUIT_ORDERS, PlaneLayout, Samples, permute_suits
+from suphx.games.riichi.archive.store import KyokuStore
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.samples import encode_kyokus
 from suphx.number_range import Range, check_ranges
 from suphx.training.dataset import Encode
 

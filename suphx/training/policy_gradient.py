@@ -12,7 +12,7 @@ from typing import Generic, NotRequired, TypedDict, TypeVar
 import torch
 from torch import Tensor
 
-from suphx.games.riichi import COST_POINTS
+from suphx.games.riichi.selfplay.table_group import COST_POINTS
 from suphx.models.sampling import masked_logits
 from suphx.training.learner_config import DistillationConfig, PolicyGradientConfig
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.records.archive.record_writer import write_records
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.rules import tenhou
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.selfplay.rollouts.rollout import play_games

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import write_records, write_store
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.archive.store import write_store
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.tracking.tracking import TrackingStore

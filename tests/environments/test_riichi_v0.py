@@ -12,8 +12,8 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import OWN_TURN
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.table import OWN_TURN
 from tests.environments.random_action import random_action
 
 # PettingZoo gives the first two for every dictionary observation but those of its own games, and the third for a seat

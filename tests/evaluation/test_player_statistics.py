@@ -11,12 +11,24 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.player_statistics import player_statistics, summarise_rows
-from suphx.games.riichi.records.log.game_statistics import game_row
-from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, empty_result, move
-from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
-from suphx.games.riichi.table.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, NAGASHI_MANGAN, TRIPLE_RON_DRAW, WIN_RESULT
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog, empty_result, move
+from suphx.games.riichi.records.mjlog import parse_mjlog
+from suphx.games.riichi.records.statistics import game_row
+from suphx.games.riichi.rules import Rules, tenhou, tonpuu
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI_RED,
+    DISCARD,
+    EXHAUSTIVE_DRAW,
+    KAKAN,
+    LEAVE,
+    NAGASHI_MANGAN,
+    PON,
+    RIICHI,
+    TRIPLE_RON_DRAW,
+    TSUMOGIRI,
+    WIN_RESULT,
+)
 
 ANNA, BEN, CLEO, DAN = range(4)
 NAMES = ("Anna", "Ben", "Cleo", "Dan")

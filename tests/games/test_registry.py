@@ -54,7 +54,7 @@ def test_above_the_nets_only_modules_named_after_riichi_or_its_protocol_import_i
 
 
 def test_a_folder_of_games_is_in_the_registry_and_the_other_way_round() -> None:
-    folders = {path.parent.name for path in (REPOSITORY / "suphx" / "games").glob("*/__init__.py")}
+    folders = {path.parent.name for path in (REPOSITORY / "suphx" / "games").glob("*/game.py")}
     assert folders == set(GAMES)
 
 

@@ -15,8 +15,8 @@ from numba.core import types
 from numpy.typing import NDArray
 
 from suphx.cache_folder import cache_root
-from suphx.games.riichi.features.layout.planes import set_plane
-from suphx.games.riichi.hand.shanten import shanten
+from suphx.games.mahjong.planes import set_plane
+from suphx.games.riichi.shanten import shanten
 from suphx.kernel import jit as jit_module
 from suphx.kernel.jit import cache_folder, jit
 from suphx.kernel.source_closure import closure
@@ -25,8 +25,8 @@ from tests.repository import REPOSITORY
 
 def test_kernels_of_a_module_are_in_its_own_folder() -> None:
     for kernel, name in (
-        (shanten, "suphx.games.riichi.hand.shanten"),
-        (set_plane, "suphx.games.riichi.features.layout.planes"),
+        (shanten, "suphx.games.riichi.shanten"),
+        (set_plane, "suphx.games.mahjong.planes"),
     ):
         path = Path(kernel._cache.cache_path)  # type: ignore[union-attr]  # numba is untyped
         assert path == cache_folder(name, Path(inspect.getfile(inspect.unwrap(kernel))))
@@ -34,9 +34,9 @@ def test_kernels_of_a_module_are_in_its_own_folder() -> None:
 
 
 def test_the_folder_of_the_engine_does_not_depend_on_the_readers_of_records() -> None:
-    engine = REPOSITORY / "suphx" / "games" / "riichi" / "engine" / "simulator.py"
+    engine = REPOSITORY / "suphx" / "games" / "riichi" / "simulator.py"
     names = {Path(path).stem for path in closure(engine, [REPOSITORY])}
-    assert {"kyoku", "wall", "rule_flag", "jit"} <= names
+    assert {"kyoku", "rules", "tile", "jit"} <= names
     assert not {name for name in names if "mjlog" in name or "mjai" in name}
 
 
@@ -53,7 +53,7 @@ def test_the_folder_is_the_same_before_and_after_the_first_kernel() -> None:
 from pathlib import Path
 from suphx.kernel import jit
 folders = [jit.cache_folder("suphx.cache_folder", Path("suphx/cache_folder.py"))]
-from suphx.games.riichi.table import tile
+from suphx.games.riichi import tile
 folders.append(jit.cache_folder("suphx.cache_folder", Path("suphx/cache_folder.py")))
 print(len(set(folders)))
 """

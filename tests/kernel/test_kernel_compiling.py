@@ -15,10 +15,8 @@ from numba.core import event
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 
-from suphx.kernel import kernel_lock
-from suphx.kernel.kernel_lock import sole_compiler
-from suphx.kernel.kernel_threads import map_on_threads
-from suphx.kernel.lean_compiler import lean_compiler
+from suphx.kernel import jit
+from suphx.kernel.jit import lean_compiler, map_on_threads, sole_compiler
 from tests.repository import REPOSITORY
 
 KERNELS = """
@@ -49,8 +47,8 @@ def entry(numbers):
 PROGRAM = """
 import sys
 import numpy as np
-from suphx.kernel import kernel_link
-kernel_link.MAX_COPIED_INSTRUCTIONS = int(sys.argv[1])
+from suphx.kernel import jit
+jit.MAX_COPIED_INSTRUCTIONS = int(sys.argv[1])
 import kernels_of_this_test as kernels
 result = kernels.entry(np.array([1.0, 2.0]))
 (compiled,) = kernels.entry.overloads.values()
@@ -98,7 +96,7 @@ def test_a_callee_missing_in_the_cache_is_compiled_when_its_caller_is_loaded(tmp
 
 HOLDER = """
 import pathlib, sys
-from suphx.kernel.kernel_lock import sole_compiler
+from suphx.kernel.jit import sole_compiler
 with sole_compiler(pathlib.Path(sys.argv[1]), "kernel"):
     print("held", flush=True)
     sys.stdin.read()
@@ -109,7 +107,7 @@ with sole_compiler(pathlib.Path(sys.argv[1]), "kernel"):
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     seen: list[tuple[str, int]] = []
-    monkeypatch.setattr(kernel_lock, "watchers", [lambda name, holder: seen.append((name, holder))])
+    monkeypatch.setattr(jit, "watchers", [lambda name, holder: seen.append((name, holder))])
     return seen
 
 
@@ -130,7 +128,7 @@ def test_a_process_waits_for_the_one_that_compiles_and_says_so(tmp_path: Path, w
             assert holder.stdin is not None
             holder.stdin.close()
 
-        kernel_lock.watchers.append(end)
+        jit.watchers.append(end)
         with sole_compiler(index, "game.step"):
             assert index.read_text() == "code"  # the other process has finished
     assert holder.returncode == 0

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.kernel import stored_table
+from suphx.kernel import source_closure
 from suphx.kernel.record import I64
-from suphx.kernel.source_closure import forget
-from suphx.kernel.stored_table import load_or_build
+from suphx.kernel.source_closure import forget, load_or_build
 
 
 def test_a_table_is_built_once_and_again_when_its_source_changes(
@@ -18,7 +17,7 @@ def test_a_table_is_built_once_and_again_when_its_source_changes(
 ) -> None:
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
     source = tmp_path / "source.py"
-    source.write_text("import suphx.games.riichi.hand.suit_table\n")
+    source.write_text("import suphx.games.mahjong.shanten\n")
     builds = 0
 
     def build() -> I64:
@@ -28,7 +27,7 @@ def test_a_table_is_built_once_and_again_when_its_source_changes(
 
     assert load_or_build("squares", source, build).tolist() == [1, 1, 1]
     assert load_or_build("squares", source, build).tolist() == [1, 1, 1]
-    source.write_text("import suphx.games.riichi.table.tile\n")
+    source.write_text("import suphx.games.riichi.tile\n")
     forget()
     table = load_or_build("squares", source, build)
     assert table.tolist() == [2, 2, 2]
@@ -69,7 +68,7 @@ def test_a_table_is_built_again_when_a_module_changes_that_its_source_imports(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(stored_table, "PROJECT_ROOT", tmp_path)
+    monkeypatch.setattr(source_closure, "PROJECT_ROOT", tmp_path)
     inner = tmp_path / "game" / "table" / "tile.py"
     inner.parent.mkdir(parents=True)
     inner.write_text("KINDS = 34\n")

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from suphx.games.riichi.features.layout.planes import observation_bytes
+from suphx.games.mahjong.planes import observation_bytes
 from suphx.kernel.jit import jit
 from suphx.models.device import torch_threads
 from suphx.models.packed import F32, TurnedWeights, add_block, add_three_blocks, convolve_packed, unpack_observations

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.mahjong.planes import Samples
 from suphx.training.config import StreamConfig
 from suphx.training.dataset import SampleStream, StreamPosition, encode_checked, first_samples
 from suphx.training.head_data import KyokuSplit, SplitConfig, first_games, split_by_game

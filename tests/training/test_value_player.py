@@ -10,7 +10,11 @@ from torch import nn
 
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import F32, candidate_game
-from suphx.games.doudizhu import Rules, Simulator, TableGroup, load_moves, move_columns, play_games
+from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.features import move_columns
+from suphx.games.doudizhu.moves import load_moves
+from suphx.games.doudizhu.selfplay import TableGroup, play_games
+from suphx.games.doudizhu.table import Rules
 from suphx.training import value_nets
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import RoundLearner, RoundPlayer, rate_of_round

@@ -16,7 +16,11 @@ from suphx_platform.console.table_text import count_text, text_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from suphx.games.riichi import GameLog, Quarantine, QuarantinedRecord, ReadShare, RecordForm, VerifyReport
+    from suphx.games.riichi.archive.archive import VerifyReport
+    from suphx.games.riichi.archive.record_stream import ReadShare
+    from suphx.games.riichi.archive.record_writer import RecordForm
+    from suphx.games.riichi.records.game_log import GameLog
+    from suphx.games.riichi.records.quarantine import Quarantine, QuarantinedRecord
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
@@ -81,7 +85,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
     _need_paths(args.paths)
-    from suphx.games.riichi import Quarantine, verify_records
+    from suphx.games.riichi.archive.archive import verify_records
+    from suphx.games.riichi.records.quarantine import Quarantine
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if has_games(args.paths, Quarantine()):
@@ -111,7 +116,8 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     from suphx.evaluation.draw_luck import DrawLuck
     from suphx.evaluation.match_config import MIN_CLUSTERS
     from suphx.evaluation.player_statistics import player_statistics
-    from suphx.games.riichi import Quarantine, parse_all
+    from suphx.games.riichi.archive.archive import parse_all
+    from suphx.games.riichi.records.quarantine import Quarantine
 
     check_games([args.path])
     quarantine = Quarantine()
@@ -133,7 +139,9 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     Also for a list that would replace a record, or that cannot be written, before any record is converted.
     """
     _need_paths([args.source])
-    from suphx.games.riichi import Quarantine, parse_all, record_files, write_records
+    from suphx.games.riichi.archive.archive import parse_all, record_files
+    from suphx.games.riichi.archive.record_writer import write_records
+    from suphx.games.riichi.records.quarantine import Quarantine
 
     form = _form_to_write(args.target, args.to)
     target = args.target.resolve()
@@ -160,7 +168,7 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
 
 def _form_to_write(target: Path, form: RecordForm | None) -> RecordForm:
     """Return the format of OUT; ValueError if neither its name nor ``--to`` tells it, or if they disagree."""
-    from suphx.games.riichi import file_forms
+    from suphx.games.riichi.archive.record_writer import file_forms
 
     forms = file_forms(target)
     if form is None and not forms:
@@ -174,7 +182,9 @@ def _form_to_write(target: Path, form: RecordForm | None) -> RecordForm:
 
 def _compile_for_results(paths: Sequence[Path], console: Console) -> None:
     """Compile what computes han, fu and yaku, if the first game that can be read is without them (mjai, tenhou6)."""
-    from suphx.games.riichi import Quarantine, is_result_whole, iter_records
+    from suphx.games.riichi.archive.archive import iter_records
+    from suphx.games.riichi.records.quarantine import Quarantine
+    from suphx.games.riichi.records.replay import is_result_whole
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     first = next(iter_records(paths, quarantine=Quarantine()), None)
@@ -193,7 +203,7 @@ def _check_list(path: Path, sources: Iterable[Path], target: Path) -> None:
 @contextmanager
 def _reading(console: Console, limit: int | None = None) -> Iterator[tuple[Callable[[int], None], ReadShare]]:
     """Show how far the files are read, or how many of ``limit`` games; yield what counts games and bytes."""
-    from suphx.games.riichi import ReadShare
+    from suphx.games.riichi.archive.record_stream import ReadShare
     from suphx_platform.console.table_text import count_text
 
     read, games = ReadShare(), 0
@@ -273,7 +283,7 @@ def quarantine_json(quarantine: Quarantine) -> dict[str, object]:
 
 def check_games(paths: Sequence[Path]) -> None:
     """Raise ValueError if none of the records can be parsed."""
-    from suphx.games.riichi import Quarantine
+    from suphx.games.riichi.records.quarantine import Quarantine
 
     quarantine = Quarantine()
     if not has_games(paths, quarantine):
@@ -282,7 +292,7 @@ def check_games(paths: Sequence[Path]) -> None:
 
 def has_games(paths: Sequence[Path], quarantine: Quarantine) -> bool:
     """Tell whether a record can be parsed, which needs no kernels; those before it are set aside."""
-    from suphx.games.riichi import iter_records
+    from suphx.games.riichi.archive.archive import iter_records
 
     return next(iter_records(paths, quarantine=quarantine, is_fragment_allowed=True), None) is not None
 
@@ -315,7 +325,7 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
 
     ``written_to``: the file that has the complete list.
     """
-    from suphx.games.riichi import RECORD_REMEDIES
+    from suphx.games.riichi.records.quarantine import RECORD_REMEDIES
 
     if not quarantine.count:
         return []

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from suphx.games.riichi import NUM_FACES, NUM_KINDS, face_name, kind_of_face
+from suphx.games.mahjong.tile import NUM_KINDS
+from suphx.games.riichi.tile import NUM_FACES, face_name, kind_of_face
 from suphx_pipelines.charts import svg
 
 WIDTH, HEIGHT = 30, 40

@@ -33,7 +33,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from suphx.games.riichi import RefusedMoveError
+from suphx.games.riichi.play import RefusedMoveError
 from suphx.json_text import parse_json
 from suphx_pipelines.play.riichi_seats import (
     AGENT_ERRORS,

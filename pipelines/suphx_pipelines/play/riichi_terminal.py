@@ -10,7 +10,9 @@ from typing import Any
 from rich.console import Console as Screen
 from rich.text import Text
 
-from suphx.games.riichi import CALLED_FLAG, NUM_FACES, RIICHI_FLAG, TSUMOGIRI_FLAG, face_name, has_namesake
+from suphx.games.riichi.records.decisions import has_namesake
+from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
+from suphx.games.riichi.tile import NUM_FACES, face_name
 from suphx_pipelines.play.riichi_seats import (
     AGENT_ERRORS,
     AgentLoader,

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
 from suphx.models.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS

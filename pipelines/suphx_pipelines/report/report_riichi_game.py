@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG, kyoku_name
+from suphx.games.riichi.records.decisions import kyoku_name
+from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
 from suphx_pipelines.charts.riichi_tiles import BACK, tile, tiles
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_page import difference, number

@@ -1,6 +1,6 @@
 """The records stage: games become a store that the supervised stages stream from.
 
-Leaves ``store/`` (suphx.games.riichi.records.archive.store), ``quarantine.jsonl`` and ``summary.json``
+Leaves ``store/`` (suphx.games.riichi.archive.store), ``quarantine.jsonl`` and ``summary.json``
 (docs/result_files.md). Every game is replayed through the rules first: one that contradicts them is set aside, like one
 that cannot be read.
 """
@@ -16,17 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suphx.games.riichi import (
-    DUPLICATE_RECORD,
-    ILLEGAL_RECORD,
-    GameLog,
-    Quarantine,
-    Replayer,
-    StoreWriter,
-    parse_all,
-    tenhou,
-    write_records,
-)
+from suphx.games.riichi.archive.archive import parse_all
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.archive.store import StoreWriter
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import DUPLICATE_RECORD, ILLEGAL_RECORD, Quarantine
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import tenhou
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.rollout import play_games
@@ -41,7 +37,7 @@ MAX_SHOWN = 50
 
 
 FILES: Mapping[str, str] = {
-    "store/": "the games (`suphx.games.riichi.records.archive.store`)",
+    "store/": "the games (`suphx.games.riichi.archive.store`)",
     "games/games.tsv.xz": (
         "without `--records`: the games that the run played, as mjlog (all four seats have the player's name)"
     ),

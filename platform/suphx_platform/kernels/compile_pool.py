@@ -101,13 +101,13 @@ def send(kind: str, name: str, seconds: float = 0.0, holder: int = 0) -> None:
 
 
 def _compile_group(group: str, stop_pipe: int) -> None:
-    from suphx.kernel import kernel_lock
+    from suphx.kernel import jit
     from suphx.training.warmup import KERNEL_GROUPS
 
     threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
     register: Any = event.register  # numba is untyped
     register("numba:compile", _Listener())
-    kernel_lock.watchers.append(lambda name, holder: send("waits", name, holder=holder))
+    jit.watchers.append(lambda name, holder: send("waits", name, holder=holder))
     KERNEL_GROUPS[group]()
 
 

@@ -71,7 +71,7 @@ class RunKernels:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        from suphx.kernel.kernel_lock import watchers
+        from suphx.kernel.jit import watchers
 
         self._warmup.__exit__(kind, error, at)
         if self._say_once in watchers:
@@ -79,14 +79,14 @@ class RunKernels:
 
     def wait(self) -> None:
         """Show a bar until the kernels of the first games are compiled; errors as for KernelWarmup.wait_for."""
-        from suphx.kernel.kernel_lock import watchers
+        from suphx.kernel.jit import watchers
 
         self._warmup.wait_for(*self._first)
         self.is_ready = True
         watchers.append(self._say_once)
 
     def _say_once(self, kernel: str, holder: int) -> None:
-        from suphx.kernel.kernel_lock import watchers
+        from suphx.kernel.jit import watchers
 
         if self._say_once in watchers:
             watchers.remove(self._say_once)

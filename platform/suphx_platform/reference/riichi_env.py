@@ -25,7 +25,11 @@ from ray.tune.registry import register_env
 
 from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
 from suphx.environments.seat_tables import SeatTables, read_action
-from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, Rules, tenhou, unpack_planes
+from suphx.games.mahjong.planes import NUM_COLUMNS, unpack_planes
+from suphx.games.riichi.bots import EVERY_SEAT
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.simulator import MAX_SEED
+from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 HANCHAN_ENV = "suphx_hanchan"

@@ -14,8 +14,7 @@ from suphx.games.doudizhu.cards import ACE, BLACK_JOKER, NUM_RANKS, RED_JOKER, T
 from suphx.games.doudizhu.engine import MAX_SEED, deal_game, step
 from suphx.games.doudizhu.moves import BOMB, PAIR, ROCKET, SOLO, Moves, list_legal
 from suphx.games.doudizhu.table import LANDLORD, LANDLORD_UP, NUM_SEATS, PLAYING, TABLE, Rules, Table
-from suphx.kernel.jit import jit
-from suphx.kernel.kernel_threads import map_on_threads
+from suphx.kernel.jit import jit, map_on_threads
 from suphx.kernel.random_number import mix
 from suphx.kernel.record import I8, I32, I64, Records
 

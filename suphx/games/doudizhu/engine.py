@@ -39,8 +39,7 @@ from suphx.games.doudizhu.table import (
 )
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
-from suphx.kernel.record import I32, I64, Records
-from suphx.kernel.table_indices import as_integers, check_in_range, index_fault
+from suphx.kernel.record import I32, I64, Records, as_integers, check_in_range, index_fault
 
 MAX_SEED = 2**62
 HAND_CARDS = 17

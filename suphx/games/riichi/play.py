@@ -19,17 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.engine.hanchan import end_kyoku
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.view.recorded_decisions import NO_ACTION
-from suphx.games.riichi.records.view.text import SEATS
-from suphx.games.riichi.records.view.viewer_decision import same_move, viewer_decision, viewer_move
-from suphx.games.riichi.records.view.viewer_game import UNKNOWN, State, ViewerSteps, viewer_result
-from suphx.games.riichi.table.action import RIICHI, TSUMOGIRI, action_name
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import GAME_END, KYOKU_END
+from suphx.games.riichi.ending import end_kyoku
+from suphx.games.riichi.records.decisions import NO_ACTION, SEATS, same_move, viewer_decision, viewer_move
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.replay import GameRecorder
+from suphx.games.riichi.records.viewer_game import UNKNOWN, State, ViewerSteps, viewer_result
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import GAME_END, KYOKU_END, RIICHI, TSUMOGIRI, action_name
 from suphx.kernel.record import I16, I64, Records
 
 ONLY_TABLE = np.zeros(1, np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 SCRIPTED_AGENTS = ("random", "tsumogiri", "ukeire")
-"""The position of a name is its number in ``choose_scripted`` (games/riichi/bots/scripted_play.py)."""
+"""The position of a name is its number in ``choose_scripted`` (games/riichi/bots.py)."""
 
 ActionSelection = Literal["probable", "matched", "sampled"]
 """How a net's probability of yes becomes an action: yes above one half; yes above the threshold that makes yes as

@@ -6,8 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.bench.peer import HAND_PEERS, HandPeer, PeerScore, load_hand_peer
-from suphx.games.riichi.bench.winning_hand import collect_wins, describe_win, score_wins
+from suphx.games.riichi.peers import (
+    HAND_PEERS,
+    HandPeer,
+    PeerScore,
+    collect_wins,
+    describe_win,
+    load_hand_peer,
+    score_wins,
+)
 from suphx_cli import cli
 from suphx_platform.bench.riichi.hands import random_hands
 from suphx_platform.bench.storage import bench_storage

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.review import KINDS
-from suphx.games.riichi import Quarantine, iter_records, recorded_decisions, viewer_game, write_store
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.archive.store import write_store
+from suphx.games.riichi.records.decisions import recorded_decisions
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.viewer_game import viewer_game
 from suphx.models.net_config import RewardPredictorConfig
 from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, RewardHeader, RewardPredictor, save_reward_predictor
 from suphx.selfplay.agents.agent import load_agent

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi.records.archive.quarantine import Quarantine
-from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, NO_END, RECORD_REMEDIES, THREE_PLAYERS
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import CHIPS, DAMAGED, NO_END, RECORD_REMEDIES, THREE_PLAYERS, Quarantine
 from suphx_cli import cli
 from suphx_cli.commands.riichi_records import MAX_SHOWN, quarantine_json, quarantine_lines, quarantine_sentence
 from tests.games.riichi.builders.games import NAMES, random_game

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_cli.commands import runs as runs_command

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of, record_text, write_records
+from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.records.game_record import record_of, record_text, write_records
+from suphx.games.doudizhu.selfplay import ScriptedPlayer, play_games
+from suphx.games.doudizhu.table import Rules
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from suphx.games.riichi.table.tile import NUM_FACES, face_name
+from suphx.games.riichi.tile import NUM_FACES, face_name
 from suphx_pipelines.charts.card_drawing import card_symbols
 from suphx_pipelines.charts.comparison_charts import (
     Row,

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi import GameSession, Quarantine, iter_records, verify_records
+from suphx.games.riichi.archive.archive import iter_records, verify_records
+from suphx.games.riichi.play import GameSession
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig
 from suphx_pipelines.play.riichi_server import PlayTables

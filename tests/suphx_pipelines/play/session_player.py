@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suphx.games.riichi import GameSession
+from suphx.games.riichi.play import GameSession
 
 
 def to_the_person(session: GameSession) -> None:

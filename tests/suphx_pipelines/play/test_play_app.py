@@ -15,8 +15,9 @@ from urllib.error import HTTPError
 import numpy as np
 import pytest
 
-from suphx.games.riichi import Quarantine, iter_records, verify_records
-from suphx.games.riichi.table.action import RON
+from suphx.games.riichi.archive.archive import iter_records, verify_records
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.table import RON
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedAgents, SeatedGame
 from suphx_pipelines.play.riichi_server import MAX_TABLES, PlayApp, PlayTables

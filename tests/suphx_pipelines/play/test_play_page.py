@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import GameSession
+from suphx.games.riichi.play import GameSession
 from suphx_pipelines.play import riichi_server
 from suphx_pipelines.play.riichi_seats import SeatedAgents, play_words
 from suphx_pipelines.play.riichi_server import SCRIPTS, SHARED_SCRIPTS, PlayApp, PlayTables, play_page

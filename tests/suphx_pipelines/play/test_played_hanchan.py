@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import GameSession
+from suphx.games.riichi.play import GameSession
 from suphx_cli import cli
 from suphx_pipelines.play.riichi_server import PlayApp, PlayTables
 from tests.browser import Browser

@@ -14,15 +14,11 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from suphx.games.riichi import (
-    CALLED_FLAG,
-    RIICHI_FLAG,
-    TSUMOGIRI_FLAG,
-    GameSession,
-    Quarantine,
-    face_name,
-    iter_records,
-)
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.play import GameSession
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
+from suphx.games.riichi.tile import face_name
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
 from suphx_pipelines.play.riichi_terminal import LeftGameError, TerminalGame, TerminalText, play_in_terminal, tiles

@@ -8,7 +8,9 @@ import numpy as np
 import psutil
 import pytest
 
-from suphx.games.riichi import GameSession, face_name, verify_records
+from suphx.games.riichi.archive.archive import verify_records
+from suphx.games.riichi.play import GameSession
+from suphx.games.riichi.tile import face_name
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame
 from suphx_platform.agents.agent_loading import load_any_agent
 from tests.selfplay.small_policy_set import save_random

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi import GameSession, verify_records
+from suphx.games.riichi.archive.archive import verify_records
+from suphx.games.riichi.play import GameSession
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.riichi_seats import AgentLoader, PlayConfig, SeatedGame, continued_games, seat_names
 from tests.disk_faults import files_limited_to

@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.view.sample_game import sample_game
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CALLED_FLAG, RIICHI_FLAG
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.viewer_game import sample_game
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.report.report_riichi_game import match_links, section

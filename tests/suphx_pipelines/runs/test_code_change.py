@@ -427,7 +427,7 @@ def test_the_code_of_training_stages_does_not_include_the_report() -> None:
     assert {"simulator.py", "policy.py", "supervised.py"} <= names["supervised/discard"]
     assert {"numba", "numpy", "python", "torch"} <= stages["supervised/discard"].libraries.keys()
     played = {source.rpartition("riichi/")[2] for source in stages["reinforcement"].sources}
-    assert {"game.py", "selfplay/table_group.py", "engine/hanchan.py"} <= played
+    assert {"game.py", "selfplay/table_group.py", "ending.py"} <= played
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import HEAD_NAMES
+from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, weak_address
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set, seeing_hidden
 from suphx.training.reinforcement_config import ReinforcementConfig

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from suphx.api.game_list import simulate
-from suphx.games.riichi import Quarantine, Replayer, parse_all
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.archive.archive import parse_all
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.replay import Replayer
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import StageContext
 from suphx_pipelines.stages import riichi_sample_game

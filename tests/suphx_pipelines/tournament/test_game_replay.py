@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi import Quarantine, parse_all, places_of_scores
+from suphx.games.riichi.archive.archive import parse_all
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.table import places_of_scores
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.tournament_recipe import PoolConfig

@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, play_games, record_of
+from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.records.game_record import record_of
+from suphx.games.doudizhu.selfplay import ScriptedPlayer, play_games
+from suphx.games.doudizhu.table import Rules
 from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page

@@ -10,18 +10,13 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi import (
-    CALLED_FLAG,
-    RIICHI_FLAG,
-    TSUMOGIRI_FLAG,
-    GameLog,
-    Quarantine,
-    iter_records,
-    recorded_decisions,
-    viewer_game,
-)
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.records.decisions import recorded_decisions
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.viewer_game import RESULT_NAMES, viewer_game
+from suphx.games.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, VIEWS, viewer_page

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from suphx.games.doudizhu import KIND_NAMES, SEAT_NAMES
+from suphx.games.doudizhu.moves import KIND_NAMES
+from suphx.games.doudizhu.table import SEAT_NAMES
 from suphx.games.registry import GAMES
-from suphx.games.riichi import viewer_game
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.view.viewer_game import RESULT_NAMES
+from suphx.games.riichi.records.viewer_game import RESULT_NAMES, viewer_game
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx_pipelines.viewer import viewer_page as module
 from suphx_pipelines.viewer.viewer_page import (
     LANGUAGES,

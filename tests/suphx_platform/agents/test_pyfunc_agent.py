@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.agent_source import AgentSource

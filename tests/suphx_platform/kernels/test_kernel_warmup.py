@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.hand import shanten
-from suphx.kernel import kernel_lock
+from suphx.games.riichi import shanten
+from suphx.kernel import jit
 from suphx.kernel.jit import cache_folder
 from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_costs, missing_groups
 from suphx_platform.console.console import Console
@@ -165,7 +165,7 @@ def test_a_mark_names_the_kernels_of_its_own_cache(monkeypatch: pytest.MonkeyPat
         monkeypatch.setenv("SUPHX_CACHE", str(cache))
         (cache / "tables").mkdir(parents=True)
         if cache.name == "full":
-            cache_folder("suphx.games.riichi.hand.shanten", Path(shanten.__file__)).mkdir(parents=True)
+            cache_folder("suphx.games.riichi.shanten", Path(shanten.__file__)).mkdir(parents=True)
         mark_compiled("engine")
         assert missing_groups(["engine"]) == []
 
@@ -175,12 +175,12 @@ def test_the_share_that_is_compiled_counts_costs_and_only_what_is_missing(
 ) -> None:
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
     costs = missing_costs(["engine"])
-    assert {"suphx.games.riichi.engine.kyoku.step", "suphx.games.riichi.engine.simulator._advance"} <= set(costs)
+    assert {"suphx.games.riichi.kyoku.step", "suphx.games.riichi.simulator._advance"} <= set(costs)
     kernels = KernelWarmup(Console(), ["engine"])
-    kernels.times.kernels["suphx.games.riichi.engine.kyoku.step"] = 1.0
+    kernels.times.kernels["suphx.games.riichi.kyoku.step"] = 1.0
     progress = Progress(ProgressState(unit="%"))
     kernels.show(progress, costs)
-    share = 100 * costs["suphx.games.riichi.engine.kyoku.step"] / sum(costs.values())
+    share = 100 * costs["suphx.games.riichi.kyoku.step"] / sum(costs.values())
     assert progress.state.done == pytest.approx(share)
     kernels.times.kernels["suphx.games.riichi.features.samples._encode"] = 1.0  # not of this group
     kernels.show(progress, costs)
@@ -193,10 +193,10 @@ def test_the_share_that_is_compiled_counts_costs_and_only_what_is_missing(
 def test_a_kernel_in_the_cache_has_no_cost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
     costs = missing_costs(["engine"])
-    folder = cache_folder("suphx.games.riichi.hand.shanten", Path(shanten.__file__))
+    folder = cache_folder("suphx.games.riichi.shanten", Path(shanten.__file__))
     folder.mkdir(parents=True)
     (folder / "shanten.shanten-28.py311.nbi").touch()
-    assert set(missing_costs(["engine"])) == set(costs) - {"suphx.games.riichi.hand.shanten.shanten"}
+    assert set(missing_costs(["engine"])) == set(costs) - {"suphx.games.riichi.shanten.shanten"}
 
 
 _COMMAND = """
@@ -285,10 +285,10 @@ def test_a_run_says_once_that_it_waits_for_a_kernel(
     with RunKernels(Console(), plays_itself=True, has_records=False) as kernels:
         kernels.wait()
         for name in ("suphx.models.packed._pad", "suphx.games.riichi.features.samples._encode"):
-            for watch in list(kernel_lock.watchers):
+            for watch in list(jit.watchers):
                 watch(name, os.getppid())
     assert re.fullmatch(
         rf"waiting for kernels that are being compiled by .*\(process {os.getppid()}\): models\.packed\._pad\n",
         capsys.readouterr().err,
     )
-    assert kernel_lock.watchers == []
+    assert jit.watchers == []

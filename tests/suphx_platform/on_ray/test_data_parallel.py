@@ -25,8 +25,8 @@ from ray.exceptions import RayActorError
 from ray.util.queue import Queue
 from torch.multiprocessing.spawn import spawn
 
+from suphx.games.mahjong.planes import Samples
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
-from suphx.games.riichi.features.samples import Samples
 from suphx.training.optimizer import DivergedError
 from suphx.training.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.worker_group import WorkerGroup

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from suphx.games.riichi import BadDealError
+from suphx.games.riichi.features.samples import BadDealError
 from suphx.training.optimizer import DivergedError
 from suphx.worker_interrupt import WorkerDiedError
 from suphx_platform.on_ray.data_parallel import FinalErrors, is_final

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.training.reinforcement.update.decision_batch import decisions
 
-from suphx.games.riichi import DISCARD_HEAD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.selfplay.config import ParameterServerConfig, ReplayBufferConfig
 from suphx.selfplay.weights import PolicyVersion
 from suphx_platform.on_ray.ray_actors import ParameterServerActor, ReplayBufferActor

@@ -12,7 +12,7 @@ from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModule
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
-from suphx.games.riichi.table.action import NUM_ACTIONS
+from suphx.games.riichi.table import NUM_ACTIONS
 from suphx_cli.cli import build_parser
 from suphx_platform.reference.riichi_env import ACTION_MASK, OBSERVATIONS, SEATS, HanchanEnv, register_hanchan_env
 from suphx_platform.reference.rllib_ppo import POLICY, MaskedPPOModule, ReferenceConfig, ppo_config

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import cache
 
 from suphx.evaluation.match_config import SEATS
-from suphx.games.riichi import tenhou
+from suphx.games.riichi.rules import tenhou
 from suphx_pipelines.runs.provenance import digest_json
 from suphx_pipelines.tournament.pool.game_code import GameCode
 

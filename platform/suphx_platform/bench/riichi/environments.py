@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
-from suphx.games.riichi import RiichiEnvPeer
+from suphx.games.riichi.peers import RiichiEnvPeer
 from suphx_platform.bench.riichi.mahjax.mahjax_peer import MahjaxPeer, start_mahjax
 from suphx_platform.bench.timing import compare_rates
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import (
+from suphx.games.riichi.peers import (
     HandPeer,
     PeerScore,
     WonHand,
     collect_wins,
-    count_shanten,
     describe_win,
     load_hand_peer,
     score_wins,
 )
+from suphx.games.riichi.shanten import count_shanten
 from suphx_platform.bench.timing import compare_rates
 
 OURS = "suphx"

@@ -9,7 +9,10 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from suphx.games.riichi import TABLE, RiichiEnvPeer, play_random, tenhou
+from suphx.games.riichi.bots import play_random
+from suphx.games.riichi.peers import RiichiEnvPeer
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.table import TABLE
 from suphx_platform.bench.timing import compare_rates
 
 SIMULATOR_PEERS = ("riichienv",)

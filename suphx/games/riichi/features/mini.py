@@ -18,25 +18,36 @@ PON_RED give the same row: these planes do not show which five is taken from the
 
 from __future__ import annotations
 
-from suphx.games.riichi.engine.legal import dealer_of, tiles_left
-from suphx.games.riichi.features.layout.meld_masks import meld_masks
-from suphx.games.riichi.features.layout.planes import (
+from suphx.games.mahjong.planes import (
     CountMasks,
     add_tile,
     count_masks,
     layout,
+    meld_masks,
     remove_tiles,
     set_bit,
     set_counts,
     set_kinds,
     set_plane,
 )
-from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, lowest_of_chi
-from suphx.games.riichi.table.placement import place_of
-from suphx.games.riichi.table.red_five import is_red, num_red
-from suphx.games.riichi.table.table import CHI_MELD, MINKAN_MELD, PON_MELD, Table
-from suphx.games.riichi.table.tile import dora_of_indicator, kind_of_face
-from suphx.games.riichi.table.wall import dora_indicator, dora_kind
+from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.legal import dealer_of, tiles_left
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI,
+    KAKAN,
+    MINKAN,
+    PASS,
+    PON,
+    PON_RED,
+    TSUMO,
+    Table,
+    dora_indicator,
+    dora_kind,
+    lowest_of_chi,
+    place_of,
+)
+from suphx.games.riichi.tile import dora_of_indicator, is_red, kind_of_face, num_red
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
 
@@ -104,7 +115,7 @@ def encode(t: Table, seat: int, action: int, row: U8) -> None:
     """Fill ``row`` with what ``seat`` sees; nothing that is hidden from it has any influence.
 
     ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.observation_bytes]. Otherwise it is the
-    claim to be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is
+    claim to be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of table.py), possible in ``t``: ``row`` is
     uint8 [CLAIM.observation_bytes]. Old contents of ``row`` are overwritten.
     """
     row[:] = 0

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.engine.legal import discardable_kinds
-from suphx.games.riichi.features.layout.paper_layout import MAX_SHANTEN_AFTER, NUM_SHANTEN, PUBLIC, UKEIRE_BORDERS
-from suphx.games.riichi.features.layout.planes import (
+from suphx.games.mahjong.planes import (
     ALL_KINDS,
     NUM_COLUMNS,
     CountMasks,
@@ -22,18 +20,16 @@ from suphx.games.riichi.features.layout.planes import (
     set_kinds,
     set_plane,
 )
-from suphx.games.riichi.features.lookahead.lookahead import fill_claim_lookahead, fill_lookahead
-from suphx.games.riichi.features.lookahead.lookup import Lookup
-from suphx.games.riichi.features.public.claim import fill_claim
-from suphx.games.riichi.features.public.open_tiles import fill_open_tiles
-from suphx.games.riichi.features.public.progress import NO_DISCARD, fill_progress
-from suphx.games.riichi.features.public.safety import fill_safety
-from suphx.games.riichi.features.public.situation import fill_situation, own_discards
-from suphx.games.riichi.hand.shanten import seven_pairs_shanten, special_counts, suit_rows, thirteen_orphans_shanten
-from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.table.red_five import red_kinds
-from suphx.games.riichi.table.table import OWN_TURN, Table
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.mahjong.shanten import Suits, special_counts, suit_rows, thirteen_orphans_shanten
+from suphx.games.riichi.features.lookahead import fill_claim_lookahead, fill_lookahead
+from suphx.games.riichi.features.own_hand import NO_DISCARD, fill_claim, fill_progress
+from suphx.games.riichi.features.paper_layout import MAX_SHANTEN_AFTER, NUM_SHANTEN, PUBLIC, UKEIRE_BORDERS
+from suphx.games.riichi.features.public import fill_open_tiles, fill_safety, fill_situation, own_discards
+from suphx.games.riichi.features.suit_targets import Lookup
+from suphx.games.riichi.legal import discardable_kinds
+from suphx.games.riichi.shanten import seven_pairs_shanten
+from suphx.games.riichi.table import OWN_TURN, Table
+from suphx.games.riichi.tile import kind_of_face, red_kinds
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8
 
@@ -61,7 +57,7 @@ def encode(lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, 
     """Fill ``row`` with what ``seat`` sees; nothing that is hidden from it has any influence.
 
     ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.observation_bytes]. Otherwise it is the
-    claim to be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is
+    claim to be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of table.py), possible in ``t``: ``row`` is
     uint8 [CLAIM.observation_bytes]. Old contents of ``row`` are overwritten. The look-ahead planes stay 0 unless
     ``looks_ahead``.
     """

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.features.decision_planes import DECISION
-from suphx.games.riichi.features.encoder import ENCODERS, SUPHX_PLAIN
-from suphx.games.riichi.features.layout.lookahead_layout import TERMS
-from suphx.games.riichi.features.layout.planes import PlaneLayout
+from suphx.games.mahjong.planes import PlaneLayout
+from suphx.games.riichi.features.encoder import DECISION, ENCODERS, SUPHX_PLAIN
 from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi.features.paper_layout import TERMS
 
 
 def markdown(table: PlaneLayout, beginning: PlaneLayout | None = None) -> str:

@@ -8,49 +8,42 @@ disconnected, turns with one choice only, and claims whose answer is unknown bec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.engine.kyoku import start_kyoku
+from suphx.games.mahjong.planes import Samples
+from suphx.games.riichi.archive.store import KyokuStore, is_playable
 from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_observation
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
-from suphx.games.riichi.records.archive.store import KyokuStore, is_playable
-from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
-from suphx.games.riichi.table.action import (
+from suphx.games.riichi.features.suit_targets import Lookup, load_lookup
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
+from suphx.games.riichi.rules import copy_rules
+from suphx.games.riichi.table import (
     ANKAN,
     CHI,
     CHI_RED,
+    CLAIM,
     KAKAN,
+    KYOKU_END,
     MINKAN,
+    OWN_TURN,
     PASS,
     PON,
     PON_RED,
     RIICHI,
+    ROB_KAN,
     RON,
+    TABLE,
     TSUMO,
     TSUMOGIRI,
+    Table,
     chi_position,
 )
-from suphx.games.riichi.table.rule_flag import copy_rules
-from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8, U16, Records
-
-
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """Samples of one head."""
-
-    planes: U8
-    """uint8 (n, observation_bytes): bit-packed planes."""
-    masks: U8
-    """uint8 (n, 34): kinds that may be discarded; (n, 0) for the other heads."""
-    labels: I8
-    """int8 (n,): the kind that was discarded; 1 = yes, 0 = no for the other heads."""
 
 
 class BadDealError(ValueError):

@@ -1,5 +1,4 @@
-"""Games as files: the log in memory, Tenhou's mjlog, mjai, tenhou.net/6, and archives of them.
+"""Games as texts and in memory: Tenhou's mjlog, mjai, tenhou.net/6; replay; what the viewer shows.
 
-Imports engine/, hand/ and table/.
-Start in log/gamelog.py: what a recorded game is.
+Start in game_log.py: what a recorded game is.
 """

@@ -8,6 +8,11 @@ head, and ``apply_outputs`` turns its outputs into actions; heads are applied in
 adaptation ask a head only where the heads before it left the table undecided, or in a claim window, in which a later
 head may want a claim more (``decide``). Self-play asks all heads at
 once, one message a decision, and applies the outputs in the same order (table_group.py).
+
+``play_to_end`` plays deals to their end with nets at all seats, many side by side. ``move_probabilities`` asks all
+heads, whatever the order of Figure 1 would leave out: a discard has the discard net's probability of its kind; a
+riichi, kan or claim the probability of yes of its net. The discards of a table add up to 1, the others are separate
+questions.
 """
 
 from __future__ import annotations
@@ -19,23 +24,56 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import LATEST, Observations
-from suphx.games.riichi.bots.win_rule import should_win
-from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.features.batch import encode_observations
-from suphx.games.riichi.features.encoder import Encoder
+from suphx.experience.observation import F32, LATEST, Observations
+from suphx.experience.sampling_uniform import NUM_UNIFORMS, observation_number, uniform_of
+from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi.bots import should_win
+from suphx.games.riichi.features.encoder import Encoder, encode_observations
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, NUM_CHOICES, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
-from suphx.games.riichi.features.oracle_observation import with_oracle
+from suphx.games.riichi.features.oracle import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
-from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.selfplay.decision_uniform import F32, fill_mask_seeds, fill_uniforms
-from suphx.games.riichi.table.action import MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.red_five import is_red, red_face
-from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.table import (
+    CLAIM,
+    KYOKU_END,
+    MINKAN,
+    NINE_TERMINALS,
+    NUM_ACTIONS,
+    OWN_TURN,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    ROB_KAN,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    Table,
+)
+from suphx.games.riichi.tile import is_red, kind_of_face, red_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
+
+_MASKS = 128  # more than any candidate's number, so that a mask and an action never share a number
+
+
+@jit
+def fill_uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, head: int, uniforms: F32) -> None:
+    """Fill ``uniforms`` float32 [n]: the quantile of the sampled action for each observation of ``head``."""
+    for q in range(len(owners)):
+        t = tables[indices[owners[q]]]
+        uniforms[q] = uniform_of(t.wall_seed, 1 + t.num_decisions, observation_number(head, candidates[q]))
+
+
+@jit
+def fill_mask_seeds(tables: Records, indices: I64, candidates: I64, head: int, seeds: I64) -> None:
+    """Fill ``seeds`` int64 [n] of the keep-masks (features/oracle.py) of observations for ``head``."""
+    for q in range(len(indices)):
+        t = tables[indices[q]]
+        number = observation_number(head, candidates[q] + _MASKS)
+        seeds[q] = int(uniform_of(t.wall_seed, 1 + t.num_decisions, number) * NUM_UNIFORMS)
+
 
 HEAD_ORDER = (KONG_HEAD, PONG_HEAD, CHOW_HEAD, RIICHI_HEAD, DISCARD_HEAD)
 """Figure 1: which head's outputs count first. Of claims and kans that are wanted equally the first one is made."""
@@ -74,7 +112,7 @@ def decide(
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
     ``forward`` computes the outputs of a net, once for each head that has observations. ``keep_probabilities``: heads
-    whose rows have oracle planes (features/oracle_observation.py), with the keep probability of the masks in these.
+    whose rows have oracle planes (features/oracle.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_forced_actions(tables, indices, actions)
@@ -193,7 +231,7 @@ def observe_head(
 ) -> HeadObservations:
     """Return the observations of ``head`` at those of the tables ``indices`` that ``actions`` leave undecided.
 
-    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_observation.py).
+    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle.py).
     Policies are LATEST.
     """
     count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
@@ -266,3 +304,66 @@ def discard_action(t: Table, kind: int) -> int:
     if t.legal[kind]:
         return kind
     return red_face(kind)
+
+
+Judge = Callable[[Observations], F32]
+"""Observations of one head -> probabilities float32 [n, k] of its outputs; 0 for discards that are not legal."""
+
+
+def move_probabilities(
+    tables: Records,
+    indices: I64,
+    encoder: Encoder,
+    judge: Judge,
+    keep_probabilities: Mapping[int, float] = NO_KEEP_PROBABILITIES,
+) -> F32:
+    """Return float32 [n, NUM_ACTIONS] for the actors of the tables ``indices``; NaN where no net is asked.
+
+    That is where a rule decides (wins, one legal move), and for passing. Of moves that a net cannot tell apart (a red
+    five or another one, the tile just drawn or its equal) only the one that an agent would play has a probability.
+    ``keep_probabilities`` as for ``decide``.
+    """
+    chances = np.full((len(indices), NUM_ACTIONS), np.nan, np.float32)
+    actions = np.full(indices.shape, UNDECIDED, np.int16)
+    apply_forced_actions(tables, indices, actions)
+    for head in HEAD_ORDER:
+        asked = observe_head(tables, indices, actions, encoder, head, keep_probability=keep_probabilities.get(head))
+        if not asked.owners.size:
+            continue
+        probabilities = judge(asked.observations)
+        if head == DISCARD_HEAD:
+            for row, kind in zip(*np.nonzero(asked.observations.masks), strict=True):
+                owner = asked.owners[row]
+                chances[owner, discard_action(tables[indices[owner]], kind)] = probabilities[row, kind]
+        else:
+            moves = np.full_like(asked.candidates, RIICHI) if head == RIICHI_HEAD else asked.candidates
+            chances[asked.owners, moves] = probabilities[:, 1]
+    return chances
+
+
+def play_to_end(
+    tables: Records,
+    encoder: Encoder,
+    forward: Forward,
+    *,
+    first_actions: I16 | None = None,
+    keep_probabilities: Mapping[int, float] = NO_KEEP_PROBABILITIES,
+    num_tables: int = 1024,
+) -> None:
+    """Play every one of ``tables`` [n] in place until KYOKU_END, as ``decide`` does with these arguments.
+
+    ``forward`` gets lines that count within ``tables``. ``first_actions`` int16 [n]: what is done before a net is
+    asked; UNDECIDED: nothing. At most ``num_tables`` are under way at a time; when one ends, the next one begins. What
+    happens at a table does not depend on the others.
+    """
+    suits = load_suits()
+    first_actions = np.full(len(tables), UNDECIDED, np.int16) if first_actions is None else first_actions
+    live, actions = np.zeros(0, np.int64), np.zeros(0, np.int16)
+    begun = 0
+    while live.size or begun < len(tables):
+        new = np.arange(begun, min(len(tables), begun + num_tables - live.size))
+        begun += new.size
+        live = np.concatenate([live, new])
+        play_to_observation(tables, suits, live, np.concatenate([actions, first_actions[new]]))
+        live = live[tables["phase"][live] != KYOKU_END]
+        actions = decide(tables, live, encoder, forward, keep_probabilities)

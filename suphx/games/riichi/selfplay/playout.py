@@ -17,16 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.bots.scripted_play import choose_ukeire
-from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.engine.undrawn import is_undrawn
+from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi.bots import choose_ukeire
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS, RIICHI_HEAD
-from suphx.games.riichi.hand.suit_table import Suits, load_suits
-from suphx.games.riichi.selfplay.decision import Forward, discard_action
-from suphx.games.riichi.selfplay.play_to_end import play_to_end
-from suphx.games.riichi.table.action import PASS, RIICHI
-from suphx.games.riichi.table.table import KYOKU_END, TABLE, Table
+from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.selfplay.decision import Forward, discard_action, play_to_end
+from suphx.games.riichi.table import KYOKU_END, PASS, RIICHI, TABLE, Table, is_undrawn
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
 from suphx.kernel.record import I16, I64, Records

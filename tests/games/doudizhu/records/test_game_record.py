@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import (
+from suphx.games.doudizhu.cards import cards_text
+from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.hidden import sample_hands
+from suphx.games.doudizhu.moves import move_text
+from suphx.games.doudizhu.records.game_record import (
     GameRecord,
-    Rules,
-    Simulator,
-    cards_text,
-    move_text,
+    find_records,
     parse_record,
     read_records,
     record_of,
     record_text,
-    sample_hands,
     write_records,
 )
-from suphx.games.doudizhu import replay as replayed
-from suphx.games.doudizhu.records.game_record import find_records
+from suphx.games.doudizhu.records.game_record import replay as replayed
+from suphx.games.doudizhu.table import Rules
 from tests.games.doudizhu.builders import after_moves
 
 TEXT = candidate_game("doudizhu").text

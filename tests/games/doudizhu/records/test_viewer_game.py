@@ -11,8 +11,12 @@ import pytest
 
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import GameRecord, Rules, ScriptedPlayer, Simulator, parse_cards, play_games, record_of
-from suphx.games.doudizhu import record_text as text_of
+from suphx.games.doudizhu.cards import parse_cards
+from suphx.games.doudizhu.engine import Simulator
+from suphx.games.doudizhu.records.game_record import GameRecord, record_of
+from suphx.games.doudizhu.records.game_record import record_text as text_of
+from suphx.games.doudizhu.selfplay import ScriptedPlayer, play_games
+from suphx.games.doudizhu.table import Rules
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.side_opinion import player_opinions
 

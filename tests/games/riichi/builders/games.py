@@ -8,16 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.hand.shanten import standard_shanten
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import KyokuBuilder
-from suphx.games.riichi.table.action import ANKAN, CHI, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, GAME_END, KYOKU_END
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.mahjong.shanten import load_suits, standard_shanten
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog
+from suphx.games.riichi.records.kyoku_builder import KyokuBuilder
+from suphx.games.riichi.records.replay import GameRecorder
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI,
+    EXHAUSTIVE_DRAW,
+    GAME_END,
+    KYOKU_END,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+)
+from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.record import U8
 
 NAMES = ("Anna", "ⓝBen", "クレオ", "D & <D>")

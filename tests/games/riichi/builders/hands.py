@@ -7,21 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suphx.games.riichi.engine.hanchan import end_kyoku
-from suphx.games.riichi.hand.yaku import score_hand
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.table.rules import Rules, apply_rules, rule_flags, tenhou
-from suphx.games.riichi.table.table import (
-    CLAIM,
-    KYOKU_END,
-    KYOKU_START,
-    OWN_TURN,
-    PON_MELD,
-    TABLE,
-    WIN_RESULT,
-)
-from suphx.games.riichi.table.tile import parse_kinds
-from suphx.games.riichi.table.wall import DORA_POSITIONS
+from suphx.games.mahjong.tile import PON_MELD
+from suphx.games.riichi.ending import end_kyoku
+from suphx.games.riichi.rules import Rules, apply_rules, rule_flags, tenhou
+from suphx.games.riichi.table import CLAIM, DORA_POSITIONS, KYOKU_END, KYOKU_START, OWN_TURN, TABLE, WIN_RESULT
+from suphx.games.riichi.tile import parse_kinds
+from suphx.games.riichi.yaku import score_hand
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.kernel.record import I64, Records
 from tests.games.riichi.builders.table_builder import counts_of, melds_of
 

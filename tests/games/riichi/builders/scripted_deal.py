@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.tile import ALL_RED_FIVES, parse_faces
+from suphx.games.riichi.table import ANKAN, KAKAN, MINKAN, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.tile import ALL_RED_FIVES, parse_faces
 from suphx.kernel.record import I16
 from tests.games.riichi.builders.staged_wall import plain_wall
 from tests.games.riichi.builders.table_builder import make_wall

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
-from suphx.games.riichi.table.wall import RINSHAN
+from suphx.games.mahjong.tile import TERMINALS_AND_HONOURS
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.table import RINSHAN
 from suphx.kernel.record import I16
 
 MakeWall = Callable[[np.random.Generator], I16]

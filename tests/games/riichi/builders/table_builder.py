@@ -13,24 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.engine.kyoku import start_kyoku, step
-from suphx.games.riichi.engine.legal import fill_own_turn, tiles_left
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.action import PASS, TSUMOGIRI, action_name
-from suphx.games.riichi.table.rules import Rules, apply_rules
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    CHI_MELD,
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.kyoku import start_kyoku, step
+from suphx.games.riichi.legal import fill_own_turn, tiles_left
+from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.table import (
     CLAIM,
-    KAKAN_MELD,
+    DORA_POSITIONS,
     KYOKU_END,
-    MINKAN_MELD,
-    PON_MELD,
+    LAST_DRAW,
+    PASS,
+    RINSHAN,
     ROB_KAN,
     TABLE,
+    TSUMOGIRI,
+    URA_POSITIONS,
+    action_name,
 )
-from suphx.games.riichi.table.tile import face_of_id, kind_of_face, parse_faces, parse_kinds
-from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS
+from suphx.games.riichi.tile import face_of_id, kind_of_face, parse_faces, parse_kinds
 from suphx.kernel.record import I8, I16
 
 MELD_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "ankan": ANKAN_MELD, "minkan": MINKAN_MELD, "kakan": KAKAN_MELD}

@@ -5,24 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.hand import yaku_number
-from suphx.games.riichi.table.action import (
-    ANKAN,
-    KAKAN,
-    MINKAN,
-    PASS,
-    PON,
-    RIICHI,
-    RON,
-    TSUMO,
-)
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    KAKAN_MELD,
-    OWN_TURN,
-    ROB_KAN,
-)
-from suphx.games.riichi.table.tile import face_name
+from suphx.games.mahjong.tile import ANKAN_MELD, KAKAN_MELD
+from suphx.games.riichi import yaku_number
+from suphx.games.riichi.table import ANKAN, KAKAN, MINKAN, OWN_TURN, PASS, PON, RIICHI, ROB_KAN, RON, TSUMO
+from suphx.games.riichi.tile import face_name
 from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal, bits_of
 

@@ -2,29 +2,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.hand import yaku_number
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.action import (
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import PON_MELD
+from suphx.games.riichi import yaku_number
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.rules import RULE_VALUES
+from suphx.games.riichi.table import (
     ANKAN,
+    CALLED_FLAG,
     CHI,
     PON,
     PON_RED,
     RIICHI,
-    RON,
-    TSUMO,
-)
-from suphx.games.riichi.table.rule_flag import RULE_VALUES
-from suphx.games.riichi.table.table import (
-    CALLED_FLAG,
-    PON_MELD,
     RIICHI_FLAG,
+    RON,
     TABLE,
     TRIPLE_RON_DRAW,
+    TSUMO,
     TSUMOGIRI_FLAG,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import face_name
+from suphx.games.riichi.tile import face_name
 from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal
 

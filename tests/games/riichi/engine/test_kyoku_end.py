@@ -2,28 +2,26 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.games.riichi.hand import yaku_number
-from suphx.games.riichi.table.action import (
+from suphx.games.riichi import yaku_number
+from suphx.games.riichi.table import (
     ANKAN,
     CHI,
-    MINKAN,
-    NINE_TERMINALS,
-    PON,
-    RIICHI,
-    RON,
-    TSUMO,
-)
-from suphx.games.riichi.table.table import (
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
+    MINKAN,
     NAGASHI_MANGAN,
+    NINE_TERMINALS,
     NINE_TERMINALS_DRAW,
     OWN_TURN,
+    PON,
+    RIICHI,
+    RON,
+    TSUMO,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import face_name
+from suphx.games.riichi.tile import face_name
 from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.games.riichi.engine.legal import chi_forbidden
-from suphx.games.riichi.table.action import (
+from suphx.games.riichi.legal import chi_forbidden
+from suphx.games.riichi.rules import rule_flags, tenhou
+from suphx.games.riichi.table import (
     ANKAN,
     CHI,
     CHI_RED,
@@ -17,8 +18,7 @@ from suphx.games.riichi.table.action import (
     RON,
     TSUMO,
 )
-from suphx.games.riichi.table.rules import rule_flags, tenhou
-from suphx.games.riichi.table.tile import format_faces, parse_faces, parse_kinds
+from suphx.games.riichi.tile import format_faces, parse_faces, parse_kinds
 from tests.games.riichi.builders.table_builder import Deal, bits_of
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight

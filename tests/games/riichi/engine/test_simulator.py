@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.table.action import PASS, RON, TSUMO
-from suphx.games.riichi.table.rules import Rules, rule_flags, tenhou, tonpuu
-from suphx.games.riichi.table.table import GAME_END, KYOKU_END
+from suphx.games.riichi.rules import Rules, rule_flags, tenhou, tonpuu
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import GAME_END, KYOKU_END, PASS, RON, TSUMO
 from suphx.kernel.record import Records
 from tests.games.riichi.builders.hands import choose
 from tests.kernel.wrong_tables import WRONG_TABLES

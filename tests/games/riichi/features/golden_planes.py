@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
-from suphx.games.riichi.features.layout.planes import PlaneLayout, PlaneRange, unpack_planes
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
+from suphx.games.mahjong.planes import PlaneLayout, PlaneRange, unpack_planes
 from suphx.games.riichi.features.paper import encode
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, RIICHI, action_name
-from suphx.games.riichi.table.rules import tenhou_no_red
-from suphx.games.riichi.table.tile import format_faces
+from suphx.games.riichi.features.paper_layout import CLAIM, PUBLIC
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.rules import tenhou_no_red
+from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, RIICHI, action_name
+from suphx.games.riichi.tile import format_faces
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal

@@ -6,10 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.decision_planes import DECISION, decision_layout, encode_decision
-from suphx.games.riichi.features.encoder import ENCODERS, encode_observation, find_encoder
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.features.encoder import (
+    DECISION,
+    ENCODERS,
+    decision_layout,
+    encode_batch,
+    encode_decision,
+    encode_observation,
+    find_encoder,
+)
 from suphx.games.riichi.features.head import (
     CHOW_HEAD,
     CLAIM_HEADS,
@@ -19,13 +25,27 @@ from suphx.games.riichi.features.head import (
     PONG_HEAD,
     RIICHI_HEAD,
 )
-from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.mini import encode
-from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, RIICHI, TSUMO
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, GAME_END, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
+    ANKAN,
+    CALL_DISCARD,
+    CHI,
+    CLAIM,
+    GAME_END,
+    MINKAN,
+    OWN_TURN,
+    PASS,
+    PON,
+    RIICHI,
+    RIICHI_DISCARD,
+    ROB_KAN,
+    TABLE,
+    TSUMO,
+)
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import I64, U8, Records
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.features.builders.random_tables import hide_differently, random_tables

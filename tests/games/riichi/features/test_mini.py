@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.layout.planes import PlaneLayout, unpack_planes
+from suphx.games.mahjong.planes import PlaneLayout, unpack_planes
+from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
 from suphx.games.riichi.features.mini import CLAIM, PUBLIC, encode
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CHI_MELD, OWN_TURN, PON_MELD, TABLE
-from suphx.games.riichi.table.table import CLAIM as CLAIM_WINDOW
-from suphx.games.riichi.table.tile import dora_of_indicator, kind_of_face, parse_kinds
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, OWN_TURN, PASS, PON, PON_RED, TABLE
+from suphx.games.riichi.table import CLAIM as CLAIM_WINDOW
+from suphx.games.riichi.tile import dora_of_indicator, kind_of_face, parse_kinds
 from suphx.kernel.record import U8
 from tests.games.riichi.features.builders.random_tables import DORA_PLACES, hide_differently, random_tables
 

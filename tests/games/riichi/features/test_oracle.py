@@ -6,20 +6,19 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.batch import encode_oracle_batch
-from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD
+from suphx.games.riichi.features.encoder import encode_oracle_batch, find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
-from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
-from suphx.games.riichi.features.oracle_observation import oracle_observation, seen_planes, with_oracle
-from suphx.games.riichi.hand.shanten import shanten
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import ANKAN_MELD, ROB_KAN, TABLE
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.features.oracle import ORACLE, encode_oracle, oracle_observation, seen_planes, with_oracle
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.shanten import shanten
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import ROB_KAN, TABLE
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import U8, Records
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.table_builder import Deal

@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
-from suphx.games.riichi.features.layout.planes import PlaneLayout, unpack_planes
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
+from suphx.games.mahjong.planes import PlaneLayout, unpack_planes
+from suphx.games.riichi.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.features.paper import encode
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
-from suphx.games.riichi.table.rules import tonpuu
-from suphx.games.riichi.table.table import ROB_KAN
+from suphx.games.riichi.features.paper_layout import CLAIM, PUBLIC
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.rules import tonpuu
+from suphx.games.riichi.table import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, ROB_KAN, TSUMO
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.features.builders.positions import Position, positions

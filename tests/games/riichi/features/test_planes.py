@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suphx.games.riichi.features.layout.planes import (
+from suphx.games.mahjong.planes import (
     PlaneLayout,
     PlaneRange,
     add_tile,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suphx.games.riichi.features.layout.planes import layout
+from suphx.games.mahjong.planes import layout
 from suphx.games.riichi.features.planes_page import main, markdown
 from tests.repository import REPOSITORY
 

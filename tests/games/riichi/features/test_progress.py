@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.layout.planes import count_masks
-from suphx.games.riichi.features.public.progress import FAR, NO_DISCARD, fill_progress
-from suphx.games.riichi.hand.shanten import improving_kinds, shanten
-from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.mahjong.planes import count_masks
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.features.own_hand import FAR, NO_DISCARD, fill_progress
+from suphx.games.riichi.shanten import improving_kinds, shanten
 from suphx.kernel.record import I8, I64
 from tests.games.riichi.builders.table_builder import bits_of, counts_of
 

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.games.mahjong.planes import Samples
+from suphx.games.riichi.archive.store import KYOKU, KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.features.samples import BadDealError, Samples, encode_kyokus
-from suphx.games.riichi.records.archive.store import KYOKU, KyokuStore, StoreWriter
-from suphx.games.riichi.records.log.gamelog import GameLog, move
-from suphx.games.riichi.table.action import ANKAN, CHI, LEAVE, PON, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.tile import ALL_RED_FIVES
+from suphx.games.riichi.features.samples import BadDealError, encode_kyokus
+from suphx.games.riichi.records.game_log import GameLog, move
+from suphx.games.riichi.table import ANKAN, CHI, LEAVE, PON, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.tile import ALL_RED_FIVES
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import make_wall

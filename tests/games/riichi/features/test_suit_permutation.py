@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.games.mahjong.planes import SUIT_ORDERS, Samples, permute_suits, unpack_planes
+from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
-from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.features.samples import Samples, encode_kyokus
-from suphx.games.riichi.features.suit_permutation import SUIT_ORDERS, permute_suits
-from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
-from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, PASS, TSUMO, TSUMOGIRI
+from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog
+from suphx.games.riichi.table import ANKAN, CHI, KAKAN, PASS, TSUMO, TSUMOGIRI
 from suphx.kernel.record import U8, U16
 from tests.games.riichi.builders.games import random_game
 

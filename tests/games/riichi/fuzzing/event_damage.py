@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from suphx.games.riichi.records.mjai.mjai import TILE_NAMES
+from suphx.games.riichi.records.mjai import TILE_NAMES
 from tests.games.riichi.fuzzing.fuzz_seed import Seed
 
 Events = list[Any]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
 from tests.games.riichi.fuzzing.dressed_record import DRESSES
 from tests.games.riichi.fuzzing.event_damage import VALUES, damage_events
 from tests.games.riichi.fuzzing.fuzz_seed import SHUFFLE_SEED, Seed

@@ -8,10 +8,18 @@ from random import Random
 
 import numpy as np
 
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog, empty_result, move
-from suphx.games.riichi.table.action import NUM_ACTIONS, RIICHI, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, FOUR_WINDS_DRAW, NAGASHI_MANGAN, RESULT, TRIPLE_RON_DRAW
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog, empty_result, move
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_WINDS_DRAW,
+    NAGASHI_MANGAN,
+    NUM_ACTIONS,
+    RESULT,
+    RIICHI,
+    TRIPLE_RON_DRAW,
+    TSUMOGIRI,
+)
 
 Damage = Callable[[Random, KyokuLog], None]
 

@@ -27,14 +27,14 @@ from random import Random
 
 from numba import config as numba_config
 
+from suphx.games.riichi.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
-from suphx.games.riichi.records.view.viewer_game import viewer_game
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.records.viewer_game import viewer_game
 from tests.games.riichi.fuzzing.file_damage import RECORD_FORMS, Files
 from tests.games.riichi.fuzzing.fuzz_seed import Seed, load_seeds
 from tests.games.riichi.fuzzing.fuzz_watchdog import Limits, Summary, do_chunk, watch

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.hand.agari import MAX_READINGS, TRIPLET, is_seven_pairs, is_thirteen_orphans, read_hand
-from suphx.games.riichi.hand.score import base_points, pay_honba, pay_liable, pay_win
-from suphx.games.riichi.table.rules import rule_flags, tenhou
-from suphx.games.riichi.table.tile import face_name
+from suphx.games.mahjong.readings import MAX_READINGS, TRIPLET, is_thirteen_orphans, read_hand
+from suphx.games.riichi.rules import rule_flags, tenhou
+from suphx.games.riichi.tile import face_name
+from suphx.games.riichi.yaku import base_points, is_seven_pairs, pay_honba, pay_liable, pay_win
 from suphx.kernel.record import I8
 from tests.games.riichi.builders.table_builder import counts_of
 from tests.games.riichi.twins.shanten_twin import all_targets

@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 import pytest
 
-from suphx.games.riichi.hand.score import base_points
-from suphx.games.riichi.hand.yaku import IS_LAST_TILE, IS_RINSHAN, IS_TSUMO
-from suphx.games.riichi.table.action import PON, RON, TSUMO
-from suphx.games.riichi.table.rules import Rules, mahjong_soul, rule_flags
+from suphx.games.riichi.rules import Rules, mahjong_soul, rule_flags
+from suphx.games.riichi.table import PON, RON, TSUMO
+from suphx.games.riichi.yaku import IS_LAST_TILE, IS_RINSHAN, IS_TSUMO, base_points
 from tests.games.riichi.builders.hands import EAST, SOUTH, score
 from tests.games.riichi.builders.table_builder import Deal
 

@@ -5,21 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suphx.games.riichi.hand.agari import MAX_READINGS, is_seven_pairs, is_thirteen_orphans, read_hand
-from suphx.games.riichi.hand.shanten import (
+from suphx.games.mahjong.readings import MAX_READINGS, is_thirteen_orphans, read_hand
+from suphx.games.mahjong.shanten import (
     count_kinds,
-    improving_kinds,
-    seven_pairs_shanten,
-    shanten,
+    load_suits,
     special_counts,
     standard_shanten,
     suit_rows,
-    tenpai_discards,
     thirteen_orphans_shanten,
-    waiting_kinds,
 )
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.shanten import improving_kinds, seven_pairs_shanten, shanten, tenpai_discards, waiting_kinds
+from suphx.games.riichi.tile import parse_kinds
+from suphx.games.riichi.yaku import is_seven_pairs
 from suphx.kernel.record import I8
 from tests.games.riichi.builders.table_builder import bits_of, counts_of
 from tests.games.riichi.twins import shanten_twin

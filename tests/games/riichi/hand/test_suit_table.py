@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.games.riichi.hand.shanten import special_counts
-from suphx.games.riichi.hand.suit_table import (
+from suphx.games.mahjong.shanten import (
     CLASS_MASK,
     END_PAIRS_MASK,
     END_PAIRS_SHIFT,
@@ -23,8 +22,9 @@ from suphx.games.riichi.hand.suit_table import (
     SUITS,
     build_suits,
     load_suits,
+    special_counts,
 )
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.games.mahjong.tile import TERMINALS_AND_HONOURS
 
 RUN_STARTS = range(7)
 

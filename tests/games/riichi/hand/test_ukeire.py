@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.hand.ukeire import NOT_HELD, count_discard_ukeire, count_shanten, count_ukeire, find_waits
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.shanten import NOT_HELD, count_discard_ukeire, count_shanten, count_ukeire, find_waits
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import I8
 from tests.games.riichi.builders.table_builder import counts_of
 from tests.games.riichi.twins import shanten_twin

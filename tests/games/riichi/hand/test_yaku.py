@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from suphx.games.riichi.hand.yaku import (
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
     IS_FIRST_TURN,
@@ -14,8 +15,7 @@ from suphx.games.riichi.hand.yaku import (
     IS_RINSHAN,
     IS_TSUMO,
 )
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from tests.games.riichi.builders.hands import EAST, SOUTH, WEST, Score, score
 
 NO_OPEN_TANYAO = Rules(open_tanyao=False)

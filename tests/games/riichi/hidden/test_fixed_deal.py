@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.invariants import check_invariants
-from suphx.games.riichi.hidden.fixed_deal import deal_hand
-from suphx.games.riichi.table.rules import Rules, tenhou, tenhou_no_red, tonpuu
-from suphx.games.riichi.table.table import OWN_TURN
-from suphx.games.riichi.table.tile import face_name, parse_faces
+from suphx.games.riichi.hidden import deal_hand
+from suphx.games.riichi.rules import Rules, tenhou, tenhou_no_red, tonpuu
+from suphx.games.riichi.table import OWN_TURN
+from suphx.games.riichi.tile import face_name, parse_faces
+from tests.games.riichi.invariants import check_invariants
 
 HAND = "0m55m34p067s11222z"
 

@@ -9,13 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.hand.shanten import standard_shanten
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hand.ukeire import find_waits
-from suphx.games.riichi.hidden.tenpai_deal import TENPAI_DEAL, deal_tenpai
-from suphx.games.riichi.hidden.tenpai_hand import TENPAI_WEIGHTS, choose, count_tenpai, draw_tenpai, weigh_tenpai
-from suphx.games.riichi.hidden.tenpai_table import FORMS, NUM_FORMS, SUIT, build_tenpai_table, load_tenpai_table
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.mahjong.shanten import load_suits, standard_shanten
+from suphx.games.riichi.ready_hands import (
+    FORMS,
+    NUM_FORMS,
+    SUIT,
+    TENPAI_DEAL,
+    TENPAI_WEIGHTS,
+    build_tenpai_table,
+    choose,
+    count_tenpai,
+    deal_tenpai,
+    draw_tenpai,
+    load_tenpai_table,
+    weigh_tenpai,
+)
+from suphx.games.riichi.shanten import find_waits
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import I64
 from tests.games.riichi.twins.tenpai_twin import Kinds, kinds_held, kinds_of, ready_sets, surprise, tenpai_hands
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
 
 GREEN = (19, 20, 21, 23, 25, 32)
 KAN_MELDS = (ANKAN_MELD, MINKAN_MELD, KAKAN_MELD)

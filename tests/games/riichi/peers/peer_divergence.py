@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.table.table import ANKAN_MELD, ROB_KAN, WIN_RESULT
-from suphx.games.riichi.table.tile import ALL_RED_FIVES, face_of_id
-from suphx.games.riichi.table.wall import DORA_POSITIONS
+from suphx.games.mahjong.tile import ANKAN_MELD
+from suphx.games.riichi.table import DORA_POSITIONS, ROB_KAN, WIN_RESULT
+from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 
 FACES = [face_of_id(tile, ALL_RED_FIVES) for tile in range(136)]
 

@@ -20,54 +20,49 @@ from typing import Any
 import numpy as np
 from riichienv import ActionType, GameRule, MeldType, Phase, RiichiEnv, get_yaku_by_id
 
-from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.engine.legal import tiles_left
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.table.action import (
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.legal import tiles_left
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.replay import GameRecorder
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
     ANKAN,
+    CALL_DISCARD,
     CHI,
     CHI_RED,
-    DISCARD,
-    KAKAN,
-    MINKAN,
-    NINE_TERMINALS,
-    PASS,
-    PON,
-    PON_RED,
-    RIICHI,
-    RON,
-    TSUMO,
-    TSUMOGIRI,
-    action_name,
-)
-from suphx.games.riichi.table.rules import Rules, tenhou
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    CALL_DISCARD,
-    CHI_MELD,
     CLAIM,
+    DISCARD,
+    DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
     GAME_END,
-    KAKAN_MELD,
+    KAKAN,
     KYOKU_END,
-    MINKAN_MELD,
+    LAST_DRAW,
+    MINKAN,
     NAGASHI_MANGAN,
+    NINE_TERMINALS,
     NINE_TERMINALS_DRAW,
     OWN_TURN,
-    PON_MELD,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
     ROB_KAN,
+    RON,
     TRIPLE_RON_DRAW,
+    TSUMO,
+    TSUMOGIRI,
     WIN_RESULT,
+    action_name,
 )
-from suphx.games.riichi.table.tile import RED_IDS, kind_of_face
-from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW
+from suphx.games.riichi.tile import RED_IDS, kind_of_face
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from suphx.kernel.record import I16
 from tests.games.riichi.builders.staged_wall import MakeWall
 from tests.games.riichi.peers.peer_divergence import CHANGES_POINTS, FACES, accepted_name

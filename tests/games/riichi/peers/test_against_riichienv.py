@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from riichienv import GameRule
 
-from suphx.games.riichi.bots.scripted_play import choose_ukeire
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.rules import Rules, mahjong_soul, tenhou, tonpuu
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.bots import choose_ukeire
+from suphx.games.riichi.rules import Rules, mahjong_soul, tenhou, tonpuu
 from tests.games.riichi.builders.games import choose_hastily
 from tests.games.riichi.builders.scripted_deal import SCRIPTED_DEALS
 from tests.games.riichi.builders.staged_wall import staged_start, staged_wall

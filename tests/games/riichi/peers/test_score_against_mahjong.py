@@ -16,15 +16,9 @@ from mahjong.hand_calculating.hand_config import HandConfig, HandConstants, Opti
 from mahjong.hand_calculating.yaku_config import YAKU_ID_TO_TENHOU_ID
 from mahjong.meld import Meld
 
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    CHI_MELD,
-    KAKAN_MELD,
-    MINKAN_MELD,
-    PON_MELD,
-)
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from tests.games.riichi.peers.generated_win import Win, generate_win
 from tests.games.riichi.peers.win_outcome import Outcome, outcome_of, payments
 

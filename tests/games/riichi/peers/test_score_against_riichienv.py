@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from riichienv import Conditions, HandEvaluator, Meld, MeldType, Wind
 
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.table.rules import mahjong_soul
-from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.rules import mahjong_soul
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from tests.games.riichi.peers.generated_win import Win, generate_win
 from tests.games.riichi.peers.peer_divergence import KOKUSHI, KOKUSHI_13_WAITS, SUUANKOU, TENHOU
 from tests.games.riichi.peers.peer_game import yaku_number

@@ -9,8 +9,8 @@ import pytest
 from mahjong.shanten import Shanten
 from riichienv import HandEvaluator, Meld, MeldType, calculate_shanten
 
-from suphx.games.riichi.hand.shanten import improving_kinds, shanten, waiting_kinds
-from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.shanten import improving_kinds, shanten, waiting_kinds
 from suphx.kernel.record import I8
 from tests.games.riichi.twins import shanten_twin
 

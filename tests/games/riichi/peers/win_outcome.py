@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.engine.kyoku_end import end_by_wins
-from suphx.games.riichi.engine.legal import score_win
-from suphx.games.riichi.table.rules import Rules, apply_rules
-from suphx.games.riichi.table.table import CLAIM, OWN_TURN, ROB_KAN, TABLE
-from suphx.games.riichi.table.tile import ALL_RED_FIVES, face_of_id
-from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW, URA_POSITIONS
+from suphx.games.riichi.ending import end_by_wins
+from suphx.games.riichi.legal import score_win
+from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.table import CLAIM, DORA_POSITIONS, LAST_DRAW, OWN_TURN, ROB_KAN, TABLE, URA_POSITIONS
+from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 from tests.games.riichi.peers.generated_win import Win
 
 Outcome = tuple[frozenset[int], int, int, list[int]]

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi import GameSession, Rules, load_suits
-from suphx.games.riichi.bots.scripted_play import choose_ukeire
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.bots import choose_ukeire
+from suphx.games.riichi.play import GameSession
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.simulator import Simulator
 from suphx.kernel.record import I16, I64, Records
 from tests.games.riichi.builders.games import choose_hastily
 

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi import GameSession, RefusedMoveError, Rules, verify_records, viewer_game, write_records
-from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.play import offered_moves, seen_state
-from suphx.games.riichi.records.archive.record_writer import RecordForm
-from suphx.games.riichi.records.view.viewer_game import viewer_state
-from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.archive.archive import verify_records
+from suphx.games.riichi.archive.record_writer import RecordForm, write_records
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.play import GameSession, RefusedMoveError, offered_moves, seen_state
+from suphx.games.riichi.records.viewer_game import viewer_game, viewer_state
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.table import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.kernel.record import Records
 from tests.games.riichi.play.clicker import at_persons_turn, choose, new_session, play, simulator_of
 

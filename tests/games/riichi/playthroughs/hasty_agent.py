@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.hand.shanten import standard_shanten
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.action import ANKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.mahjong.shanten import load_suits, standard_shanten
+from suphx.games.riichi.table import ANKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.tile import kind_of_face
 from suphx.kernel.record import I16, I64, Records
 
 FIRST = (TSUMO, RON, RIICHI, NINE_TERMINALS)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.record_error import RecordError
-from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.mjlog import parse_mjlog
+from suphx.games.riichi.records.quarantine import RecordError
 
 
 @pytest.fixture

@@ -7,23 +7,31 @@ from typing import Any
 
 import pytest
 
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON
-from suphx.games.riichi.table.rules import Rules, mahjong_soul, tenhou_no_red
-from suphx.games.riichi.table.table import (
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import Rules, mahjong_soul, tenhou_no_red
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
     GAME_END,
+    KAKAN,
+    MINKAN,
     NAGASHI_MANGAN,
+    NINE_TERMINALS,
     NINE_TERMINALS_DRAW,
     OWN_TURN,
+    PASS,
+    PON,
+    RIICHI,
     ROB_KAN,
+    RON,
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import face_of_id, parse_kinds
+from suphx.games.riichi.tile import face_of_id, parse_kinds
 from tests.games.riichi.builders.games import OTHER_VALUES, random_game
 from tests.games.riichi.builders.hands import (
     DEALER_LEADS,

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import riichienv
 
-from suphx.games.riichi.records.archive.store import GAME
-from suphx.games.riichi.table import rule_flag
-from suphx.games.riichi.table.rule_flag import RULE_VALUES, copy_rules
-from suphx.games.riichi.table.rules import (
+from suphx.games.riichi import rules
+from suphx.games.riichi.archive.store import GAME
+from suphx.games.riichi.rules import (
+    RULE_VALUES,
     Rules,
     apply_rules,
+    copy_rules,
     mahjong_soul,
     refuse_untold_game,
     rule_flags,
@@ -20,7 +21,7 @@ from suphx.games.riichi.table.rules import (
     tenhou_no_red,
     tonpuu,
 )
-from suphx.games.riichi.table.table import TABLE
+from suphx.games.riichi.table import TABLE
 from tests.games.riichi.builders.games import OTHER_VALUES
 
 
@@ -62,7 +63,7 @@ def test_presets_are_those_of_riichienv(ours: Rules, theirs: Any) -> None:
 
 
 def test_every_flag_has_a_bit_of_its_own() -> None:
-    flags = [value for name, value in vars(rule_flag).items() if name.isupper() and isinstance(value, int)]
+    flags = [value for name, value in vars(rules).items() if name[0] != "_" and name.isupper() and isinstance(value, int)]
     assert all(flag.bit_count() == 1 for flag in flags)
     assert len(set(flags)) == len(flags)
     everything = replace(tenhou(), bust="at zero", kan_dora="at once")

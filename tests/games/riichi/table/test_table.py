@@ -7,43 +7,52 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suphx.games.riichi.table.action import (
+from suphx.games.mahjong.tile import NUM_KINDS, TERMINALS_AND_HONOURS, is_simple
+from suphx.games.riichi.table import (
     ANKAN,
     CHI,
     CHI_RED,
+    DEALT,
+    DORA_POSITIONS,
     KAKAN,
+    LAST_DRAW,
     LEAVE,
     NUM_ACTIONS,
     PASS,
     PON_RED,
     RETURN,
     RIICHI,
+    RINSHAN,
     RON,
+    TABLE,
     TSUMO,
     TSUMOGIRI,
+    URA_POSITIONS,
     action_name,
+    add_to_hand,
+    place_of,
+    places_of_scores,
+    remove_from_hand,
+    shuffle_wall,
 )
-from suphx.games.riichi.table.hand import add_to_hand, remove_from_hand
-from suphx.games.riichi.table.placement import place_of, places_of_scores
-from suphx.games.riichi.table.red_five import is_red, num_red, red_bit, red_face, red_kinds
-from suphx.games.riichi.table.table import TABLE
-from suphx.games.riichi.table.tile import (
+from suphx.games.riichi.tile import (
     ALL_RED_FIVES,
     NUM_FACES,
-    NUM_KINDS,
     NUM_TILES,
     RED_IDS,
-    TERMINALS_AND_HONOURS,
     dora_of_indicator,
     face_name,
     face_of_id,
     format_faces,
-    is_simple,
+    is_red,
     kind_of_face,
+    num_red,
     parse_faces,
     parse_kinds,
+    red_bit,
+    red_face,
+    red_kinds,
 )
-from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS, shuffle_wall
 from suphx.kernel.record import I16
 
 

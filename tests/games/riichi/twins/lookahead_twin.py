@@ -13,22 +13,19 @@ from math import comb
 
 import numpy as np
 
-from suphx.games.riichi.features.layout.lookahead_layout import (
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
+from suphx.games.riichi.features.own_hand import claimed_kind
+from suphx.games.riichi.features.paper_layout import (
     CHANCE_BORDERS,
     CLAIM_HIGH_CHANCE_BORDERS,
     FEW_CHANCE_BORDERS,
     HIGH_LEVEL,
     LEVELS,
 )
-from suphx.games.riichi.features.public.claim import claimed_kind
-from suphx.games.riichi.hand.score import base_points, pay_win
-from suphx.games.riichi.hand.yaku import IS_RIICHI, IS_TSUMO, score_hand
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, PON_RED, TSUMO
-from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
-from suphx.games.riichi.table.rules import Rules, rule_flags
-from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, dora_of_indicator
-from suphx.games.riichi.table.wall import DORA_POSITIONS
+from suphx.games.riichi.rules import OPEN_TANYAO, Rules, rule_flags
+from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, DORA_POSITIONS, KAKAN, MINKAN, PON, PON_RED, TSUMO
+from suphx.games.riichi.tile import dora_of_indicator
+from suphx.games.riichi.yaku import IS_RIICHI, IS_TSUMO, base_points, pay_win, score_hand
 from suphx.kernel.record import U8
 
 MAX_NEW = 3

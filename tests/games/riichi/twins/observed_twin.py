@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from suphx.games.riichi.features.layout.paper_layout import DIFFERENCE_BORDERS, SCORE_BORDERS
-from suphx.games.riichi.table.table import ANKAN_MELD
+from suphx.games.mahjong.tile import ANKAN_MELD
+from suphx.games.riichi.features.paper_layout import DIFFERENCE_BORDERS, SCORE_BORDERS
 from suphx.kernel.record import U8
 from tests.games.riichi.features.builders.public_history import RED_TILES, Seat, View
 

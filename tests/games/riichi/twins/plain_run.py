@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.engine.hanchan import start_game
-from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.engine.simulator import deal_next, finish_kyoku
-from suphx.games.riichi.hand import yaku
-from suphx.games.riichi.hand.shanten import shanten
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.rules import apply_rules, tenhou
-from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi import yaku
+from suphx.games.riichi.ending import start_game
+from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.rules import apply_rules, tenhou
+from suphx.games.riichi.shanten import shanten
+from suphx.games.riichi.simulator import deal_next, finish_kyoku
+from suphx.games.riichi.table import GAME_END, KYOKU_END, PASS, RIICHI, RON, TABLE, TSUMO, TSUMOGIRI
+from suphx.games.riichi.tile import kind_of_face
 
 SHOWN = (
     "scores",

@@ -12,12 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from suphx.games.riichi.features.layout.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, PUBLIC, UKEIRE_BORDERS
-from suphx.games.riichi.hand.shanten import improving_kinds, shanten
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
-from suphx.games.riichi.table.table import ANKAN_MELD
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, TERMINALS_AND_HONOURS
+from suphx.games.riichi.features.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, PUBLIC, UKEIRE_BORDERS
+from suphx.games.riichi.shanten import improving_kinds, shanten
+from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
 from suphx.kernel.record import I8, U8
 from tests.games.riichi.features.builders.public_history import RED_TILES, Seat, View
 from tests.games.riichi.twins.observed_twin import (

@@ -1,4 +1,4 @@
-"""Tenpai hands by trying every set of tiles, and how well draws agree with them: the slow twin of tenpai_hand.py."""
+"""Tenpai hands by trying every set of tiles, and how well draws agree with them: the slow twin of ready_hands.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from suphx.games.riichi.hand.ukeire import find_waits
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.shanten import find_waits
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import I8, I64
 
 H = TypeVar("H", bound=Hashable)

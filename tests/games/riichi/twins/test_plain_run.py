@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.mahjong.shanten import load_suits
 from tests.repository import REPOSITORY
 
 

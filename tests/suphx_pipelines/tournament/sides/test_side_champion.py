@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from suphx.games.candidate_game import CandidateOpinion, candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
 from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.value_nets import load_value_nets
 from suphx_cli import cli

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml

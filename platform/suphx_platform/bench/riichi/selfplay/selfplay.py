@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi import DISCARD_HEAD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.buffer import ReplayBuffer
 from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import ray
 
-from suphx.games.riichi import DISCARD_HEAD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.backend import Played
 from suphx.selfplay.buffer import BufferStatus

@@ -8,29 +8,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.kyoku_playback import Called, DeclaredRiichi, Discarded, Drew, Event, play_kyoku
-from suphx.games.riichi.records.log.replay import follow, recorded_action
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
-from suphx.games.riichi.table.rules import Rules, apply_rules
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, TERMINALS_AND_HONOURS
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog
+from suphx.games.riichi.records.kyoku_playback import Called, DeclaredRiichi, Discarded, Drew, Event, play_kyoku
+from suphx.games.riichi.records.replay import follow, recorded_action
+from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.table import (
+    ANKAN,
     CALL_DISCARD,
-    CHI_MELD,
+    CHI,
+    CHI_RED,
     CLAIM,
-    KAKAN_MELD,
+    DORA_POSITIONS,
+    KAKAN,
     KYOKU_END,
-    MINKAN_MELD,
+    MINKAN,
     OWN_TURN,
-    PON_MELD,
+    PASS,
+    PON,
+    PON_RED,
     RIICHI_DISCARD,
     ROB_KAN,
     TABLE,
 )
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
-from suphx.games.riichi.table.wall import DORA_POSITIONS
 from suphx.kernel.record import Records
 from tests.games.riichi.features.builders.public_history import PublicHistory
 

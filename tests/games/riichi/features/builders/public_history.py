@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from suphx.games.riichi.hand.shanten import waiting_kinds
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.records.log.gamelog import KyokuLog
-from suphx.games.riichi.records.log.kyoku_playback import (
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, PON_MELD
+from suphx.games.riichi.records.game_log import KyokuLog
+from suphx.games.riichi.records.kyoku_builder import Meld
+from suphx.games.riichi.records.kyoku_playback import (
     Called,
     DeclaredRiichi,
     Discarded,
@@ -24,10 +25,9 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     PaidStick,
     TurnedDora,
 )
-from suphx.games.riichi.records.log.mjlog_meld import Meld
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, PON_MELD
-from suphx.games.riichi.table.wall import DORA_POSITIONS
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.shanten import waiting_kinds
+from suphx.games.riichi.table import DORA_POSITIONS
 
 RED_TILES = (16, 52, 88)
 

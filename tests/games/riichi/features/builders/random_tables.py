@@ -4,22 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.table.rules import apply_rules, tenhou, tenhou_no_red
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    CALL_DISCARD,
-    CALLED_FLAG,
-    CHI_MELD,
-    CLAIM,
-    KAKAN_MELD,
-    MAX_RIVER,
-    MINKAN_MELD,
-    OWN_TURN,
-    PON_MELD,
-    RIICHI_DISCARD,
-    TABLE,
-)
-from suphx.games.riichi.table.tile import face_of_id, kind_of_face
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.rules import apply_rules, tenhou, tenhou_no_red
+from suphx.games.riichi.table import CALL_DISCARD, CALLED_FLAG, CLAIM, MAX_RIVER, OWN_TURN, RIICHI_DISCARD, TABLE
+from suphx.games.riichi.tile import face_of_id, kind_of_face
 from suphx.kernel.record import Records
 
 DORA_PLACES = (130, 128, 126, 124, 122)

@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.layout.lookahead_layout import CHANCE_BORDERS
-from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
-from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.features.paper import encode
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.features.paper_layout import CHANCE_BORDERS, CLAIM, PUBLIC
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import U8, Records
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.hands import table_with

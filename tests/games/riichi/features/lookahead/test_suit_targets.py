@@ -6,8 +6,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.layout.lookahead_layout import MAX_CHANGED
-from suphx.games.riichi.features.lookahead.suit_targets import (
+from suphx.games.riichi.features.paper_layout import MAX_CHANGED
+from suphx.games.riichi.features.suit_targets import (
     DOUBLES_SHIFT,
     GROUP_PAIR,
     GROUP_SET,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.table.action import PON
+from suphx.games.riichi.table import PON
 from tests.games.riichi.builders.hands import kind, table_with
 from tests.games.riichi.features.lookahead.win_chances import WinChances, look_ahead
 

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.layout.lookahead_layout import LEVELS, MAX_CHANGED
-from suphx.games.riichi.features.layout.paper_layout import PUBLIC
-from suphx.games.riichi.features.layout.planes import count_masks
-from suphx.games.riichi.features.lookahead.hand_summary import NO_CLAIM
-from suphx.games.riichi.features.lookahead.lookahead import find_ways
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
-from suphx.games.riichi.features.lookahead.win_search import CALLED, DRAWN, MAX_COLUMNS, SEARCH
-from suphx.games.riichi.features.public.open_tiles import fill_open_tiles
-from suphx.games.riichi.table.table import Table
+from suphx.games.mahjong.planes import count_masks
+from suphx.games.riichi.features.hand_value import NO_CLAIM
+from suphx.games.riichi.features.lookahead import CALLED, DRAWN, MAX_COLUMNS, SEARCH, find_ways
+from suphx.games.riichi.features.paper_layout import LEVELS, MAX_CHANGED, PUBLIC
+from suphx.games.riichi.features.public import fill_open_tiles
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.table import Table
 from suphx.kernel.record import I64, Records
 
 

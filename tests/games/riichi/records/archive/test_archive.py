@@ -6,18 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.records.archive import archive
-from suphx.games.riichi.records.archive.archive import (
-    Quarantine,
-    RawRecord,
-    iter_records,
-    iter_texts,
-    map_records,
-    parse_all,
-)
-from suphx.games.riichi.records.log.record_error import NO_END, NO_KYOKU, THREE_PLAYERS
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.archive import archive
+from suphx.games.riichi.archive.archive import Quarantine, RawRecord, iter_records, iter_texts, map_records, parse_all
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import NO_END, NO_KYOKU, THREE_PLAYERS
 from suphx.worker_interrupt import WorkerDiedError
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 

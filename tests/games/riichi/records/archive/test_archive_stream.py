@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.records.archive import archive_stream
-from suphx.games.riichi.records.archive.archive import Quarantine
-from suphx.games.riichi.records.archive.archive_stream import MAX_HEADER_BYTES, iter_members, iter_zip_members
-from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
-from suphx.games.riichi.records.log.record_error import UNREADABLE
+from suphx.games.riichi.archive import record_stream
+from suphx.games.riichi.archive.archive import Quarantine
+from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
+from suphx.games.riichi.archive.record_stream import MAX_HEADER_BYTES, iter_members, iter_zip_members
+from suphx.games.riichi.records.quarantine import UNREADABLE
 
 LONG = f"{'folder/' * 40}ゲーム.mjlog"
 CONTENTS = {"a.mjlog": b"<a/>", LONG: b"x" * 700, "empty.mjlog": b"", "x/b.mjlog": b"b" * 512}
@@ -219,7 +219,7 @@ def test_an_encrypted_member_is_set_aside_alone(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_stream, "FREE_UNPACKED_BYTES", 1000)
+    monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 1000)
     (tmp_path / "x.zip").write_bytes(zip_of({"0.mjlog": bytes(8 * 1024 * 1024), **FILES}))
     raws, quarantine = read_zip(tmp_path)
     assert raws == []
@@ -227,7 +227,7 @@ def test_a_bomb_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_giant_directory_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_stream, "MAX_DIRECTORY_BYTES", 100)
+    monkeypatch.setattr(record_stream, "MAX_DIRECTORY_BYTES", 100)
     (tmp_path / "x.zip").write_bytes(zip_of(FILES))
     _, quarantine = read_zip(tmp_path)
     assert "directory has over 100 bytes" in quarantine.entries[0].reason

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.records.archive.quarantine import MAX_TEXT_LENGTH, Quarantine, QuarantinedRecord
-from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, RECORD_REMEDIES
+from suphx.games.riichi.records.quarantine import (
+    CHIPS,
+    DAMAGED,
+    MAX_TEXT_LENGTH,
+    RECORD_REMEDIES,
+    Quarantine,
+    QuarantinedRecord,
+)
 
 
 def test_everything_is_counted_and_the_first_entries_are_kept() -> None:

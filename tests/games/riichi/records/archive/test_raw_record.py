@@ -12,13 +12,11 @@ from urllib.parse import quote
 
 import pytest
 
-from suphx.games.riichi.records.archive import raw_record
-from suphx.games.riichi.records.archive.json_games import is_mjai_text
-from suphx.games.riichi.records.archive.quarantine import Quarantine
-from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
-from suphx.games.riichi.records.archive.record_stream import MAX_RECORD_BYTES
-from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
-from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT
+from suphx.games.riichi.archive import raw_record
+from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts
+from suphx.games.riichi.archive.record_stream import MAX_RECORD_BYTES
+from suphx.games.riichi.records.game_log import MAX_ID_BYTES
+from suphx.games.riichi.records.quarantine import NOT_A_RECORD, OTHER_FORMAT, Quarantine
 from suphx_pipelines.runs.provenance import digest_files
 
 START = '{"type":"start_game"}'

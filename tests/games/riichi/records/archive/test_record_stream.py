@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.records.archive import record_stream
-from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
-from suphx.games.riichi.records.archive.raw_record import iter_texts
-from suphx.games.riichi.records.archive.record_search import find_record
-from suphx.games.riichi.records.archive.record_stream import (
+from suphx.games.riichi.archive import record_stream
+from suphx.games.riichi.archive.archive import Quarantine, find_record, parse_all
+from suphx.games.riichi.archive.raw_record import iter_texts
+from suphx.games.riichi.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
     MAX_UNPACKED_RATIO,
@@ -26,8 +25,8 @@ from suphx.games.riichi.records.archive.record_stream import (
     iter_lines,
     read_bounded,
 )
-from suphx.games.riichi.records.archive.record_writer import write_records
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
 from tests.games.riichi.builders.games import random_game
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.archive.store import GAME, KYOKU, KyokuStore, StoreWriter, is_playable
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.games.riichi.archive.store import GAME, KYOKU, KyokuStore, StoreWriter, is_playable
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.rules import tonpuu
 from tests.games.riichi.builders.games import random_game
 
 

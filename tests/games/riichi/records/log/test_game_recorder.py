@@ -5,19 +5,12 @@ import pickle
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.log import record_error
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.log.record_error import (
-    CHIPS,
-    FOREIGN_KINDS,
-    RECORD_REMEDIES,
-    ForeignRecord,
-    RecordError,
-)
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import GAME_END
+from suphx.games.riichi.records import quarantine
+from suphx.games.riichi.records.quarantine import CHIPS, FOREIGN_KINDS, RECORD_REMEDIES, ForeignRecord, RecordError
+from suphx.games.riichi.records.replay import GameRecorder, Replayer
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import GAME_END
 from tests.games.riichi.builders.hands import choose
 
 
@@ -31,7 +24,7 @@ def test_an_error_says_reason_and_place_and_survives_pickling() -> None:
 
 
 def test_every_kind_of_reason_has_a_remedy() -> None:
-    kinds = {value for name, value in vars(record_error).items() if name.isupper() and isinstance(value, str)}
+    kinds = {value for name, value in vars(quarantine).items() if name.isupper() and isinstance(value, str)}
     assert kinds == set(RECORD_REMEDIES)
     assert kinds >= FOREIGN_KINDS
     assert all(RECORD_REMEDIES.values())

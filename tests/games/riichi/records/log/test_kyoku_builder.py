@@ -5,21 +5,23 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import move
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, KyokuBuilder, Win
-from suphx.games.riichi.records.log.mjlog_meld import Meld
-from suphx.games.riichi.table.action import CHI, DISCARD, NINE_TERMINALS, PASS, RIICHI, RON, TSUMOGIRI
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    CHI_MELD,
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, PON_MELD
+from suphx.games.riichi.records.game_log import move
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, KyokuBuilder, Meld, Win
+from suphx.games.riichi.table import (
+    CHI,
+    DISCARD,
     EXHAUSTIVE_DRAW,
-    KAKAN_MELD,
+    NINE_TERMINALS,
     NINE_TERMINALS_DRAW,
-    PON_MELD,
+    PASS,
+    RIICHI,
+    RON,
     TRIPLE_RON_DRAW,
+    TSUMOGIRI,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import ALL_RED_FIVES, face_of_id
+from suphx.games.riichi.tile import ALL_RED_FIVES, face_of_id
 from tests.games.riichi.builders.games import builder_of, drawn_kyoku
 
 ORDERED = np.arange(136, dtype=np.uint8)  # seat 0 holds 1m and 5m four times, and so on; the draws are 52, 53, …

@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import KyokuLog, empty_result, move
-from suphx.games.riichi.records.log.kyoku_playback import (
+from suphx.games.riichi.records.game_log import KyokuLog, empty_result, move
+from suphx.games.riichi.records.kyoku_playback import (
     Called,
     CameBack,
     DeclaredRiichi,
@@ -19,20 +19,22 @@ from suphx.games.riichi.records.log.kyoku_playback import (
     TurnedDora,
     play_kyoku,
 )
-from suphx.games.riichi.table.action import (
+from suphx.games.riichi.table import (
     ANKAN,
     CHI,
     DISCARD,
+    EXHAUSTIVE_DRAW,
     KAKAN,
     LEAVE,
     MINKAN,
     PON,
     RETURN,
     RIICHI,
+    TRIPLE_RON_DRAW,
     TSUMO,
     TSUMOGIRI,
+    WIN_RESULT,
 )
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, TRIPLE_RON_DRAW, WIN_RESULT
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.games import random_game
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.games.riichi.records.log.mjlog_meld import Meld, decode_meld, encode_meld
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, PON_RED
-from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
+from suphx.games.riichi.records.kyoku_builder import Meld, decode_meld, encode_meld
+from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, PON_RED
+from suphx.games.riichi.tile import parse_kinds
 
 
 def tile(text: str, copy: int) -> int:

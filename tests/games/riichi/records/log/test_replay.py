@@ -6,12 +6,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog, move
-from suphx.games.riichi.records.log.replay import Difference, Replayer
-from suphx.games.riichi.table.action import CHI, LEAVE, PASS, PON, RETURN, RIICHI, RON, TSUMOGIRI
-from suphx.games.riichi.table.rules import tonpuu
-from suphx.games.riichi.table.table import TRIPLE_RON_DRAW, WIN_RESULT
-from suphx.games.riichi.table.tile import ALL_RED_FIVES
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog, move
+from suphx.games.riichi.records.replay import Difference, Replayer
+from suphx.games.riichi.rules import tonpuu
+from suphx.games.riichi.table import CHI, LEAVE, PASS, PON, RETURN, RIICHI, RON, TRIPLE_RON_DRAW, TSUMOGIRI, WIN_RESULT
+from suphx.games.riichi.tile import ALL_RED_FIVES
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.builders.table_builder import make_wall
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW
+from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.records.game_log import GameLog, does_tenpai_end_game
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.table import EXHAUSTIVE_DRAW
 from tests.games.riichi.builders.games import drawn_game, shuffled_wall
 
 LAST_KYOKU = 7  # South 4, dealer seat 3

@@ -11,22 +11,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import NO_SEED
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.log.seeded_wall import (
+from suphx.games.riichi.records.game_log import NO_SEED
+from suphx.games.riichi.records.mjlog import (
     FROM_THE_MIDDLE,
     HEX_SEED_PREFIX,
     KYOKU_SEED_PREFIX,
+    NO_RED,
     OTHER_SEED,
     SEED_PREFIX,
     UNREADABLE_SEED,
     Deal,
     SeededWalls,
     kyoku_deal,
+    parse_mjlog,
     tenhou_deals,
 )
-from suphx.games.riichi.records.mjlog.mjlog import NO_RED, parse_mjlog
-from suphx.games.riichi.table.wall import DORA_POSITIONS
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.table import DORA_POSITIONS
 
 SEED_BYTES = np.random.default_rng(5).bytes(624 * 4)
 TENHOU_SEED = SEED_PREFIX + base64.b64encode(SEED_BYTES).decode()

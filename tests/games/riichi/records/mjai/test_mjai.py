@@ -13,16 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, Win
-from suphx.games.riichi.records.log.record_error import INCOMPLETE, ForeignRecord, MissingFact, RecordError
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.mjai.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
-from suphx.games.riichi.records.mjai.mjai_writer import start_event, write_mjai
-from suphx.games.riichi.table.action import LEAVE
-from suphx.games.riichi.table.rules import Rules, tenhou_no_red
-from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, TRIPLE_RON_DRAW
-from suphx.games.riichi.table.tile import parse_faces
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID, Win
+from suphx.games.riichi.records.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
+from suphx.games.riichi.records.mjai_writer import start_event, write_mjai
+from suphx.games.riichi.records.quarantine import INCOMPLETE, ForeignRecord, MissingFact, RecordError
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import Rules, tenhou_no_red
+from suphx.games.riichi.table import EXHAUSTIVE_DRAW, LEAVE, TRIPLE_RON_DRAW
+from suphx.games.riichi.tile import parse_faces
 from tests.games.riichi.builders.games import (
     assert_same_game,
     builder_of,

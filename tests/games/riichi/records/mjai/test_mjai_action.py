@@ -7,13 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.mjai.mjai_action import action_of_reply
-from suphx.games.riichi.records.mjai.mjai_writer import running_kyoku_events, seen_by
-from suphx.games.riichi.table.action import CHI, NINE_TERMINALS, PASS, PON, PON_RED, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CLAIM, KYOKU_END, ROB_KAN
+from suphx.games.riichi.records.mjai_table import action_of_reply
+from suphx.games.riichi.records.mjai_writer import running_kyoku_events, seen_by
+from suphx.games.riichi.records.replay import GameRecorder
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
+    CHI,
+    CLAIM,
+    KYOKU_END,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    ROB_KAN,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+)
 
 _KINDS = {"reach", "dahai", "chi", "pon", "daiminkan", "ankan", "kakan"}
 NOTHING = np.zeros(120, np.uint8)

@@ -7,18 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.encoder import encode_batch, find_encoder
 from suphx.games.riichi.features.head import RIICHI_HEAD
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.mjai.mjai_action import action_of_reply, reply_of_action
-from suphx.games.riichi.records.mjai.mjai_table import MjaiTable
-from suphx.games.riichi.records.mjai.mjai_writer import kyoku_events, running_kyoku_events, seen_by
-from suphx.games.riichi.table.action import MINKAN, action_name
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CLAIM, KYOKU_END, ROB_KAN, TABLE
-from suphx.games.riichi.table.wall import DORA_POSITIONS
+from suphx.games.riichi.records.mjai_table import MjaiTable, action_of_reply, reply_of_action
+from suphx.games.riichi.records.mjai_writer import kyoku_events, running_kyoku_events, seen_by
+from suphx.games.riichi.records.replay import GameRecorder
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import CLAIM, DORA_POSITIONS, KYOKU_END, MINKAN, ROB_KAN, TABLE, action_name
 from suphx.kernel.record import Records
 from tests.games.riichi.builders.games import choose_hastily
 

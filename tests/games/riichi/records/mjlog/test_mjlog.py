@@ -10,27 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suphx.games.riichi.records.log.gamelog import NO_SEED, move
-from suphx.games.riichi.records.log.record_error import (
-    CHIPS,
-    INCOMPLETE,
-    NO_END,
-    NO_RED_FIVES,
-    THREE_PLAYERS,
-    ForeignRecord,
-    RecordError,
-)
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.log.seeded_wall import (
+from suphx.games.riichi.records.game_log import NO_SEED, move
+from suphx.games.riichi.records.mjlog import (
     OTHER_SEED,
     SEED_PREFIX,
     UNREADABLE_SEED,
     kyoku_deal,
+    parse_mjlog,
     tenhou_deals,
 )
-from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.mjlog.mjlog_xml import (
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjlog_xml import (
     MAX_TAGS,
     changes_in,
     name_in,
@@ -41,8 +31,17 @@ from suphx.games.riichi.records.mjlog.mjlog_xml import (
     read_attributes,
     read_tokens,
 )
-from suphx.games.riichi.table.action import LEAVE, RETURN, TSUMOGIRI
-from suphx.games.riichi.table.table import WIN_RESULT
+from suphx.games.riichi.records.quarantine import (
+    CHIPS,
+    INCOMPLETE,
+    NO_END,
+    NO_RED_FIVES,
+    THREE_PLAYERS,
+    ForeignRecord,
+    RecordError,
+)
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.table import LEAVE, RETURN, TSUMOGIRI, WIN_RESULT
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
 

@@ -12,18 +12,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID
-from suphx.games.riichi.records.log.record_error import INCOMPLETE, NO_END, ForeignRecord, RecordError
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.mjai.mjai import parse_mjai
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.records.tenhou6.tenhou6 import YAKU_NAMES, parse_tenhou6
-from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
-from suphx.games.riichi.records.tenhou6.turn_order import Claim, Discard, Draw, Kan, Move, Play, Take, moves_in_order
-from suphx.games.riichi.table.action import LEAVE
-from suphx.games.riichi.table.rules import Rules, tenhou_no_red
-from suphx.games.riichi.table.table import RESULT
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog
+from suphx.games.riichi.records.kyoku_builder import FACE_OF_ID
+from suphx.games.riichi.records.mjai import parse_mjai
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.quarantine import INCOMPLETE, NO_END, ForeignRecord, RecordError
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.records.tenhou6 import (
+    YAKU_NAMES,
+    Claim,
+    Discard,
+    Draw,
+    Kan,
+    Move,
+    Play,
+    Take,
+    moves_in_order,
+    parse_tenhou6,
+)
+from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.rules import Rules, tenhou_no_red
+from suphx.games.riichi.table import LEAVE, RESULT
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
 FACES = np.array(FACE_OF_ID)

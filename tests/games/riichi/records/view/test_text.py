@@ -3,24 +3,34 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.log.kyoku_playback import shown_hands
-from suphx.games.riichi.records.view.text import hand_text, has_namesake, kyoku_name, names_in_deal, seat_text
-from suphx.games.riichi.records.view.viewer_decision import viewer_move
-from suphx.games.riichi.records.view.viewer_game import ViewerSteps, viewer_state
-from suphx.games.riichi.table.action import ANKAN, KAKAN, MINKAN, NINE_TERMINALS, PON
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import (
+from suphx.games.riichi.records.decisions import (
+    hand_text,
+    has_namesake,
+    kyoku_name,
+    names_in_deal,
+    seat_text,
+    viewer_move,
+)
+from suphx.games.riichi.records.kyoku_playback import shown_hands
+from suphx.games.riichi.records.viewer_game import ViewerSteps, viewer_state
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
+    ANKAN,
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
+    KAKAN,
+    MINKAN,
     NAGASHI_MANGAN,
+    NINE_TERMINALS,
     OWN_TURN,
+    PON,
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import parse_faces
+from suphx.games.riichi.tile import parse_faces
 from tests.games.riichi.builders.table_builder import Deal
 
 FIVE_OF_PINZU = 13

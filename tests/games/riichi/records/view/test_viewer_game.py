@@ -13,28 +13,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.bots.danger import fill_unseen
-from suphx.games.riichi.hand.ukeire import count_shanten
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.mjai.mjai import parse_mjai
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.records.view.recorded_decisions import KyokuWalk, Opinions, recorded_decisions
-from suphx.games.riichi.records.view.viewer_decision import discard_lookahead, unseen_tiles
-from suphx.games.riichi.records.view.viewer_game import (
-    RESULT_NAMES,
-    UNKNOWN,
-    State,
-    shown_ura,
-    viewer_game,
-    viewer_state,
+from suphx.games.mahjong.tile import NUM_KINDS
+from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.bots import fill_unseen
+from suphx.games.riichi.records.decisions import (
+    KyokuWalk,
+    Opinions,
+    discard_lookahead,
+    recorded_decisions,
+    unseen_tiles,
 )
-from suphx.games.riichi.table.action import NUM_ACTIONS, PASS, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules, apply_rules
-from suphx.games.riichi.table.table import CALLED_FLAG, TABLE
-from suphx.games.riichi.table.tile import NUM_KINDS
-from suphx.games.riichi.table.wall import URA_POSITIONS
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.mjai import parse_mjai
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.viewer_game import RESULT_NAMES, UNKNOWN, State, shown_ura, viewer_game, viewer_state
+from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.shanten import count_shanten
+from suphx.games.riichi.table import CALLED_FLAG, NUM_ACTIONS, PASS, TABLE, TSUMOGIRI, URA_POSITIONS
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 from tests.games.riichi.builders.games import random_game
 
 

@@ -1,0 +1,352 @@
+"""Game records from files and folders of many forms, one after another; what cannot be read is set aside.
+
+Read are, each plain or packed with gzip, xz or bzip2 (.zip plain only):
+
+| name | content |
+|---|---|
+| .mjlog .xml, or a name with the id of a Tenhou game | one mjlog record |
+| .mjai .jsonl .json .mjson .tenhou6 .txt | mjai or tenhou.net/6, one game or several (json_text.py) |
+| .tsv | lines of id, anything, record; the seeds of games.tsv are in seeds.tsv beside it (id, seed) |
+| .tar .tgz .zip | any of the above inside (no archive in an archive; tables without their seeds) |
+
+Other files are skipped. A record has at most 16 MiB and is UTF-8; docs/records.md lists all
+limits.
+
+>>> quarantine = Quarantine()
+>>> for log in parse_all([folder], workers=8, quarantine=quarantine): ...
+>>> quarantine.write(folder / "quarantine.jsonl")
+
+``find_record`` finds one game without parsing those before it. ``verify_records`` replays real records through the
+rules and counts every difference (docs/rules.md).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from suphx.file_tree import files_below
+from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts, record_files
+from suphx.games.riichi.archive.record_stream import ReadShare
+from suphx.games.riichi.records.game_log import NO_SEED, GameLog
+from suphx.games.riichi.records.mjai import parse_mjai
+from suphx.games.riichi.records.mjlog import parse_mjlog
+from suphx.games.riichi.records.quarantine import Quarantine, QuarantinedRecord, RecordError
+from suphx.games.riichi.records.replay import Difference, Replayer
+from suphx.games.riichi.records.tenhou6 import parse_tenhou6
+from suphx.printable_text import printable
+from suphx.usable_cores import usable_cores
+from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
+
+__all__ = [
+    "Quarantine",
+    "QuarantinedRecord",
+    "RawRecord",
+    "iter_records",
+    "iter_texts",
+    "map_records",
+    "parse_all",
+    "parse_record",
+    "record_files",
+]
+
+_CHUNK_RECORDS = 32
+_CHUNK_CHARACTERS = 4 * 1024 * 1024
+_CHUNKS_PER_WORKER = 3
+_REMEDY = "use fewer workers"
+
+T = TypeVar("T")
+
+_Parsed: TypeAlias = GameLog | QuarantinedRecord
+
+
+def iter_records(
+    paths: Sequence[Path], *, quarantine: Quarantine, is_fragment_allowed: bool = False
+) -> Iterator[GameLog]:
+    """Yield every readable game of files and folders, in order; errors as for ``iter_texts``.
+
+    A game without its end is set aside unless ``is_fragment_allowed``: then its finished kyokus count.
+    """
+    parse = partial(parse_record, is_fragment_allowed)
+    return _kept(map(parse, iter_texts(paths, quarantine=quarantine)), quarantine)
+
+
+def parse_all(
+    paths: Sequence[Path],
+    workers: int,
+    *,
+    quarantine: Quarantine,
+    is_fragment_allowed: bool = False,
+    read: ReadShare | None = None,
+) -> Iterator[GameLog]:
+    """Yield the same games in the same order as ``iter_records``, parsed by ``workers`` processes.
+
+    At most a few chunks a worker are under way, so memory stays bounded. ValueError as for ``iter_texts``, and for
+    ``workers`` under 1.
+    """
+    if workers < 1:
+        raise ValueError(f"workers is {workers}: use 1 process or more")
+    texts = iter_texts(paths, quarantine=quarantine, read=read)
+    if workers == 1:
+        return _kept(map(partial(parse_record, is_fragment_allowed), texts), quarantine)
+    parse = partial(_parse_chunk, is_fragment_allowed)
+    return _kept(map_records(parse, texts, workers), quarantine)
+
+
+def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog]:
+    """Yield the games, set the others aside."""
+    for item in parsed:
+        if isinstance(item, GameLog):
+            yield item
+        else:
+            quarantine.add_entry(item)
+
+
+def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | QuarantinedRecord:
+    """Return the game of one text, or why it is set aside."""
+    try:
+        if is_mjai_text(raw.text):
+            log = parse_mjai(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
+        elif raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
+            log = parse_tenhou6(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
+        else:
+            log = parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
+        log.source, log.source_position = raw.source, raw.position
+        return log
+    except RecordError as error:
+        place = f"{raw.position}, {error.position}" if raw.position else error.position
+        return QuarantinedRecord(raw.source, place, error.reason, error.kind)
+
+
+def _parse_chunk(is_fragment_allowed: bool, chunk: list[RawRecord]) -> list[_Parsed]:
+    return [parse_record(is_fragment_allowed, raw) for raw in chunk]
+
+
+def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
+    chunk: list[RawRecord] = []
+    size = 0
+    for raw in texts:
+        chunk.append(raw)
+        size += len(raw.text)
+        if len(chunk) == _CHUNK_RECORDS or size >= _CHUNK_CHARACTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
+    """Yield what ``work`` (a function that can be pickled) makes of all texts, in order, from worker processes.
+
+    Texts travel in chunks, at most a few chunks a worker are under way. WorkerDiedError if a process has died.
+    """
+    # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, initializer=become_worker)
+    under_way: deque[Future[list[T]]] = deque()
+    try:
+        for chunk in _chunks(texts):
+            with worker_deaths(_REMEDY), starting_workers():  # the pool starts them as it needs them
+                under_way.append(pool.submit(work, chunk))
+            if len(under_way) >= workers * _CHUNKS_PER_WORKER:
+                yield from _result(under_way)
+        while under_way:
+            yield from _result(under_way)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _result(under_way: deque[Future[list[T]]]) -> list[T]:
+    """Wait for the first of the chunks that are under way."""
+    with worker_deaths(_REMEDY):
+        return under_way.popleft().result()
+
+
+def find_record(path: Path, wanted: str = "") -> GameLog:
+    """Return one game of ``path`` (files and folders as in archive.py); a game without its end has its finished kyokus.
+
+    ``wanted``: its id, or its number from 1 on in the order of the files; "" for the first. If a file of the folder
+    ``path`` has that name, the id comes first. ValueError if there is no such game or it cannot be read.
+    """
+    is_name = (
+        wanted.isdigit() and path.is_dir() and any(file.name.startswith(f"{wanted}.") for file in files_below(path))
+    )
+    quarantine = Quarantine()
+    count = 0
+    numbered: RawRecord | None = None
+    for raw in iter_texts([path], quarantine=quarantine):
+        count += 1
+        if wanted in ("", raw.id):
+            return _parsed(raw)
+        if wanted == str(count):
+            numbered = raw
+            if not is_name:
+                break
+    if numbered is not None:
+        return _parsed(numbered)
+    for entry in quarantine.entries:
+        if not count:
+            raise ValueError(f"{entry.file} has no game: {entry.reason}; {entry.remedy}")
+    if not count:
+        raise ValueError(f"{path} has no game: it is empty")
+    raise ValueError(f"{path} has no game {wanted!r}: give the id of a game or a number from 1 to {count:,}")
+
+
+def _parsed(raw: RawRecord) -> GameLog:
+    log = parse_record(True, raw)
+    if isinstance(log, GameLog):
+        return log
+    place = f"{log.file}, {log.position}" if log.position else log.file
+    raise ValueError(printable(f"{place}: {log.reason}; {log.remedy}"))
+
+
+_MAX_SHOWN = 10
+
+
+@dataclass(slots=True, kw_only=True)
+class VerifyReport:
+    """What a verification found. Foreign games (three players, no red fives, chips) are among the quarantined."""
+
+    games: int = 0
+    kyoku: int = 0
+    decisions: int = 0
+    """Choices that were compared with the legal mask, passes included."""
+    draws_checked: int = 0
+    """Draws compared with walls computed from shuffle seeds."""
+    draws_unchecked: Counter[str] = field(default_factory=Counter)
+    """Draws that could not be compared, by the reason."""
+    ignored: Counter[str] = field(default_factory=Counter)
+    """What the readers left out because no game needs it: live tags, broken names."""
+    differences: int = 0
+    first_differences: list[Difference] = field(default_factory=list)
+    quarantine: Quarantine = field(default_factory=Quarantine)
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read.
+
+        ``quarantined_by_reason`` counts the kinds of reasons, ``quarantine_reasons`` every text.
+        """
+        return {
+            "games": self.games,
+            "kyoku": self.kyoku,
+            "decisions": self.decisions,
+            "draws_checked": self.draws_checked,
+            "draws_unchecked": self.draws_unchecked.total(),
+            "draws_unchecked_by_reason": dict(self.draws_unchecked.most_common()),
+            "ignored": dict(self.ignored.most_common()),
+            "differences": self.differences,
+            "first_differences": [asdict(difference) for difference in self.first_differences],
+            "quarantined": self.quarantine.count,
+            "quarantined_foreign": self.quarantine.num_foreign,
+            "quarantined_by_reason": self.quarantine.by_reason,
+            "quarantine": [
+                {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
+                for entry in self.quarantine.entries[:_MAX_SHOWN]
+            ],
+            "quarantine_reasons": _count_reasons(self.quarantine.entries),
+            "seconds": round(self.seconds, 1),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The outcome of one record, small enough to travel between processes."""
+
+    kyoku: int
+    decisions: int
+    draws_checked: int
+    draws_unchecked: int
+    seed_problem: str
+    ignored: Counter[str]
+    differences: list[Difference]
+
+
+def verify_records(
+    paths: Sequence[Path],
+    *,
+    limit: int | None = None,
+    workers: int | None = None,
+    progress: Callable[[int], None] = lambda count: None,
+    read: ReadShare | None = None,
+) -> VerifyReport:
+    """Replay every game of ``paths`` (at most ``limit`` records) in ``workers`` processes (default: one a core).
+
+    ``progress`` receives the number of games just finished, ``read`` the share of the files. A
+    record that cannot be read is set aside, one that closes
+    without an end counts with the deals that it has. ValueError for a missing path or a folder without records.
+    """
+    start = time.monotonic()
+    report = VerifyReport()
+    texts = islice(iter_texts(paths, quarantine=report.quarantine, read=read), limit)
+    for outcome in _check_all(texts, workers or usable_cores()):
+        if isinstance(outcome, QuarantinedRecord):
+            report.quarantine.add_entry(outcome)
+            continue
+        report.games += 1
+        report.kyoku += outcome.kyoku
+        report.decisions += outcome.decisions
+        report.draws_checked += outcome.draws_checked
+        if outcome.draws_unchecked:
+            report.draws_unchecked[outcome.seed_problem or NO_SEED] += outcome.draws_unchecked
+        report.ignored += outcome.ignored
+        report.differences += len(outcome.differences)
+        room = _MAX_SHOWN - len(report.first_differences)
+        report.first_differences += outcome.differences[:room]
+        progress(1)
+    report.seconds = time.monotonic() - start
+    return report
+
+
+def _check_all(texts: Iterable[RawRecord], workers: int) -> Iterator[_Checked | QuarantinedRecord]:
+    if workers == 1:
+        yield from map(_check, texts)
+        return
+    # The first one is checked here: it compiles the kernels into the cache that the workers then read.
+    rest = iter(texts)
+    yield from map(_check, islice(rest, 1))
+    yield from map_records(_check_chunk, rest, workers)
+
+
+def _check_chunk(chunk: list[RawRecord]) -> list[_Checked | QuarantinedRecord]:
+    return [_check(raw) for raw in chunk]
+
+
+@cache
+def _replayer() -> Replayer:
+    """Return this process's replayer."""
+    return Replayer()
+
+
+def _check(raw: RawRecord) -> _Checked | QuarantinedRecord:
+    game = parse_record(True, raw)
+    if isinstance(game, QuarantinedRecord):
+        return game
+    replayer = _replayer()
+    decisions = replayer.num_decisions
+    checked, unchecked = replayer.num_draws_checked, replayer.num_draws_unchecked
+    differences = replayer.replay(game)
+    return _Checked(
+        kyoku=len(game.kyokus),
+        decisions=replayer.num_decisions - decisions,
+        draws_checked=replayer.num_draws_checked - checked,
+        draws_unchecked=replayer.num_draws_unchecked - unchecked,
+        seed_problem=game.seed_problem,
+        ignored=game.ignored,
+        differences=differences,
+    )
+
+
+def _count_reasons(entries: list[QuarantinedRecord]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for entry in entries:
+        counts[entry.reason] = counts.get(entry.reason, 0) + 1
+    return counts

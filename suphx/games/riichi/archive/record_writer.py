@@ -1,0 +1,183 @@
+"""Writes games to files: one per game in a folder, one for all, or a table (.tsv) with a line per game."""
+
+from __future__ import annotations
+
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
+from functools import cache
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from suphx.atomic_file import many_files, write_atomically
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import ILLEGAL_RECORD, NOT_WRITABLE, MissingFact, Quarantine
+from suphx.games.riichi.records.replay import Replayer, is_result_whole
+from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.rules import UntoldRulesError
+
+_GZIP_WBITS = 31
+
+RecordForm = Literal["mjlog", "mjai", "tenhou6"]
+
+_FORMS_OF_SUFFIX: dict[str, tuple[RecordForm, ...]] = {
+    ".tsv": ("mjlog", "tenhou6"),
+    ".mjlog": ("mjlog",),
+    ".xml": ("mjlog",),
+    ".mjai": ("mjai",),
+    ".mjson": ("mjai",),
+    ".jsonl": ("mjai", "tenhou6"),
+    ".json": ("tenhou6", "mjai"),
+    ".tenhou6": ("tenhou6",),
+}
+_WRITERS: dict[RecordForm, Callable[[GameLog], str]] = {
+    "mjlog": write_mjlog,
+    "mjai": write_mjai,
+    "tenhou6": write_tenhou6,
+}
+_SUFFIX_IN_FOLDER: dict[RecordForm, str] = {"mjlog": ".mjlog", "mjai": ".jsonl", "tenhou6": ".json"}
+_WITH_RESULTS = ("mjlog", "tenhou6")
+
+
+def file_forms(path: Path) -> tuple[RecordForm, ...]:
+    """Return the forms of records that a file of this name can have, the usual one first; () if it is a folder."""
+    if path.is_dir():
+        return ()
+    suffix = path.with_suffix("").suffix if path.suffix in (".gz", ".xz") else path.suffix
+    return _FORMS_OF_SUFFIX.get(suffix.lower(), ())
+
+
+def write_records(
+    logs: Iterable[GameLog],
+    target: Path,
+    form: RecordForm,
+    *,
+    quarantine: Quarantine | None = None,
+    kept: Set[Path] = frozenset(),
+) -> int:
+    """Write games to ``target`` and return how many: a file if its name is that of one (``file_forms``), else a folder.
+
+    Folders are created if missing, but not for nothing; a file of the same game is replaced, and files of other games
+    and ``kept`` (absolute, without links: those that the games come from) stay. One file, packed if its name ends in
+    .gz or .xz, appears under its name only when it is complete. What a record must have and a game lacks (han, fu and
+    yaku, if it came from mjai) is computed by the rules. A game that cannot be written (it contradicts the rules, or
+    the format has no words for it) is set aside in ``quarantine``; without one it is a ValueError. Raises ValueError
+    also for a file that cannot have the form, or that has one mjlog record and should have more, and OSError if
+    writing fails: it says how many games of a folder were written.
+    """
+    if form not in get_args(RecordForm):
+        raise ValueError(f"form is {form!r}: use {', '.join(get_args(RecordForm))}")
+    written = _written(logs, form, quarantine)
+    forms = file_forms(target)
+    if not forms:
+        return _write_folder(written, target, form, kept)
+    if form not in forms:
+        raise ValueError(
+            f"a file named {target.name} has {' or '.join(forms)}, not {form}: name a folder, or another file"
+        )
+    return _write_file(written, target, form)
+
+
+def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine | None) -> Iterator[tuple[GameLog, str]]:
+    """Yield the games that can be written, with their text."""
+    for log in logs:
+        try:
+            if form in _WITH_RESULTS and not all(map(is_result_whole, log.kyokus)):
+                log = _completed(log)
+            text = _WRITERS[form](log)
+        except ValueError as error:
+            if quarantine is None:
+                raise
+            kind = NOT_WRITABLE if isinstance(error, UntoldRulesError | MissingFact) else ILLEGAL_RECORD
+            quarantine.add(*log.place(""), f"cannot be written as {form}: {error}", kind=kind)
+        else:
+            yield log, text
+
+
+def _completed(log: GameLog) -> GameLog:
+    """Return a copy with the results that the rules give."""
+    kyokus = [replace(kyoku, result=kyoku.result.copy()) for kyoku in log.kyokus]
+    copy = replace(log, kyokus=kyokus)
+    _replayer().complete(copy)
+    return copy
+
+
+@cache
+def _replayer() -> Replayer:
+    """Return this process's replayer."""
+    return Replayer()
+
+
+def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm, kept: Set[Path]) -> int:
+    used: set[Path] = set()
+    with many_files(folder) as files:
+        for log, text in written:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = _own_path(folder, log, _SUFFIX_IN_FOLDER[form], used, kept)
+            write_atomically(path, _packed([text.encode()], path))
+            used.add(path)
+            files.append(path)
+    return len(used)
+
+
+def _write_file(written: Iterable[tuple[GameLog, str]], path: Path, form: RecordForm) -> int:
+    num_written = 0
+    games = iter(written)
+    first = next(games, None)
+    if first is None:
+        return 0
+    is_table = file_forms(path) == _FORMS_OF_SUFFIX[".tsv"]
+
+    def parts() -> Iterator[bytes]:
+        nonlocal num_written
+        for log, text in chain([first], games):
+            if form == "mjlog" and not is_table and num_written:
+                raise ValueError(
+                    f"{path} is one mjlog record, and there are more games: name a folder or a table (.tsv)"
+                )
+            if is_table:
+                game_id = re.sub(r"\s", "_", log.id)
+                text = f"{game_id}\t\t{text.replace(chr(10), '')}\n"
+            yield text.encode()
+            num_written += 1
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, _packed(parts(), path))
+    return num_written
+
+
+def _packed(parts: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """Yield ``parts``, packed as the name of their file says; .mjlog is packed with gzip, as Tenhou serves it."""
+    if path.suffix == ".xz":
+        compressor: Any = lzma.LZMACompressor()
+    elif path.suffix in (".gz", ".mjlog"):
+        compressor = zlib.compressobj(wbits=_GZIP_WBITS)  # without a time: the same games give the same bytes
+    else:
+        yield from parts
+        return
+    for part in parts:
+        yield compressor.compress(part)
+    yield compressor.flush()
+
+
+def _own_path(folder: Path, log: GameLog, suffix: str, used: Set[Path], kept: Set[Path]) -> Path:
+    """Return the path for a record of any id: not in ``used``, and without a file, or with one of the same game.
+
+    That one is not in ``kept``.
+    """
+    plain = re.sub(r"[^\w-]", "_", log.id)[:100].lstrip("-") or "game"  # `rm -rf.mjai` would mean an option
+    numbered = (f"{plain}-{number}" for number in count(2))
+    paths = (folder / f"{name}{suffix}" for name in chain((plain,), numbered))
+    free = (path for path in paths if path not in used)
+    return next(path for path in free if not path.exists() or (path.resolve() not in kept and _has_game(path, log)))
+
+
+def _has_game(path: Path, log: GameLog) -> bool:
+    there = next(iter_records([path], quarantine=Quarantine()), None)
+    return there is not None and there.content_digest() == log.content_digest()

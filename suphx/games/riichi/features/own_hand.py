@@ -1,0 +1,355 @@
+"""Planes of the own hand: shanten and helping tiles after every discard, and what one possible claim leaves of it.
+
+A hand has up to 14 discards and 34 draws after each. What suits lack together is merged once a hand or once a discard,
+so that every pair of discard and draw costs two lookups; results are those of riichi/shanten.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.mahjong.planes import (
+    ALL_KINDS,
+    CountMasks,
+    count_bits,
+    count_tiles,
+    meld_masks,
+    remove_tiles,
+    set_bit,
+    set_counts,
+    set_kinds,
+    set_plane,
+)
+from suphx.games.mahjong.shanten import (
+    CLASS_MASK,
+    COUNTS_SHIFT,
+    END_PAIRS_MASK,
+    END_PAIRS_SHIFT,
+    KINDS_MASK,
+    POWERS_OF_5,
+    Suits,
+    suit_code,
+    thirteen_orphans_shanten,
+)
+from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, PON_MELD, TERMINAL_AND_HONOUR_BITS
+from suphx.games.riichi.features.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, NUM_CLAIM_SHANTEN
+from suphx.games.riichi.features.public import count_dora, dora_masks, melded_dora, own_discards, yakuhai_kinds
+from suphx.games.riichi.legal import chi_forbidden, is_closed, pon_forbidden
+from suphx.games.riichi.shanten import seven_pairs_shanten
+from suphx.games.riichi.table import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, Table, chi_position
+from suphx.games.riichi.tile import is_red, kind_of_face, num_red, red_kinds
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I8, I64, U8
+
+NO_DISCARD = 34
+"""Index of the hand as it is: of 13 tiles (melds counted as three), nothing to discard."""
+
+FAR = 99
+
+
+@jit
+def fill_progress(
+    suits: Suits, hand: I8, masks: CountMasks, num_melds: int, allowed: int, after: I64, helps: I64
+) -> int:  # fmt: skip
+    """Fill what every discard leaves; return the least shanten that an allowed discard leaves.
+
+    ``hand``: int8 (34,), 13 or 14 tiles beside the melds, and the same as ``masks``. ``allowed``: bit set of kinds that
+    may be discarded; 0 for 13 tiles. ``after``: int64 (35,): shanten after discarding the kind, FAR for kinds not held;
+    index NO_DISCARD for 13 tiles. ``helps``: int64 (35,): the kinds that lower it, for allowed discards that leave the
+    least; 0 elsewhere.
+    """
+    codes = np.empty(4, np.int64)
+    classes = np.empty(4, np.int64)
+    counts = 0
+    for suit in range(4):
+        codes[suit] = suit_code(hand, suit)
+        row = suits.rows[codes[suit]]
+        classes[suit] = row & CLASS_MASK
+        counts += row >> COUNTS_SHIFT
+    twos = np.empty((4, 4), np.int64)
+    _merge_twos(suits, classes, twos)
+    after[:] = FAR
+    helps[:] = 0
+    if allowed == 0:
+        whole = suits.merged[suits.merged[twos[0, 1], classes[0]], classes[1]]
+        least = _least_form(suits.shanten[whole, num_melds], counts, num_melds)
+        after[NO_DISCARD] = least
+    else:
+        least = _fill_after(suits, hand, num_melds, allowed, codes, classes, counts, twos, after)
+    drawn = np.empty((4, 9, 2), np.int64)
+    num_drawn = np.zeros(4, np.int64)
+    _group_draws(suits, hand, codes, drawn, num_drawn)
+    for discard in range(NO_DISCARD + 1):
+        if after[discard] == least and (discard == NO_DISCARD or allowed >> discard & 1):
+            kinds = 0
+            if num_melds == 0:
+                left = masks if discard == NO_DISCARD else remove_tiles(masks, discard, 1)
+                kinds = _special_helps(left, _counts_after(suits, codes, counts, discard), least)
+            own = discard // 9 if discard < NO_DISCARD else 4
+            if own < 4:
+                kinds |= _own_suit_helps(suits, hand, discard, num_melds, least, codes, classes, twos)
+            for suit in range(4):
+                if suit != own:
+                    rest = _rest_class(suits, suit, discard, codes, classes, twos)
+                    kinds |= _suit_helps(suits, rest, num_melds, least, drawn[suit], num_drawn[suit])
+            helps[discard] = kinds
+    return least
+
+
+@jit
+def _group_draws(suits: Suits, hand: I8, codes: I64, drawn: I64, num_drawn: I64) -> None:
+    """Fill drawn[suit] with the classes that drawing a tile makes of a suit, and the kinds that make each of them."""
+    for kind in range(34):
+        if hand[kind] < 4:
+            suit = kind // 9
+            group = suits.rows[codes[suit] + POWERS_OF_5[kind]] & CLASS_MASK
+            n = num_drawn[suit]
+            i = 0
+            while i < n and drawn[suit, i, 0] != group:
+                i += 1
+            if i == n:
+                drawn[suit, n, 0] = group
+                drawn[suit, n, 1] = 0
+                num_drawn[suit] = n + 1
+            drawn[suit, i, 1] |= 1 << kind
+
+
+@jit
+def _merge_twos(suits: Suits, classes: I64, twos: I64) -> None:
+    """Fill twos[a, b] with the class of the two suits that are neither a nor b together."""
+    for a in range(4):
+        for b in range(a + 1, 4):
+            c = 0 if a > 0 else 1 if b > 1 else 2
+            d = 6 - a - b - c
+            twos[a, b] = twos[b, a] = suits.merged[classes[c], classes[d]]
+
+
+@jit
+def _fill_after(
+    suits: Suits, hand: I8, num_melds: int, allowed: int, codes: I64, classes: I64, counts: int, twos: I64, after: I64
+) -> int:  # fmt: skip
+    """Fill the shanten after every discard; return the least of the allowed ones."""
+    least = FAR
+    for kind in range(34):
+        if hand[kind] > 0:
+            suit = kind // 9
+            other = (suit + 1) % 4
+            rest = suits.merged[twos[suit, other], classes[other]]
+            row = suits.rows[codes[suit] - POWERS_OF_5[kind]]
+            standard = suits.shanten[suits.merged[rest, row & CLASS_MASK], num_melds]
+            after[kind] = _least_form(standard, _counts_after(suits, codes, counts, kind), num_melds)
+            if allowed >> kind & 1:
+                least = min(least, after[kind])
+    return least
+
+
+@jit
+def _counts_after(suits: Suits, codes: I64, counts: int, discard: int) -> int:
+    """Return the packed ``counts`` of kinds and pairs of a hand (shanten.py) after a discard."""
+    if discard == NO_DISCARD:
+        return counts
+    code = codes[discard // 9]
+    before, now = suits.rows[code], suits.rows[code - POWERS_OF_5[discard]]
+    return counts - (before >> COUNTS_SHIFT) + (now >> COUNTS_SHIFT)
+
+
+@jit
+def _least_form(standard: int, counts: int, num_melds: int) -> int:
+    """Return the least shanten of all forms, the special ones only without melds; ``standard``: to sets and a pair."""
+    if num_melds > 0:
+        return standard
+    return min(standard, seven_pairs_shanten(counts), thirteen_orphans_shanten(counts))
+
+
+@jit
+def _rest_class(suits: Suits, suit: int, discard: int, codes: I64, classes: I64, twos: I64) -> int:
+    """Return the class of the three suits beside ``suit`` together, ``discard`` taken out of one of them."""
+    if discard == NO_DISCARD:
+        other = (suit + 1) % 4
+        return suits.merged[twos[suit, other], classes[other]]
+    own = discard // 9
+    row = suits.rows[codes[own] - POWERS_OF_5[discard]]
+    return suits.merged[twos[suit, own], row & CLASS_MASK]
+
+
+@jit
+def _suit_helps(suits: Suits, rest: int, num_melds: int, now: int, drawn: I64, num_drawn: int) -> int:
+    """Return the kinds of a suit that bring a hand below the shanten ``now``; ``rest``: the class of the others."""
+    kinds = 0
+    for i in range(num_drawn):
+        if suits.shanten[suits.merged[rest, drawn[i, 0]], num_melds] < now:
+            kinds |= drawn[i, 1]
+    return kinds
+
+
+@jit
+def _own_suit_helps(
+    suits: Suits, hand: I8, discard: int, num_melds: int, now: int, codes: I64, classes: I64, twos: I64
+) -> int:  # fmt: skip
+    """Return the kinds of the suit of ``discard`` that bring the hand without it below the shanten ``now``."""
+    suit = discard // 9
+    rest = _rest_class(suits, suit, NO_DISCARD, codes, classes, twos)
+    code = codes[suit] - POWERS_OF_5[discard]
+    kinds = 0
+    for kind in range(9 * suit, 34 if suit == 3 else 9 * suit + 9):
+        if hand[kind] - (kind == discard) < 4:
+            group = suits.rows[code + POWERS_OF_5[kind]] & CLASS_MASK
+            if suits.shanten[suits.merged[rest, group], num_melds] < now:
+                kinds |= 1 << kind
+    return kinds
+
+
+@jit
+def _special_helps(masks: CountMasks, counts: int, now: int) -> int:
+    """Return the kinds that bring seven pairs or thirteen orphans below ``now``; ``counts``: of the same hand."""
+    kinds = 0
+    if seven_pairs_shanten(counts) <= now:
+        kinds |= masks[0] & ~masks[1]
+        if counts & KINDS_MASK < 7:
+            kinds |= ALL_KINDS & ~masks[0]
+    if thirteen_orphans_shanten(counts) <= now:
+        kinds |= TERMINAL_AND_HONOUR_BITS & ~masks[0]
+        if counts >> END_PAIRS_SHIFT & END_PAIRS_MASK == 0:
+            kinds |= TERMINAL_AND_HONOUR_BITS & masks[0]
+    return kinds
+
+
+_CLAIMED = CLAIM["claimed"].first
+_CLAIMED_RED = CLAIM["claimed_red"].first
+_CLAIMED_FROM = CLAIM["claimed_from"].first
+_CLAIM = CLAIM["claim"].first
+_USES_RED = CLAIM["uses_red"].first
+_HAND_AFTER = CLAIM["hand_after"].first
+_MELD_AFTER = CLAIM["meld_after"].first
+_CLOSED_AFTER = CLAIM["closed_after"].first
+_FORBIDDEN_AFTER = CLAIM["forbidden_after"].first
+_CLAIM_SHANTEN = CLAIM["claim_shanten"].first
+_CLAIM_ADVANCES = CLAIM["claim_advances"].first
+_CLAIM_DISCARD = CLAIM["claim_discard"].first
+_CLAIM_UKEIRE = CLAIM["claim_ukeire"].first
+_CLAIM_UKEIRE_KINDS = CLAIM["claim_ukeire_kinds"].first
+_CLAIM_TENPAI = CLAIM["claim_tenpai"].first
+_CLAIM_YAKUHAI = CLAIM["claim_yakuhai"].first
+_CLAIM_DORA = CLAIM["claim_dora"].first
+
+_PON, _MINKAN, _ANKAN, _KAKAN = 3, 4, 5, 6  # beside the three positions of a chi
+
+
+@jit
+def fill_claim(
+    suits: Suits, t: Table, seat: int, action: int, hand: CountMasks, unseen: CountMasks, now: int, row: U8
+) -> None:  # fmt: skip
+    """Fill the planes that only claims have; ``now``: the shanten of ``hand`` without the claim."""
+    kind = claimed_kind(t, action)
+    form = _form(action)
+    lowest = kind - form if form < _PON else kind
+    left = np.empty(34, np.int8)
+    left[:] = t.hand[seat]
+    masks = _take_tiles(left, hand, kind, form)
+    meld_type = CHI_MELD if form < _PON else PON_MELD if form == _PON else MINKAN_MELD
+    set_bit(row, _CLAIMED, kind)
+    set_plane(row, _CLAIM + form)
+    set_counts(row, _HAND_AFTER, masks)
+    set_counts(row, _MELD_AFTER, meld_masks(meld_type, lowest))
+    if form == _ANKAN and is_closed(t, seat):
+        set_plane(row, _CLOSED_AFTER)
+    if form >= _PON and yakuhai_kinds(t, seat) >> kind & 1:
+        set_plane(row, _CLAIM_YAKUHAI)
+    _fill_red(t, seat, action, kind, row)
+    _fill_dora(t, seat, action, kind, hand, row)
+    forbidden = 0
+    if form <= _PON:
+        rules = t.rule_flags
+        forbidden = int(chi_forbidden(kind, form, rules) if form < _PON else pon_forbidden(kind, rules))
+    set_kinds(row, _FORBIDDEN_AFTER, forbidden)
+    allowed = masks[0] & ~forbidden if form <= _PON else 0
+    num_melds = int(t.num_melds[seat]) + int(form != _KAKAN)
+    after = np.empty(NO_DISCARD + 1, np.int64)
+    helps = np.empty(NO_DISCARD + 1, np.int64)
+    least = fill_progress(suits, left, masks, num_melds, allowed, after, helps)
+    set_plane(row, _CLAIM_SHANTEN + min(max(least, 0), NUM_CLAIM_SHANTEN - 1))
+    if least < now:
+        set_plane(row, _CLAIM_ADVANCES)
+    _fill_discards(own_discards(t, seat), allowed, least, after, helps, unseen, row)
+
+
+@jit
+def claimed_kind(t: Table, action: int) -> int:
+    """Return the kind that is claimed, or of which an own kan is made."""
+    if ANKAN <= action < KAKAN:
+        return action - ANKAN
+    if KAKAN <= action < TSUMO:
+        return action - KAKAN
+    return int(kind_of_face(t.claimed_face))
+
+
+@jit
+def _form(action: int) -> int:
+    """Return the place of the claim among the planes "claim"."""
+    if CHI <= action < PASS:
+        return chi_position(action)
+    if action == MINKAN:
+        return _MINKAN
+    if action >= PON:
+        return _PON
+    return _ANKAN if action < KAKAN else _KAKAN
+
+
+@jit
+def _take_tiles(left: I8, hand: CountMasks, kind: int, form: int) -> CountMasks:
+    """Take the tiles of the meld out of ``left``; return it as masks, ``hand`` being the masks before."""
+    if form < _PON:
+        for other in range(kind - form, kind - form + 3):
+            if other != kind:
+                left[other] -= 1
+                hand = remove_tiles(hand, other, 1)
+        return hand
+    count = 2 if form == _PON else 3 if form == _MINKAN else 4 if form == _ANKAN else 1
+    left[kind] -= count
+    return remove_tiles(hand, kind, count)
+
+
+@jit
+def _fill_red(t: Table, seat: int, action: int, kind: int, row: U8) -> None:
+    held = num_red(t.red[seat], kind) != 0
+    is_own_kan = action < PON
+    if held if is_own_kan else is_red(t.claimed_face):
+        set_plane(row, _CLAIMED_RED)
+    if action in (PON_RED, CHI_RED, CHI_RED + 1, CHI_RED + 2) or (held and (is_own_kan or action == MINKAN)):
+        set_plane(row, _USES_RED)
+    if not is_own_kan:
+        set_plane(row, _CLAIMED_FROM + (int(t.turn) - seat) % 4 - 1)
+
+
+@jit
+def _fill_dora(t: Table, seat: int, action: int, kind: int, hand: CountMasks, row: U8) -> None:
+    dora = dora_masks(t)
+    total = count_dora(hand, dora) + count_bits(red_kinds(int(t.red[seat]))) + melded_dora(t, seat, dora)
+    if action >= PON:
+        total += count_dora((1 << kind, 0, 0, 0), dora) + int(is_red(t.claimed_face))
+    for i in range(min(total, 3)):
+        set_plane(row, _CLAIM_DORA + i)
+
+
+@jit
+def _fill_discards(
+    river: int, allowed: int, least: int, after: I64, helps: I64, unseen: CountMasks, row: U8
+) -> None:  # fmt: skip
+    """Fill the planes of the discards after the claim that leave the ``least`` shanten; ``river``: the own discards."""
+    best = kinds = 0
+    is_tenpai = False
+    for discard in range(NO_DISCARD + 1):
+        own = int(discard < NO_DISCARD) << discard
+        if after[discard] == least and own & allowed == own:
+            columns = own if own else ALL_KINDS
+            best |= columns
+            kinds |= helps[discard]
+            count = count_tiles(helps[discard], unseen)
+            for n in range(len(CLAIM_UKEIRE_BORDERS)):
+                if count >= CLAIM_UKEIRE_BORDERS[n]:
+                    set_kinds(row, _CLAIM_UKEIRE + n, columns)
+            is_tenpai |= least == 0 and helps[discard] != 0 and helps[discard] & (river | own) == 0
+    set_kinds(row, _CLAIM_DISCARD, best)
+    set_kinds(row, _CLAIM_UKEIRE_KINDS, kinds)
+    if is_tenpai:
+        set_plane(row, _CLAIM_TENPAI)

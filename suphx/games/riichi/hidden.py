@@ -1,0 +1,400 @@
+"""``determinise``: deal everything that one seat cannot see again at random, so that the position can be played on.
+
+What the seat knows stays as it is: its hand, all melds and rivers, the turned indicators, scores and counters. The
+other hands, the live wall, the rest of the dead wall and later deals are drawn at random. Run-time adaptation (paper,
+section 3.4) and search start from such positions.
+
+- Hidden tiles are shuffled; every split among hands and wall is equally likely, but for hands after riichi.
+- A hand after riichi is tenpai: every tenpai hand that the hidden tiles allow is equally likely (ready_hands.py), seven
+  pairs (about a fifth of all) and thirteen orphans included. With several such hands every way to deal them is equally
+  likely, too, or nearly so (ready_hands.py). How players come to their hands is not considered.
+- A hand after riichi does not wait for a tile that its seat let pass since: all agents here win when they can. Only
+  where hardly any other hand is possible it does, because a player may have passed a win.
+- What other seats let pass is known, so their furiten follows from their new waits. That they did not claim earlier
+  tiles is not used otherwise. In a claim window the other seats' hidden answers are forgotten: who was asked before
+  has passed.
+- The part of the wall that is already drawn keeps no history: visible tiles and other hands lie there in any order.
+
+``deal_hand`` makes a deal in which one seat gets a given hand and everything else is random: what adaptation and
+puzzles start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.mahjong.tile import CHI_MELD, meld_size
+from suphx.games.riichi.ending import start_game
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.legal import fill_own_turn
+from suphx.games.riichi.ready_hands import TENPAI_DEAL, TenpaiDeal, TenpaiTable, deal_tenpai, load_tenpai_table
+from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.shanten import waiting_kinds
+from suphx.games.riichi.simulator import MAX_SEED
+from suphx.games.riichi.table import (
+    CALLED_FLAG,
+    CLAIM,
+    DEALT,
+    DORA_POSITIONS,
+    OWN_TURN,
+    RIICHI_FLAG,
+    RINSHAN,
+    TABLE,
+    URA_POSITIONS,
+    Table,
+    add_to_hand,
+    dora_indicator,
+    shuffle_wall,
+)
+from suphx.games.riichi.tile import NUM_TILES, face_name, face_of_id, is_five, kind_of_face, num_red, red_face
+from suphx.kernel.jit import jit
+from suphx.kernel.random_number import seed_counter, shuffle
+from suphx.kernel.record import I8, I16, I64, Records
+
+_HIDDEN, _VISIBLE = 0, 1
+
+
+def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
+    """Return copies of TABLE records (n,) with all that ``seats`` cannot see dealt again at random; a pure function.
+
+    ``seats``: int (n,) or one for all; ``seeds``: int (n,), 0 <= seed < 2**62: the same seed gives the same deal, and
+    it also decides the later deals of the game. A table must wait for the seat's own decision, or for another seat's
+    own turn. ValueError for other positions, shapes and numbers.
+    """
+    copies = np.array(tables, TABLE, ndmin=1)
+    all_seats = np.broadcast_to(np.asarray(seats, np.int64), copies.shape)
+    all_seeds = np.broadcast_to(np.asarray(seeds, np.int64), copies.shape)
+    if np.any(all_seats < 0) or np.any(all_seats > 3):
+        raise ValueError(f"seats must be 0-3, not {all_seats.min()} … {all_seats.max()}")
+    if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
+        raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
+    is_ready = (copies["num_legal"] > 0) & ((copies["actor"] == all_seats) | (copies["phase"] == OWN_TURN))
+    for i in np.flatnonzero(~is_ready)[:1]:
+        raise ValueError(
+            f"table {i} is in phase {copies['phase'][i]} and waits for seat {copies['actor'][i]}: deal again for seat "
+            f"{all_seats[i]} when it decides itself, or at another seat's own turn"
+        )
+    deal, ids = np.zeros(1, TENPAI_DEAL)[0], np.zeros(NUM_TILES, np.int64)
+    failed = _determinise(
+        copies, load_suits(), load_tenpai_table(), deal, np.ascontiguousarray(all_seats), all_seeds.copy(), ids
+    )
+    if failed >= 0:
+        raise ValueError(f"table {failed}: the hidden tiles gave no tenpai hand to a seat in riichi: is it damaged?")
+    return copies
+
+
+@jit
+def _determinise(
+    tables: Records, suits: Suits, tenpai: TenpaiTable, deal: TenpaiDeal, seats: I64, seeds: I64, ids: I64
+) -> int:
+    """Deal each table again; return the first one for which there is no deal, or -1."""
+    state = np.zeros(1, np.int64)
+    for i in range(len(tables)):
+        t = tables[i]
+        t.wall_seed = seeds[i]
+        num_hidden = _collect_hidden(t, seats[i], ids)
+        seed_counter(state, seeds[i])
+        shuffle(ids[:num_hidden], state)
+        if not _deal_tenpai_hands(t, suits, tenpai, deal, seats[i], ids[:num_hidden], state):
+            return i
+        _deal_hands(t, deal, seats[i], ids, num_hidden, state)
+        _know_again(t, suits, seats[i])
+    return -1
+
+
+@jit
+def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
+    """Put the ids of hidden tiles first in ``ids`` (136,) and return how many they are; the visible ones follow."""
+    ids[:] = _HIDDEN
+    for i in range(t.num_dora):
+        ids[dora_indicator(t.wall, i)] = _VISIBLE
+    for other in range(4):
+        for i in range(t.river_length[other]):
+            if not t.river_flags[other, i] & CALLED_FLAG:
+                _show(ids, t.river[other, i], t.red_fives)
+        for i in range(t.num_melds[other]):
+            _show_meld(t, other, i, ids)
+    for kind in range(34):
+        red = num_red(t.red[seat], kind)
+        for _ in range(t.hand[seat, kind] - red):
+            _show(ids, kind, t.red_fives)
+        if red:
+            _show(ids, red_face(kind), t.red_fives)
+    return _sort_by_mark(ids)
+
+
+@jit
+def _show(ids: I64, face: int, red_fives: int) -> None:
+    """Mark one tile of a face as visible: tiles of the same face are all alike."""
+    kind = kind_of_face(face)
+    for tile in range(4 * kind, 4 * kind + 4):
+        if ids[tile] == _HIDDEN and face_of_id(tile, red_fives) == face:
+            ids[tile] = _VISIBLE
+            return
+
+
+@jit
+def _show_meld(t: Table, seat: int, i: int, ids: I64) -> None:
+    kind = t.meld_kind[seat, i]
+    red = t.meld_red[seat, i]
+    if t.meld_type[seat, i] == CHI_MELD:
+        for step in range(3):
+            is_red_one = red != 0 and is_five(kind + step)
+            _show(ids, red_face(kind) if is_red_one else kind + step, t.red_fives)
+    else:
+        for n in range(meld_size(t.meld_type[seat, i])):
+            _show(ids, red_face(kind) if n < red else kind, t.red_fives)
+
+
+@jit
+def _sort_by_mark(ids: I64) -> int:
+    """Turn marks by id into ids, the hidden ones first; return how many are hidden."""
+    num_hidden = 0
+    marks = ids.copy()
+    for tile in range(NUM_TILES):
+        num_hidden += marks[tile] == _HIDDEN
+    hidden, visible = 0, num_hidden
+    for tile in range(NUM_TILES):
+        if marks[tile] == _HIDDEN:
+            ids[hidden] = tile
+            hidden += 1
+        else:
+            ids[visible] = tile
+            visible += 1
+    return num_hidden
+
+
+@jit
+def _deal_tenpai_hands(
+    t: Table, suits: Suits, tenpai: TenpaiTable, deal: TenpaiDeal, seat: int, hidden: I64, state: I64
+) -> bool:
+    """Fill ``deal.hand`` with the kinds of tenpai hands for the other seats in riichi; False when there are none."""
+    deal.left[:] = 0
+    for tile in hidden:
+        deal.left[tile >> 2] += 1
+    for other in range(4):
+        deal.num_melds[other] = t.num_melds[other] if _needs_tenpai(t, seat, other) else -1
+        deal.let_pass[other] = _let_pass_since_riichi(t, other)
+    return deal_tenpai(tenpai, suits, deal, state)
+
+
+@jit
+def _needs_tenpai(t: Table, seat: int, other: int) -> bool:
+    return other != seat and t.riichi[other] != 0
+
+
+@jit
+def _let_pass_since_riichi(t: Table, seat: int) -> int:
+    """Return the bit set of kinds that a seat in riichi did not win on, its own discards from riichi on included."""
+    kinds = t.passed_kinds[seat]
+    if t.phase == CLAIM and (seat - t.turn) % 4 < (t.actor - t.turn) % 4 and seat != t.turn:
+        kinds |= 1 << kind_of_face(t.claimed_face)  # it was asked before the actor, and has passed
+    is_in_riichi = False
+    for i in range(t.river_length[seat]):
+        is_in_riichi |= t.river_flags[seat, i] & RIICHI_FLAG != 0
+        if is_in_riichi:
+            kinds |= 1 << kind_of_face(t.river[seat, i])
+    return kinds
+
+
+@jit
+def _deal_hands(t: Table, deal: TenpaiDeal, seat: int, ids: I64, num_hidden: int, state: I64) -> None:
+    """Give the other seats their tiles, those of tenpai hands first, and lay the walls."""
+    used = 0
+    for other in range(4):
+        if _needs_tenpai(t, seat, other):
+            _bring_forward(ids[used:num_hidden], deal.hand[other])
+            used += _fill_hand(t, other, ids[used:])
+    if used > 0:
+        # Of a kind that a tenpai hand has, those left over were the last ones in order.
+        shuffle(ids[used:num_hidden], state)
+    for other in range(4):
+        if other != seat and not _needs_tenpai(t, seat, other):
+            used += _fill_hand(t, other, ids[used:])
+    if t.phase == OWN_TURN and t.actor != seat:
+        t.drawn = face_of_id(ids[used], t.red_fives)
+        add_to_hand(t, t.actor, t.drawn)
+        used += 1
+    _lay_wall(t, ids, used, num_hidden)
+
+
+@jit
+def _fill_hand(t: Table, seat: int, ids: I64) -> int:
+    """Give the first of ``ids`` to a seat, as many as it holds without a drawn tile, and return how many these are."""
+    t.hand[seat, :] = 0
+    t.red[seat] = 0
+    size = 13 - 3 * t.num_melds[seat]
+    for n in range(size):
+        add_to_hand(t, seat, face_of_id(ids[n], t.red_fives))
+    return size
+
+
+@jit
+def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
+    """Lay the rest of the hidden tiles where nobody has drawn, and all other tiles where it was drawn."""
+    next_id = used
+    for position in range(t.next_draw, URA_POSITIONS[0] + 1):
+        if not _is_shown(t, position):
+            t.wall[position] = ids[next_id]
+            next_id += 1
+    for i in range(t.num_kans, 4):
+        t.wall[RINSHAN[i]] = ids[next_id]
+        next_id += 1
+    # Of the visible tiles the turned indicators lie in the wall already; the others fill the positions drawn from.
+    position = 0
+    for n in range(NUM_TILES):
+        is_over = n < used or n >= num_hidden
+        for i in range(t.num_dora):
+            is_over &= dora_indicator(t.wall, i) != ids[n]
+        if is_over:
+            t.wall[position if position < t.next_draw else RINSHAN[position - t.next_draw]] = ids[n]
+            position += 1
+
+
+@jit
+def _is_shown(t: Table, position: int) -> bool:
+    """Tell whether a position of the wall is a turned indicator."""
+    is_shown = False
+    for i in range(t.num_dora):
+        is_shown |= position == DORA_POSITIONS[i]
+    return is_shown
+
+
+@jit
+def _bring_forward(ids: I64, hand: I8) -> None:
+    """Reorder ``ids`` so that those of a hand (34,), which becomes empty, come first."""
+    front = 0
+    for n in range(len(ids)):
+        kind = ids[n] >> 2
+        if hand[kind] > 0:
+            hand[kind] -= 1
+            ids[front], ids[n] = ids[n], ids[front]
+            front += 1
+
+
+@jit
+def _know_again(t: Table, suits: Suits, seat: int) -> None:
+    """Recompute what follows from the new hands: waits, furiten, and the mask if another seat is to act."""
+    for other in range(4):
+        if other == seat:
+            continue
+        hand = t.hand[other]
+        drawn = kind_of_face(t.drawn) if t.phase == OWN_TURN and t.actor == other else -1
+        if drawn >= 0:
+            hand[drawn] -= 1
+        t.waits[other] = waiting_kinds(suits, hand, t.num_melds[other])
+        if drawn >= 0:
+            hand[drawn] += 1
+        is_furiten = t.waits[other] & t.passed_kinds[other] != 0
+        t.missed_win[other] = (2 if t.riichi[other] else 1) if is_furiten else 0
+        t.claim_actions[other] = -1
+    if t.phase == OWN_TURN and t.actor != seat:
+        fill_own_turn(t, suits)
+
+
+def deal_hand(
+    rules: Rules,
+    seat: int,
+    hand: Sequence[int],
+    seeds: Iterable[int],
+    *,
+    kyoku: int = 0,
+    honba: int = 0,
+    kyotaku: int = 0,
+    scores: Sequence[int] | None = None,
+) -> Records:
+    """Return a deal for each seed, TABLE records (n,), in which ``seat`` is dealt ``hand``; all else is random.
+
+    ``hand``: 13 faces (0-36, tile.py), for the dealer 13 or 14: the last of 14 is its first draw. ``kyoku``: 0 = East 1
+    … 15 = North 4, within the winds of ``rules``; ``scores``: the four seats' points, by default those of the start.
+    Later deals of the table follow from its seed. ValueError for a hand that cannot be dealt and for numbers that no
+    game has.
+    """
+    all_seeds = np.array(list(seeds), np.int64)
+    points = np.array(scores if scores is not None else [rules.start_points] * 4, np.int64)
+    num_kyoku = 4 * (rules.num_winds + rules.extra_wind)
+    if not 0 <= kyoku < num_kyoku:
+        raise ValueError(f"kyoku is {kyoku}: these rules have the kyoku 0-{num_kyoku - 1}")
+    _check(seat, honba, kyotaku, points, all_seeds)
+    is_dealer = seat == kyoku % 4
+    if len(hand) != 13 and not (is_dealer and len(hand) == 14):
+        raise ValueError(f"the hand has {len(hand)} tiles: deal 13, or 14 to the dealer, whose last one is its draw")
+    tables = np.zeros(len(all_seeds), TABLE)
+    apply_rules(tables, rules)
+    tables["wall_seed"] = all_seeds
+    faces = np.array(hand, np.int16)
+    _check_faces(faces, int(tables["red_fives"][0]) if len(tables) else 0)
+    start = np.array([kyoku, honba, kyotaku, *points], np.int64)
+    _deal(tables, load_suits(), seat, faces, start)
+    return tables
+
+
+def _check(seat: int, honba: int, kyotaku: int, points: I64, seeds: I64) -> None:
+    if not (0 <= seat < 4 and 0 <= honba < 1000 and 0 <= kyotaku < 1000):
+        raise ValueError(f"seat {seat}, honba {honba}, kyotaku {kyotaku}: use a seat 0-3 and counters from 0 to 999")
+    if points.shape != (4,) or np.any(points < 0) or np.any(points % 100):
+        raise ValueError(f"scores are {points.tolist()}: give four multiples of 100, none below 0")
+    if np.any(seeds < 0) or np.any(seeds >= MAX_SEED):
+        raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {seeds.min()} … {seeds.max()}")
+
+
+def _check_faces(faces: I16, red_fives: int) -> None:
+    copies = np.bincount([face_of_id(tile, red_fives) for tile in range(136)], minlength=37)
+    for face in np.unique(faces).tolist():
+        count = int((faces == face).sum())
+        if not 0 <= face < 37 or count > copies[face]:
+            name = face_name(face) if 0 <= face < 37 else f"face {face}"
+            raise ValueError(
+                f"the hand has {count} x {name}: these rules have {copies[face] if face < 37 else 0} of it"
+            )
+
+
+@jit
+def _deal(tables: Records, suits: Suits, seat: int, faces: I16, start: I64) -> None:
+    for i in range(len(tables)):
+        t = tables[i]
+        start_game(t, 0)
+        t.kyoku, t.honba, t.kyotaku = start[0], start[1], start[2]
+        for other in range(4):
+            t.scores[other] = start[3 + other]
+        shuffle_wall(t.wall_seed, t.kyoku, t.honba, t.wall)
+        t.num_kyoku = 1
+        for n in range(len(faces)):
+            same = 0
+            for earlier in range(n):
+                same += faces[earlier] == faces[n]
+            _bring(t, _place(t, seat, n), _id_of(faces[n], same, t.red_fives))
+        start_kyoku(t, suits)
+
+
+@jit
+def _place(t: Table, seat: int, n: int) -> int:
+    """Return where in the wall the seat's dealt tile ``n`` lies: 3 x 4 tiles, then one, then the first draw."""
+    order = (seat - t.kyoku) % 4
+    if n < 12:
+        return n // 4 * 16 + order * 4 + n % 4
+    return 48 + order if n == 12 else DEALT
+
+
+@jit
+def _id_of(face: int, number: int, red_fives: int) -> int:
+    """Return the tile id of copy ``number`` of a face. By id: the first in the wall would be biased."""
+    for tile in range(NUM_TILES):
+        if face_of_id(tile, red_fives) == face:
+            if number == 0:
+                return tile
+            number -= 1
+    return -1
+
+
+@jit
+def _bring(t: Table, place: int, tile: int) -> None:
+    """Swap a tile to a place of the wall."""
+    for other in range(NUM_TILES):
+        if t.wall[other] == tile:
+            t.wall[place], t.wall[other] = t.wall[other], t.wall[place]
+            return

@@ -1,0 +1,403 @@
+"""All decisions of a recorded game, what an agent thinks of them, and both as plain values and as people write them.
+
+The viewer, reviews and the pages of play read these.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, NUM_KINDS, PON_MELD, add_meld, meld_size
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
+from suphx.games.riichi.rules import apply_rules
+from suphx.games.riichi.shanten import DiscardUkeire, count_discard_ukeire
+from suphx.games.riichi.table import (
+    ANKAN,
+    CALLED_FLAG,
+    CHI,
+    CHI_RED,
+    DORA_POSITIONS,
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    GAME_END,
+    KAKAN,
+    KYOKU_END,
+    LEAVE,
+    MINKAN,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS,
+    NINE_TERMINALS_DRAW,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RON,
+    TABLE,
+    TRIPLE_RON_DRAW,
+    TSUMO,
+    TSUMOGIRI,
+    dora_indicator,
+    lowest_of_chi,
+)
+from suphx.games.riichi.tile import face_name, face_of_id, format_faces, is_five, kind_of_face
+from suphx.games.riichi.yaku_number import YAKU_NAMES
+from suphx.kernel.record import I8, I16, I64, Records
+from suphx.printable_text import printable
+
+SEATS = 4
+
+
+def hand_faces(table: Any, seat: int) -> list[int]:
+    """Return the concealed faces of ``seat`` (0-3) at a TABLE record, sorted, a red five before its equals."""
+    faces: list[int] = []
+    red = int(table["red"][seat])
+    for kind, number in enumerate(table["hand"][seat].tolist()):
+        count = number
+        if count and is_five(kind) and red >> kind // 9 & 1:
+            faces.append(NUM_KINDS + kind // 9)
+            count -= 1
+        faces += [kind] * count
+    return faces
+
+
+def shown_meld(table: Any, seat: int, index: int) -> dict[str, Any]:
+    """Return a meld as it lies on the table: ``{"faces", "taken": position or None, "is_hidden", "is_added"}``.
+
+    The taken tile is where the seat is that it came from. ``is_added``: a kan whose fourth tile was added to a pon.
+    ``is_hidden``: a closed kan, whose first and last tile lie face down; a red five is its second tile.
+    """
+    meld, lowest = int(table["meld_type"][seat, index]), int(table["meld_kind"][seat, index])
+    claimed, num_red = int(table["meld_tile"][seat, index]), int(table["meld_red"][seat, index])
+    kinds = [lowest, lowest + 1, lowest + 2] if meld == CHI_MELD else [lowest] * meld_size(meld)
+    faces = list(kinds)
+    for _ in range(num_red):
+        five = next(i for i, face in enumerate(faces) if is_five(face))
+        faces[five] = NUM_KINDS + faces[five] // 9
+    if meld == ANKAN_MELD:
+        faces[:2] = reversed(faces[:2])
+        return {"faces": faces, "taken": None, "is_hidden": True, "is_added": False}
+    same = [face for face in faces if face == claimed] or [f for f in faces if kind_of_face(f) == kind_of_face(claimed)]
+    faces.remove(same[0])
+    position = {3: 0, 2: 1, 1: len(faces)}[(int(table["meld_from"][seat, index]) - seat) % SEATS]
+    shown = [*faces[:position], same[0], *faces[position:]]
+    return {"faces": shown, "taken": position, "is_hidden": False, "is_added": meld == KAKAN_MELD}
+
+
+_WINDS = ("East", "South", "West", "North")
+_NUMBER = re.compile(r" \d+$")
+
+
+def has_namesake(names: Sequence[str], seat: int) -> bool:
+    """Return whether another seat has the name of ``seat``, or the same with another number.
+
+    >>> [has_namesake(("our agent", "ukeire 1", "ukeire 2", "Anna"), seat) for seat in range(4)]
+    [False, True, True, False]
+    """
+    bare = [_NUMBER.sub("", name) for name in names]
+    return bare.count(bare[seat]) > 1
+
+
+def names_in_deal(names: Sequence[str], dealer: int) -> list[str]:
+    """Return the names as sentences on a deal have them; ``dealer``: its seat.
+
+    >>> names_in_deal(("our agent", "ukeire", "ukeire", "Anna"), 1)
+    ['our agent', 'ukeire (East)', 'ukeire (South)', 'Anna']
+    """
+    return [
+        f"{name} ({_WINDS[(seat - dealer) % SEATS]})" if has_namesake(names, seat) else name
+        for seat, name in enumerate(names)
+    ]
+
+
+def kyoku_name(kyoku: int, honba: int) -> str:
+    """Return such as ``"East 1"`` or ``"South 4, honba 2"``."""
+    name = f"{('East', 'South', 'West', 'North')[kyoku // 4]} {kyoku % 4 + 1}"
+    return f"{name}, honba {honba}" if honba else name
+
+
+def hand_text(table: Any, seat: int) -> str:
+    """Return the concealed tiles of ``seat`` (0-3) at a TABLE record in short form: ``"13m067p5z"``, 0 = a red five."""
+    return format_faces(hand_faces(table, seat))
+
+
+def seat_text(table: Any, seat: int) -> str:
+    """Return a TABLE record as ``seat`` (0-3) sees it: no hand but its own, no tile of the wall but dora indicators."""
+    if table["phase"] == GAME_END:
+        places = ", ".join(f"seat {s} {table['placement'][s]} ({table['scores'][s]:,} points)" for s in range(SEATS))
+        return f"The game is over. Places: {places}\n"
+    red = int(table["red_fives"])
+    shown = DORA_POSITIONS[: int(table["num_dora"])]
+    indicators = [face_of_id(int(table["wall"][position]), red) for position in shown]
+    start = kyoku_name(int(table["kyoku"]), int(table["honba"]))
+    lines = [f"{start}, {table['kyotaku']} sticks, dora indicators {' '.join(map(face_name, indicators))}"]
+    for other in range(SEATS):
+        mark = ">" if other == table["actor"] else " "
+        hand = hand_text(table, other) if other == seat else f"{int(table['hand'][other].sum())} tiles"
+        melds = " ".join(
+            format_faces(shown_meld(table, other, i)["faces"]) for i in range(int(table["num_melds"][other]))
+        )
+        river = " ".join(face_name(int(face)) for face in table["river"][other][: int(table["river_length"][other])])
+        riichi = "riichi " if table["riichi"][other] else ""
+        lines.append(f"{mark} seat {other} {table['scores'][other]:>6} {riichi}{hand}  [{melds}]  {river}")
+    return "\n".join(lines) + "\n"
+
+
+DRAW_NAMES = {
+    EXHAUSTIVE_DRAW: "exhaustive draw",
+    NAGASHI_MANGAN: "nagashi mangan",
+    NINE_TERMINALS_DRAW: "abortive draw: nine terminals and honours",
+    FOUR_WINDS_DRAW: "abortive draw: four winds",
+    FOUR_RIICHI_DRAW: "abortive draw: four riichi",
+    FOUR_KANS_DRAW: "abortive draw: four kans",
+    TRIPLE_RON_DRAW: "abortive draw: triple ron",
+}
+"""Result code of a deal that nobody won -> its name."""
+BONUS_COLUMNS = (("dora", "win_dora"), ("red fives", "win_red"), ("ura dora", "win_ura"))
+"""What adds han without being a yaku -> column of a TABLE record."""
+
+
+def win_value(table: Any, win: int) -> str:
+    """Return such as ``"3 han 40 fu"`` or ``"yakuman"`` for the win number ``win`` (0-2) of a TABLE record."""
+    return f"{table['win_han'][win]} han {table['win_fu'][win]} fu" if table["win_han"][win] else "yakuman"
+
+
+def win_yaku(table: Any, win: int) -> list[str]:
+    """Return the yaku of a win, then its dora with their number: ``["riichi", "pinfu", "red fives 1"]``."""
+    yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][win]) >> number & 1]
+    return yaku + [f"{name} {table[column][win]}" for name, column in BONUS_COLUMNS if table[column][win]]
+
+
+class Decision(NamedTuple):
+    """What the actor of the table did."""
+
+    action: int
+    """0-119, legal."""
+    is_known: bool
+    """The action is the actor's own wish: the seat was connected, and no claim of another seat hides it."""
+
+
+class KyokuWalk:
+    """Iterates once over the decisions of a deal; ``tables`` (1,) and ``table`` change with each step."""
+
+    def __init__(self, game: GameLog, index: int) -> None:
+        """Deal ``index`` of ``game``; the table waits for the dealer's first decision."""
+        self.log = game.kyokus[index]
+        self.tables = np.zeros(1, TABLE)
+        self.table: Any = self.tables[0]
+        self.place = f"deal {index} of game {printable(game.id)}"
+        self._suits = load_suits()
+        apply_rules(self.tables, game.rules)
+        for name in ("kyoku", "honba", "kyotaku", "scores", "wall"):
+            self.table[name] = getattr(self.log, name)
+        start_kyoku(self.tables[0], self._suits)
+
+    def __iter__(self) -> Iterator[Decision]:
+        """Yield each decision before it is applied; ValueError when the moves contradict the rules."""
+        moves, cursor = self.log.moves, np.zeros(4, np.int64)
+        while self.table["phase"] != KYOKU_END:
+            action = recorded_action(self.tables[0], moves, int(self.log.result["result"]), cursor)
+            if action == NO_MOVE or action >= LEAVE or not self.table["legal"][action]:
+                raise ValueError(f"{self.place} contradicts the rules: see suphx records verify")
+            is_absent = bool(cursor[ABSENT] >> int(self.table["actor"]) & 1)
+            is_hidden = action == PASS and not is_action_known(self.tables[0], moves, cursor)
+            yield Decision(int(action), not is_absent and not is_hidden)
+            follow(self.tables[0], self._suits, moves, cursor, action)
+
+
+NO_ACTION = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedDecisions:
+    """The decisions of a game in order, forced ones included."""
+
+    tables: Records
+    """TABLE records (n,): each before its decision."""
+    actions: I16
+    """int16 (n,): what the actor did."""
+    is_known: NDArray[np.bool_]
+    """(n,): the action is the actor's own wish (``Decision.is_known``)."""
+    kyokus: I64
+    """int64 (n,): index of the deal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What an agent would do at each of the decisions of ``RecordedDecisions``."""
+
+    name: str
+    """Of the agent."""
+    actions: I16
+    """int16 (n,), NO_ACTION where the agent never comes into such a position."""
+    probabilities: NDArray[np.float32]
+    """float32 (n, NUM_ACTIONS) by action, NaN where no net was asked (``move_probabilities``)."""
+
+
+def recorded_decisions(game: GameLog) -> RecordedDecisions:
+    """Return all decisions of ``game``; ValueError when its moves contradict the rules."""
+    tables, actions, is_known, kyokus = [], [], [], []
+    for index in range(len(game.kyokus)):
+        walk = KyokuWalk(game, index)
+        for decision in walk:
+            tables.append(walk.tables.copy())
+            actions.append(decision.action)
+            is_known.append(decision.is_known)
+            kyokus.append(index)
+    return RecordedDecisions(
+        np.concatenate(tables) if tables else np.zeros(0, TABLE),
+        np.array(actions, np.int16),
+        np.array(is_known, np.bool_),
+        np.array(kyokus, np.int64),
+    )
+
+
+_SEATS = 4
+
+
+def discard_lookahead(table: Any) -> DiscardUkeire:
+    """Return shanten int8 (1, 34) and unseen improving tiles int64 (1, 34) after each discard of a TABLE's actor.
+
+    ValueError unless the actor holds 14 tiles, melds counted as three.
+    """
+    seat = int(table["actor"])
+    unseen = np.maximum(unseen_tiles(table, seat), 0)
+    return count_discard_ukeire(table["hand"][seat][None], int(table["num_melds"][seat]), unseen=unseen)
+
+
+def unseen_tiles(table: Any, seat: int) -> I8:
+    """Return int8 (34,): the tiles of each kind that ``seat`` cannot see."""
+    unseen = np.full(NUM_KINDS, 4, np.int8) - table["hand"][seat]
+    for number in range(int(table["num_dora"])):
+        unseen[dora_indicator(table["wall"], number) >> 2] -= 1
+    for other in range(_SEATS):
+        for place in range(int(table["river_length"][other])):
+            if not table["river_flags"][other, place] & CALLED_FLAG:
+                unseen[kind_of_face(int(table["river"][other, place]))] -= 1
+        for meld in range(int(table["num_melds"][other])):
+            add_meld(unseen, table["meld_type"][other, meld], table["meld_kind"][other, meld], -1)
+    return unseen
+
+
+_NAMES = {
+    TSUMO: "tsumo",
+    NINE_TERMINALS: "nine terminals",
+    RON: "ron",
+    PON: "pon",
+    PON_RED: "pon",
+    MINKAN: "minkan",
+    PASS: "pass",
+    RIICHI: "riichi",
+}
+
+
+def viewer_decision(
+    table: Any, action: int, *, is_known: bool, opinion: int, probabilities: NDArray[np.float32]
+) -> dict[str, Any]:
+    """Return a decision of the actor of a TABLE record.
+
+    ``{"seat", "turn", "moves": [{"move", "faces", "p": 0 … 1 or None}], "played", "agent", "differs"}``: a discard also
+    has ``shanten`` and ``ukeire``, the unseen tiles that improve the hand after it; ``turn``
+    counts the seat's discards from 1 on; ``played`` and ``agent`` are places among the moves, ``played`` is None unless
+    ``is_known``, ``agent`` if it has no answer. ``action`` was recorded, ``opinion`` is the agent's; ``probabilities``
+    float32 (NUM_ACTIONS,). Moves that differ only in which of two equal tiles they use are one move.
+    """
+    lookahead = discard_lookahead(table) if np.any(table["legal"][: TSUMOGIRI + 1]) else None
+    order: dict[int, int] = {}
+    moves: list[dict[str, Any]] = []
+    for each in _by_probability(np.flatnonzero(table["legal"]).tolist(), probabilities):
+        key = same_move(table, each)
+        if key in order:
+            continue
+        order[key] = len(moves)
+        chance = float(probabilities[each])
+        move = {**viewer_move(table, each), "p": None if math.isnan(chance) else round(chance, 4)}
+        if lookahead is not None and each <= TSUMOGIRI:
+            kind = kind_of_face(move["faces"][0])
+            move |= {"shanten": int(lookahead.shanten[0, kind]), "ukeire": int(lookahead.tiles[0, kind])}
+        moves.append(move)
+    played = order[same_move(table, action)] if is_known else None
+    wanted = None if opinion == NO_ACTION else order[same_move(table, opinion)]
+    return {
+        "seat": int(table["actor"]),
+        "turn": int(table["river_length"][table["actor"]]) + 1,
+        "moves": moves,
+        "played": played,
+        "agent": wanted,
+        "differs": played is not None and wanted is not None and played != wanted,
+    }
+
+
+def same_move(table: Any, action: int) -> int:
+    """Return the action that stands for all that a net cannot tell apart: of the same kind of tile, red or not."""
+    if action <= TSUMOGIRI:
+        return kind_of_face(int(table["drawn"]) if action == TSUMOGIRI else action)
+    if action == PON_RED:
+        return PON
+    return action - 3 if CHI_RED <= action < PASS else action
+
+
+def viewer_move(table: Any, action: int) -> dict[str, Any]:
+    """Return ``{"move": name, "faces": the tiles that it is about}``."""
+    if action <= TSUMOGIRI:
+        return {"move": "discard", "faces": [int(table["drawn"]) if action == TSUMOGIRI else action]}
+    if ANKAN <= action < TSUMO:
+        name, kind = kan_of_own(action)
+        return {"move": name, "faces": _four_of(kind, has_red=_has_red(table, kind))}
+    claimed = int(table["claimed_face"])
+    if CHI <= action < PASS:
+        lowest = lowest_of_chi(kind_of_face(claimed), action)
+        own = [kind for kind in range(lowest, lowest + 3) if kind != kind_of_face(claimed)]
+        if action >= CHI_RED:
+            own = [NUM_KINDS + kind // 9 if is_five(kind) else kind for kind in own]
+        return {"move": "chi", "faces": sorted([claimed, *own], key=kind_of_face)}
+    faces: Sequence[int] = ()
+    if action in (PON, PON_RED):
+        kind = kind_of_face(claimed)
+        faces = [claimed, kind, NUM_KINDS + kind // 9 if action == PON_RED else kind]
+    elif action == MINKAN:
+        kind = kind_of_face(claimed)
+        own = _four_of(kind, has_red=claimed == kind and _has_red(table, kind))[:3]
+        faces = [claimed, *own]
+    elif action == RON:
+        faces = [claimed]
+    elif action == TSUMO:
+        faces = [int(table["drawn"])]
+    return {"move": _NAMES[action], "faces": list(faces)}
+
+
+def kan_of_own(action: int) -> tuple[str, int]:
+    """Return name and kind of a kan of the own turn."""
+    return ("ankan", action - ANKAN) if action < KAKAN else ("kakan", action - KAKAN)
+
+
+def _four_of(kind: int, *, has_red: bool) -> list[int]:
+    return [NUM_KINDS + kind // 9 if has_red else kind, kind, kind, kind]
+
+
+def _has_red(table: Any, kind: int) -> bool:
+    """Tell whether the actor has the red five of ``kind``, in the hand or in a pon."""
+    if not is_five(kind):
+        return False
+    seat = int(table["actor"])
+    is_in_hand = bool(int(table["red"][seat]) >> kind // 9 & 1)
+    return is_in_hand or any(
+        (table["meld_type"][seat, i], table["meld_kind"][seat, i]) == (PON_MELD, kind) and table["meld_red"][seat, i]
+        for i in range(int(table["num_melds"][seat]))
+    )
+
+
+def _by_probability(actions: list[int], probabilities: NDArray[np.float32]) -> list[int]:
+    """Return calls and declarations first, then discards; the most probable of each first, those without one last."""
+    return sorted(actions, key=lambda action: (action <= TSUMOGIRI, -np.nan_to_num(probabilities[action], nan=-1)))

@@ -1,0 +1,599 @@
+"""Builds a KyokuLog from what a record shows, event by event in tile ids, and refuses what cannot have happened.
+
+It follows tiles and turns only (whose turn, which tile where); whether a move is legal is the replay's question. What
+players saw and the record lacks is never made up: MissingFact. The tiles that nobody saw fill the wall in any order.
+All record readers feed it:
+
+>>> builder = KyokuBuilder(kyoku=0, honba=0, kyotaku=0, scores=[25000] * 4, hands=hands, indicator=5)
+>>> builder.draw(0, 77); builder.discard(0, 77); ...
+>>> log = builder.finish()
+
+Every method raises ValueError, such as MissingFact, with the reason; the readers add where in the record it happened.
+
+Tenhou's 16-bit meld code (attribute ``m`` of the tag N) has in bits 0-1 the relative seat of the source (0 = own tiles,
+3 = kamicha). Then, by the lowest set flag: chi 0x04, pon 0x08, kakan 0x10, three-player nuki 0x20, none of them =
+closed or open kan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
+from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog, empty_result, move
+from suphx.games.riichi.records.quarantine import MissingFact
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    DEALT,
+    DISCARD,
+    DORA_POSITIONS,
+    KAKAN,
+    LAST_DRAW,
+    LEAVE,
+    MINKAN,
+    NINE_TERMINALS,
+    NINE_TERMINALS_DRAW,
+    NO_RESULT,
+    PON,
+    PON_RED,
+    RETURN,
+    RIICHI,
+    RINSHAN,
+    RON,
+    TRIPLE_RON_DRAW,
+    TSUMO,
+    TSUMOGIRI,
+    URA_POSITIONS,
+    WIN_RESULT,
+)
+from suphx.games.riichi.tile import NUM_TILES, RED_IDS
+from suphx.kernel.record import U8
+
+_CHI_FLAG, _PON_FLAG, _KAKAN_FLAG, _NUKI_FLAG = 0x04, 0x08, 0x10, 0x20
+_ANKAN_TILE = 0x300
+_MAX_CODE = 0xFFFF
+_NUM_RUNS = 21  # lowest tiles of runs: 1-7 in three suits
+_KAMICHA = 3
+
+
+class Meld(NamedTuple):
+    """One call in tile ids; ``type`` is a kind of meld of table.py."""
+
+    type: int
+    tiles: tuple[int, ...]
+    """All tiles of the meld, ascending; four for every kan."""
+    called: int
+    """The tile taken from another seat; -1 for ankan."""
+    source: int
+    """Relative seat that it came from (1 shimocha, 2 toimen, 3 kamicha); 0 for ankan."""
+    added: int = -1
+    """The tile that made a pon a kakan, else -1."""
+
+    def hand_tiles(self) -> tuple[int, ...]:
+        """Return the ids that leave the caller's hand with this call."""
+        if self.type == KAKAN_MELD:
+            return (self.added,)
+        return tuple(tile for tile in self.tiles if tile != self.called)
+
+    def action(self) -> int:
+        """Return the action (table.py) that makes this call."""
+        kind = self.tiles[0] >> 2
+        if self.type == ANKAN_MELD:
+            return ANKAN + kind
+        if self.type == KAKAN_MELD:
+            return KAKAN + kind
+        if self.type == MINKAN_MELD:
+            return MINKAN
+        has_red = any(tile in RED_IDS for tile in self.hand_tiles())
+        if self.type == PON_MELD:
+            return PON_RED if has_red else PON
+        return (CHI_RED if has_red else CHI) + self.tiles.index(self.called)
+
+
+@lru_cache(maxsize=1 << 14)
+def decode_meld(code: int) -> Meld:
+    """Return the meld of a code; ValueError if no four-player call has this code."""
+    if not 0 <= code <= _MAX_CODE:
+        raise ValueError(f"meld code {code} is outside 0-{_MAX_CODE}")
+    if code & _CHI_FLAG:
+        meld = _decode_chi(code)
+    elif code & (_PON_FLAG | _KAKAN_FLAG):
+        meld = _decode_triplet(code)
+    elif code & _NUKI_FLAG:
+        raise ValueError(f"meld code {code} is a three-player nuki")
+    else:
+        meld = _decode_kan(code)
+    known = code & ~_ANKAN_TILE if meld.type == ANKAN_MELD else code  # records name any of the four tiles
+    if encode_meld(meld) != known:
+        raise ValueError(f"meld code {code} has bits that no call has")
+    return meld
+
+
+def encode_meld(meld: Meld) -> int:
+    """Return Tenhou's code of a sound meld (the inverse of ``decode_meld``)."""
+    kind = meld.tiles[0] >> 2
+    if meld.type == CHI_MELD:
+        run = kind // 9 * 7 + kind % 9
+        code = (run * 3 + meld.tiles.index(meld.called)) << 10 | _CHI_FLAG | meld.source
+        for shift, tile in zip((3, 5, 7), meld.tiles, strict=True):
+            code |= (tile & 3) << shift
+        return code
+    if meld.type in (PON_MELD, KAKAN_MELD):
+        triplet = [tile for tile in meld.tiles if tile != meld.added]
+        unused = 6 - sum(tile & 3 for tile in triplet)
+        flag = _PON_FLAG if meld.type == PON_MELD else _KAKAN_FLAG
+        return (kind * 3 + triplet.index(meld.called)) << 9 | unused << 5 | flag | meld.source
+    first = meld.tiles[0] if meld.type == ANKAN_MELD else meld.called
+    return first << 8 | meld.source
+
+
+def _decode_chi(code: int) -> Meld:
+    run, position = divmod(code >> 10, 3)
+    if run >= _NUM_RUNS or code & 3 != _KAMICHA:
+        raise ValueError(f"meld code {code} is not a chi: a run 123 to 789, taken from kamicha")
+    kind = run // 7 * 9 + run % 7
+    tiles = tuple((kind + step) * 4 + (code >> 3 + 2 * step & 3) for step in range(3))
+    return Meld(CHI_MELD, tiles, tiles[position], _KAMICHA)
+
+
+def _decode_triplet(code: int) -> Meld:
+    kind, position = divmod(code >> 9, 3)
+    if kind >= NUM_KINDS or code & 3 == 0:
+        raise ValueError(f"meld code {code} is not a pon: a kind 0-33, taken from another seat")
+    quad = tuple(range(kind * 4, kind * 4 + 4))
+    unused = quad[code >> 5 & 3]
+    triplet = tuple(tile for tile in quad if tile != unused)
+    if code & _PON_FLAG:
+        return Meld(PON_MELD, triplet, triplet[position], code & 3)
+    return Meld(KAKAN_MELD, quad, triplet[position], code & 3, unused)
+
+
+def _decode_kan(code: int) -> Meld:
+    first = code >> 8
+    kind = first >> 2
+    if kind >= NUM_KINDS:
+        raise ValueError(f"meld code {code} is not a kan: a tile id 0-135")
+    quad = tuple(range(kind * 4, kind * 4 + 4))
+    source = code & 3
+    if source == 0:
+        return Meld(ANKAN_MELD, quad, -1, 0)
+    return Meld(MINKAN_MELD, quad, first, source)
+
+
+FACE_OF_ID = tuple(34 + tile // 36 if tile in RED_IDS else tile >> 2 for tile in range(NUM_TILES))
+"""Face of each tile id, red fives in play."""
+
+STICK = 1000
+
+# where a tile is: a seat 0-3 for its concealed hand, or
+_ON_TABLE = 4
+_UNSEEN = 5
+
+# what the table waits for
+_DRAW, _DISCARD, _CLAIM, _KAN, _OVER = range(5)
+
+
+@dataclass(slots=True, kw_only=True)
+class Win:
+    """One win as a record shows it; the numbers are those of RESULT (table.py), 0 where the format has none."""
+
+    seat: int
+    loser: int
+    tile: int
+    deltas: Sequence[int] | None
+    """None where the record does not show them: ``settle`` takes them from later points."""
+    liable: int = -1
+    han: int = 0
+    fu: int = 0
+    yakuman: int = 0
+    dora: int = 0
+    red: int = 0
+    ura: int = 0
+    yaku: int = 0
+    points: int = 0
+    ura_indicators: Sequence[int] = field(default_factory=tuple)
+
+
+class KyokuBuilder:
+    """One kyoku on its way in; ``scores``, ``kyotaku`` and the indicators show the present state."""
+
+    def __init__(
+        self,
+        *,
+        kyoku: int,
+        honba: int,
+        kyotaku: int,
+        scores: Sequence[int],
+        hands: Sequence[Sequence[int]],
+        indicator: int,
+        dice: tuple[int, int] = (1, 1),
+        absent: Iterable[int] = (),
+    ) -> None:
+        self.scores = list(scores)
+        self.kyotaku = kyotaku
+        self.indicators: list[int] = []
+        self.turn = kyoku % 4
+        self.drawn = -1
+        self._start = (kyoku, honba, kyotaku, tuple(scores), dice)
+        self._where = bytearray([_UNSEEN]) * NUM_TILES
+        self._stage = _DRAW
+        self._claimable: tuple[int, ...] = ()
+        self._unpaid_riichi = -1
+        self._riichi_declared = False
+        self._riichi_seats: set[int] = set()
+        self._pons: set[tuple[int, tuple[int, ...], int]] = set()
+        self._draws: list[int] = []
+        self._live: list[int] = []
+        self._rinshan: list[int] = []
+        self._num_turned = 1  # dora indicators that the rules have turned over
+        self._is_kan_closed = self._is_dora_due = False
+        self.ura_indicators: list[int] = []
+        self._moves = [move(seat, LEAVE) for seat in absent]
+        self._wins: list[Win] = []
+        self._result = NO_RESULT
+        self._deltas = [0, 0, 0, 0]
+        self._won_sticks = 0
+        self.is_settled = True
+        """Whether the payments of the end are known."""
+        self._is_ura_known = True
+        self._tenpai: Sequence[int] = (0, 0, 0, 0)
+        self.dealt = self._take_deal(hands)
+        """The 52 dealt tile ids in drawing order."""
+        self.reveal(indicator)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the kyoku has its result (a further ron may still follow)."""
+        return self._stage == _OVER
+
+    @property
+    def num_live_left(self) -> int:
+        """Return how many tiles are left to draw before an exhaustive draw."""
+        return LAST_DRAW - DEALT - len(self._live) - len(self._rinshan)
+
+    @property
+    def num_moves(self) -> int:
+        """Return how many moves are recorded so far (the step of an error's position)."""
+        return len(self._moves)
+
+    def hand(self, seat: int) -> list[int]:
+        """Return the concealed tile ids of a seat, ascending, the drawn tile included."""
+        return [tile for tile, where in enumerate(self._where) if where == seat]
+
+    def draw(self, seat: int, tile: int) -> None:
+        """Record a draw; after a kan it is the rinshan tile."""
+        stage = self._stage
+        if stage == _CLAIM:
+            expected = (self.turn + 1) & 3
+        elif stage in (_DRAW, _KAN):
+            expected = self.turn
+        else:
+            raise ValueError(f"seat {seat} draws tile {tile} when a discard or the next kyoku is due")
+        if seat != expected:
+            raise ValueError(f"seat {seat} draws, but it is the turn of seat {expected}")
+        self._need_stick_paid()
+        self._take_unseen(tile, seat)
+        if stage == _KAN:  # as kyoku_playback.py has it
+            self._num_turned += self._is_dora_due + self._is_kan_closed
+            self._is_dora_due = not self._is_kan_closed
+        (self._rinshan if stage == _KAN else self._live).append(tile)
+        self._draws.append(tile)
+        self.turn = seat
+        self.drawn = tile
+        self._stage = _DISCARD
+
+    def discard(self, seat: int, tile: int) -> None:
+        """Record a discard; it is a tsumogiri exactly if ``tile`` is the id drawn."""
+        if self._stage != _DISCARD or seat != self.turn:
+            raise ValueError(f"seat {seat} discards tile {tile} out of turn")
+        if not 0 <= tile < NUM_TILES or self._where[tile] != seat:
+            raise ValueError(f"seat {seat} discards tile {tile}, which is not in its hand")
+        action = TSUMOGIRI if tile == self.drawn else DISCARD + FACE_OF_ID[tile]
+        self._moves.append(seat << ACTION_BITS | action)  # move(), inlined: this runs 500 times a game
+        self._where[tile] = _ON_TABLE
+        self._claimable = (tile,)
+        self._num_turned += self._is_dora_due
+        self._is_dora_due = False
+        self.drawn = -1
+        self._stage = _CLAIM
+        if self._riichi_declared:
+            self._riichi_declared = False
+            self._unpaid_riichi = seat
+
+    def declare_riichi(self, seat: int) -> None:
+        """Record a riichi declaration. Its discard comes next; real records rarely show it after the discard."""
+        if seat in self._riichi_seats or self._riichi_declared:
+            raise ValueError(f"seat {seat} declares riichi twice")
+        is_late = self._stage == _CLAIM and self._is_last_move_discard()
+        if seat != self.turn or not (is_late or (self._stage == _DISCARD and self.drawn >= 0)):
+            raise ValueError(f"seat {seat} declares riichi without having drawn")
+        self._riichi_seats.add(seat)
+        if is_late:
+            self._moves.insert(-1, move(seat, RIICHI))
+            self._unpaid_riichi = seat
+        else:
+            self._moves.append(move(seat, RIICHI))
+            self._riichi_declared = True
+
+    def pay_stick(self, seat: int) -> None:
+        """Record that the riichi is accepted: its discard was not ronned."""
+        if seat != self._unpaid_riichi or self._stage != _CLAIM:
+            raise ValueError(f"seat {seat} pays a riichi stick that is not due")
+        self._unpaid_riichi = -1
+        self.scores[seat] -= STICK
+        self.kyotaku += 1
+
+    def call(self, seat: int, meld: Meld) -> None:
+        """Record a chi, pon or kan of any kind."""
+        if meld.source == 0 or meld.type == KAKAN_MELD:
+            self._call_own(seat, meld)
+        else:
+            self._call_discard(seat, meld)
+        for tile in meld.hand_tiles():
+            if self._where[tile] != seat:
+                raise ValueError(f"seat {seat} melds tile {tile}, which is not in its hand")
+            self._where[tile] = _ON_TABLE
+        self._moves.append(move(seat, meld.action()))
+        self.drawn = -1
+
+    def reveal(self, tile: int) -> None:
+        """Record a dora indicator that is turned over."""
+        if len(self.indicators) == len(DORA_POSITIONS):
+            raise ValueError(f"tile {tile} is the sixth dora indicator: there are five")
+        self._take_unseen(tile, _ON_TABLE)
+        self.indicators.append(tile)
+
+    def leave(self, seat: int) -> None:
+        """Record that a seat disconnects."""
+        self._moves.append(move(seat, LEAVE))
+
+    def come_back(self, seat: int) -> None:
+        """Record that a seat is back."""
+        self._moves.append(move(seat, RETURN))
+
+    def win(self, win: Win) -> None:
+        """Record a tsumo or a ron; a second and third ron follow in the order of payment.
+
+        MissingFact if a dora indicator of a kan, or one of several ura dora indicators, was never shown.
+        """
+        if win.seat == win.loser:
+            self._check_tsumo(win)
+        else:
+            self._check_ron(win)
+        self._moves.append(move(win.seat, TSUMO if win.seat == win.loser else RON))
+        self._wins.append(win)
+        self._end(WIN_RESULT, win.deltas)
+        self._take_ura(win)
+        self._won_sticks += self.kyotaku
+        self.kyotaku = 0
+
+    def end_in_draw(self, result: int, deltas: Sequence[int] | None, tenpai: Sequence[int] = (0, 0, 0, 0)) -> None:
+        """Record a drawn kyoku: a result code of table.py, score changes, and 0/1 for the seats shown as tenpai.
+
+        ``deltas``: None where the record does not show them, see ``settle``. MissingFact as for ``win``.
+        """
+        if result == NINE_TERMINALS_DRAW:
+            if self._stage != _DISCARD or self.drawn < 0:
+                raise ValueError("nine terminals are declared by a seat that has not drawn")
+            self._moves.append(move(self.turn, NINE_TERMINALS))
+        elif self._stage != _CLAIM and not (self._stage == _KAN and result == TRIPLE_RON_DRAW):  # a kan can be robbed
+            raise ValueError("the kyoku is drawn in the middle of a turn")
+        if result != TRIPLE_RON_DRAW:
+            self._need_stick_paid()
+        self._tenpai = tenpai
+        self._end(result, deltas)
+
+    def settle(self, scores: Sequence[int]) -> None:
+        """Derive the payments that the record does not show from ``scores``, the points after them.
+
+        MissingFact if several wins are unpaid and somebody else than the loser pays (pao).
+        """
+        changes = [after - before for after, before in zip(scores, self.scores, strict=True)]
+        unpaid = [win for win in self._wins if win.deltas is None]
+        paid = [0, 0, 0, 0]
+        for win in unpaid:
+            gain = changes[win.seat]
+            deltas = [0, 0, 0, 0]
+            deltas[win.loser] = STICK * self._won_sticks * (win is self._wins[0]) - gain
+            deltas[win.seat] = gain
+            win.deltas = deltas if len(unpaid) > 1 else changes
+            paid = [before + delta for before, delta in zip(paid, win.deltas, strict=True)]
+        if unpaid and paid != changes:
+            raise MissingFact("the record does not show who pays for which win: deltas are missing")
+        self._deltas = [before + change for before, change in zip(self._deltas, changes, strict=True)]
+        self.scores = list(scores)
+        self.is_settled = True
+
+    def finish(self, seed_wall: U8 | None = None, *, is_result_complete: bool = True) -> KyokuLog:
+        """Return the log; ``seed_wall`` is the computed wall, else the wall is made of the tiles that were seen."""
+        if self._stage != _OVER:
+            raise ValueError("the kyoku has no end")
+        if not self.is_settled:
+            raise MissingFact("the record does not show the payments: neither deltas nor later scores")
+        if is_result_complete and not self._is_ura_known:
+            raise MissingFact("a seat wins with riichi, but the record shows no ura dora indicators")
+        if seed_wall is not None:
+            self._compare_indicators(seed_wall)
+        kyoku, honba, kyotaku, scores, dice = self._start
+        return KyokuLog(
+            kyoku=kyoku,
+            honba=honba,
+            kyotaku=kyotaku,
+            scores=(scores[0], scores[1], scores[2], scores[3]),
+            wall=self._seen_wall() if seed_wall is None else seed_wall,
+            is_wall_from_seed=seed_wall is not None,
+            moves=np.array(self._moves, np.uint16),
+            result=self._result_record(),
+            deal=np.array(self.dealt, np.uint8),
+            draws=np.array(self._draws, np.uint8),
+            is_result_complete=is_result_complete,
+            is_ura_known=self._is_ura_known,
+            dice=dice,
+        )
+
+    # ---- what the public methods are made of
+
+    def _take_unseen(self, tile: int, where: int) -> None:
+        if not 0 <= tile < NUM_TILES:
+            raise ValueError(f"tile id {tile} is outside 0-{NUM_TILES - 1}")
+        if self._where[tile] != _UNSEEN:
+            raise ValueError(f"tile {tile} appears a second time")
+        self._where[tile] = where
+
+    def _take_deal(self, hands: Sequence[Sequence[int]]) -> list[int]:
+        for seat, hand in enumerate(hands):
+            if len(hand) != 13:
+                raise ValueError(f"seat {seat} is dealt {len(hand)} tiles instead of 13")
+            for tile in hand:
+                self._take_unseen(tile, seat)
+        order = [(self.turn + step) % 4 for step in range(4)]
+        blocks = (hands[seat][start : start + 4] for start in (0, 4, 8) for seat in order)
+        return [tile for block in blocks for tile in block] + [hands[seat][12] for seat in order]
+
+    def _is_last_move_discard(self) -> bool:
+        return self._moves[-1] & (1 << ACTION_BITS) - 1 <= TSUMOGIRI
+
+    def _need_stick_paid(self) -> None:
+        if self._unpaid_riichi >= 0:
+            raise MissingFact(f"seat {self._unpaid_riichi} declared riichi but its stick is not recorded")
+
+    def _call_own(self, seat: int, meld: Meld) -> None:
+        if self._stage != _DISCARD or seat != self.turn or self.drawn < 0:
+            raise ValueError(f"seat {seat} makes a kan of its own tiles without having drawn")
+        if self._riichi_declared:
+            raise ValueError(f"seat {seat} makes a kan between riichi and its discard")
+        if meld.type == KAKAN_MELD:
+            triplet = tuple(tile for tile in meld.tiles if tile != meld.added)
+            if (seat, triplet, meld.called) not in self._pons:
+                raise ValueError(f"seat {seat} adds tile {meld.added} to a pon that it does not have")
+            self._claimable = (meld.added,)
+        else:
+            self._claimable = meld.tiles
+        self._begin_kan(is_closed=meld.type == ANKAN_MELD)
+
+    def _call_discard(self, seat: int, meld: Meld) -> None:
+        if self._stage != _CLAIM or seat == self.turn:
+            raise ValueError(f"seat {seat} calls when no discard of another seat can be claimed")
+        if (seat + meld.source) % 4 != self.turn or meld.called not in self._claimable:
+            raise ValueError(f"seat {seat} calls tile {meld.called}, which is not the last discard")
+        self._need_stick_paid()
+        self.turn = seat
+        if meld.type in (CHI_MELD, PON_MELD):
+            self._stage = _DISCARD
+            if meld.type == PON_MELD:
+                self._pons.add((seat, meld.tiles, meld.called))
+        else:
+            self._begin_kan(is_closed=False)
+
+    def _begin_kan(self, *, is_closed: bool) -> None:
+        if len(self._rinshan) == len(RINSHAN):
+            raise ValueError("a fifth kan: there are four rinshan tiles")
+        self._stage = _KAN
+        self._is_kan_closed = is_closed
+
+    def _check_tsumo(self, win: Win) -> None:
+        if self._stage != _DISCARD or win.seat != self.turn or win.tile != self.drawn:
+            raise ValueError(f"seat {win.seat} wins with tile {win.tile}, which it has not just drawn")
+        if self._riichi_declared:
+            raise ValueError(f"seat {win.seat} wins between riichi and its discard")
+
+    def _check_ron(self, win: Win) -> None:
+        is_further_ron = self._stage == _OVER and bool(self._wins) and self._wins[0].seat != self.turn
+        if self._stage not in (_CLAIM, _KAN) and not is_further_ron:
+            raise ValueError(f"seat {win.seat} wins when no tile can be claimed")
+        if win.loser != self.turn or win.tile not in self._claimable:
+            raise ValueError(f"seat {win.seat} wins with tile {win.tile}, which seat {win.loser} has not just given")
+        if any(win.seat == earlier.seat for earlier in self._wins):
+            raise ValueError(f"seat {win.seat} wins twice")
+
+    def _check_indicators(self) -> None:
+        """Refuse an end at which the rules have turned over other dora indicators than the record shows."""
+        num_shown = len(self.indicators)
+        if num_shown < self._num_turned:
+            raise MissingFact(
+                f"{self._num_turned} dora indicators are turned over, but the record shows {num_shown}: "
+                "that of a kan is missing"
+            )
+        if num_shown > self._num_turned:
+            raise ValueError(f"{self._num_turned} dora indicators are turned over, but the record shows {num_shown}")
+
+    def _compare_indicators(self, wall: U8) -> None:
+        """Refuse a computed wall with these hands and other indicators; other hands are the replay's question."""
+        for places, tiles in ((DORA_POSITIONS, self.indicators), (URA_POSITIONS, self.ura_indicators)):
+            computed = wall[list(places[: len(tiles)])].tolist()
+            if computed != tiles and wall[: len(self.dealt)].tolist() == self.dealt:
+                raise ValueError(f"the dora or ura dora indicators {tiles} are not those of the seed: {computed}")
+
+    def _take_ura(self, win: Win) -> None:
+        ura = win.ura_indicators
+        if not ura:
+            self._is_ura_known &= bool(self.ura_indicators) or win.seat not in self._riichi_seats
+            return
+        if win.seat in self._riichi_seats and len(ura) < len(self.indicators):
+            raise MissingFact(
+                f"the record shows {len(ura)} ura dora indicators for {len(self.indicators)} dora indicators"
+            )
+        if self.ura_indicators and list(ura) != self.ura_indicators:
+            raise ValueError("two winners are shown different ura dora indicators")
+        if len(ura) > len(self.indicators):
+            raise ValueError(f"{len(ura)} ura dora indicators for {len(self.indicators)} dora indicators")
+        if not self.ura_indicators:
+            for tile in ura:
+                self._take_unseen(tile, _ON_TABLE)
+            self.ura_indicators = list(ura)
+
+    def _end(self, result: int, deltas: Sequence[int] | None) -> None:
+        self._check_indicators()
+        self._stage = _OVER
+        self._result = result
+        if deltas is None:
+            self.is_settled = False
+            return
+        for seat in range(4):
+            self._deltas[seat] += deltas[seat]
+            self.scores[seat] += deltas[seat]
+
+    def _seen_wall(self) -> U8:
+        if self.num_live_left < 0:
+            raise ValueError(f"{len(self._draws)} tiles are drawn: the wall ends before")
+        wall = [-1] * NUM_TILES
+        wall[: len(self.dealt)] = self.dealt
+        wall[DEALT : DEALT + len(self._live)] = self._live
+        for places, tiles in (
+            (RINSHAN, self._rinshan),
+            (DORA_POSITIONS, self.indicators),
+            (URA_POSITIONS, self.ura_indicators),
+        ):
+            for place, tile in zip(places, tiles, strict=False):
+                wall[place] = tile
+        unseen = iter(self.hand(_UNSEEN))
+        return np.array([next(unseen) if tile < 0 else tile for tile in wall], np.uint8)
+
+    def _result_record(self) -> np.void:
+        record = empty_result()
+        record["result"] = self._result
+        record["tenpai"] = self._tenpai
+        record["deltas"] = self._deltas
+        record["num_wins"] = len(self._wins)
+        for index, win in enumerate(self._wins):
+            record["win_seat"][index] = win.seat
+            record["win_loser"][index] = win.loser
+            record["win_liable"][index] = win.liable
+            record["win_face"][index] = FACE_OF_ID[win.tile]
+            record["win_han"][index] = win.han
+            record["win_fu"][index] = win.fu
+            record["win_yakuman"][index] = win.yakuman
+            record["win_dora"][index] = win.dora
+            record["win_red"][index] = win.red
+            record["win_ura"][index] = win.ura
+            record["win_yaku"][index] = win.yaku
+            record["win_points"][index] = win.points
+            record["win_deltas"][index] = win.deltas or (0, 0, 0, 0)
+        return record

@@ -1,0 +1,548 @@
+"""The table as one seat knows it, from the mjai events that the seat is sent: what an agent needs to answer.
+
+>>> table = MjaiTable()
+>>> for event in events:
+...     table.see(event)
+>>> if (decision := table.decision()) is not None:
+...     reply = reply_of_action(decision[0], int(agent.act(decision, np.zeros(1, np.int64))[0]))
+
+The rules engine plays the game along. Other hands are empty, and a tile appears in one just before it is played: so
+the engine asks nobody but this seat about a discard. A discard or a kan waits in ``_moves`` until the next event shows
+what came of it, because the engine draws the next tile at once, and that tile is not known before.
+
+``action_of_reply`` reads answers of programs: ``{"type": "dahai", "pai": "5mr"}`` discards face 34.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.mahjong.tile import ANKAN_MELD, EAST, HAKU, NUM_KINDS, PON_MELD
+from suphx.games.riichi.kyoku import start_kyoku, step
+from suphx.games.riichi.records.mjai import EAST_ONLY, FACE_OF_NAME, MAX_STICKS, TILE_NAMES, read_integer, read_points
+from suphx.games.riichi.rules import Rules, apply_rules, tenhou, tonpuu
+from suphx.games.riichi.table import (
+    ANKAN,
+    CALL_DISCARD,
+    CHI,
+    CHI_RED,
+    CLAIM,
+    DEALT,
+    DISCARD,
+    DORA_POSITIONS,
+    KAKAN,
+    LAST_DRAW,
+    MINKAN,
+    NINE_TERMINALS,
+    OWN_TURN,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RIICHI_DISCARD,
+    RINSHAN,
+    ROB_KAN,
+    RON,
+    TABLE,
+    TSUMO,
+    TSUMOGIRI,
+    action_name,
+    lowest_of_chi,
+)
+from suphx.games.riichi.tile import RED_IDS, is_five, is_red, kind_of_face, num_red, red_bit, red_face
+from suphx.kernel.record import U8, Records
+
+NO_REPLY: dict[str, Any] = {"type": "none"}
+
+
+def reply_of_action(table: Any, action: int) -> dict[str, Any]:
+    """Return the mjai event for a legal ``action`` (0-119) of the actor of a TABLE record."""
+    if action == PASS:
+        return dict(NO_REPLY)
+    seat = int(table["actor"])
+    if action <= TSUMOGIRI:
+        is_drawn = action == TSUMOGIRI
+        face = int(table["drawn"]) if is_drawn else action
+        return {"type": "dahai", "actor": seat, "pai": TILE_NAMES[face], "tsumogiri": is_drawn}
+    if action == RIICHI:
+        return {"type": "reach", "actor": seat}
+    if action == NINE_TERMINALS:
+        return {"type": "ryukyoku", "actor": seat, "reason": "kyushukyuhai"}
+    if action == TSUMO:
+        return {"type": "hora", "actor": seat, "target": seat, "pai": TILE_NAMES[int(table["drawn"])]}
+    if ANKAN <= action < TSUMO:
+        return _own_kan(table, seat, action)
+    return _claim(table, seat, action)
+
+
+def _own_kan(table: Any, seat: int, action: int) -> dict[str, Any]:
+    kind = (action - ANKAN) % (KAKAN - ANKAN)
+    is_red_held = has_red(table, seat, kind)
+    if action < KAKAN:
+        return {"type": "ankan", "actor": seat, "consumed": _names(kind, 4, is_red=is_red_held)}
+    melds = range(int(table["num_melds"][seat]))
+    pon = next(
+        i for i in melds if table["meld_type"][seat, i] == PON_MELD and table["meld_kind"][seat, i] == kind
+    )  # fmt: skip
+    consumed = _names(kind, 3, is_red=bool(table["meld_red"][seat, pon]))
+    return {"type": "kakan", "actor": seat, "pai": _names(kind, 1, is_red=is_red_held)[0], "consumed": consumed}
+
+
+def _claim(table: Any, seat: int, action: int) -> dict[str, Any]:
+    face = int(table["claimed_face"])
+    event = {"actor": seat, "target": int(table["turn"]), "pai": TILE_NAMES[face]}
+    if action == RON:
+        return {"type": "hora", **event}
+    kind = kind_of_face(face)
+    if action in (PON, PON_RED):
+        return {"type": "pon", **event, "consumed": _names(kind, 2, is_red=action == PON_RED)}
+    if action == MINKAN:
+        return {"type": "daiminkan", **event, "consumed": _names(kind, 3, is_red=has_red(table, seat, kind))}
+    if CHI <= action < PASS:
+        lowest = lowest_of_chi(kind, action)
+        consumed = [
+            _names(other, 1, is_red=action >= CHI_RED and is_five(other))[0]
+            for other in range(lowest, lowest + 3)
+            if other != kind
+        ]
+        return {"type": "chi", **event, "consumed": consumed}
+    raise ValueError(f"action {action} is no decision: use 0 to {PASS}")
+
+
+def has_red(table: Any, seat: int, kind: int) -> bool:
+    """Tell whether the hand of ``seat`` has the red five of a kind."""
+    return bool(num_red(table["red"][seat], kind))
+
+
+def _names(kind: int, count: int, *, is_red: bool) -> list[str]:
+    """Return the names of ``count`` tiles of a kind, the red five first if it is among them."""
+    red = [TILE_NAMES[red_face(kind)]] if is_red else []
+    return red + [TILE_NAMES[kind]] * (count - len(red))
+
+
+Reply = Mapping[str, Any]
+
+_CLAIMS = ("chi", "pon", "daiminkan")
+
+
+def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int, claimed: int) -> int:
+    """Return the action (0-119) that ``reply`` means; ``legal`` [120] is not 0 where one is legal.
+
+    ``drawn`` is the face of the tile just drawn, ``claimed`` that of the tile that may be claimed, or -1. Naming the
+    drawn tile without ``tsumogiri`` discards it where the hand has no other. ValueError for an answer that is none, or
+    that is not legal.
+    """
+    action = (TSUMO if legal[TSUMO] else RON) if reply.get("type") == "hora" else action_of_event(reply)
+    if action < TSUMOGIRI and not legal[action] and action == drawn:
+        action = TSUMOGIRI
+    if action == TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
+        drew = TILE_NAMES[drawn] if drawn >= 0 else "nothing"
+        raise ValueError(f"it discards {reply.get('pai')} as drawn, but drew {drew}")
+    is_call = claimed >= 0 and reply.get("type") in _CLAIMS and "pai" in reply
+    if is_call and kind_of_face(face_of_name(reply["pai"])) != kind_of_face(claimed):
+        raise ValueError(f"it calls {reply['pai']}, but {TILE_NAMES[claimed]} was discarded")
+    if not legal[action]:
+        allowed = ", ".join(action_name(a) for a in range(len(legal)) if legal[a])
+        raise ValueError(f"{action_name(action)} is not legal: {allowed} are")
+    return action
+
+
+def action_of_event(reply: Reply) -> int:
+    """Return the action (0-119) of an event or an answer other than ``hora``; ValueError for any other."""
+    match reply.get("type"):
+        case "none":
+            return PASS
+        case "dahai":
+            return TSUMOGIRI if reply.get("tsumogiri") is True else DISCARD + face_of_name(reply.get("pai"))
+        case "reach":
+            return RIICHI
+        case "ryukyoku":
+            return NINE_TERMINALS
+        case "pon":
+            return PON_RED if _has_red(reply) else PON
+        case "daiminkan":
+            return MINKAN
+        case "ankan":
+            return ANKAN + kind_of_face(_consumed(reply)[0])
+        case "kakan":
+            return KAKAN + kind_of_face(face_of_name(reply.get("pai")))
+        case "chi":
+            called = kind_of_face(face_of_name(reply.get("pai")))
+            own = [kind_of_face(face) for face in _consumed(reply)]
+            if sorted([*own, called]) != list(range(min(*own, called), min(*own, called) + 3)):
+                raise ValueError(f"it calls {reply.get('pai')} with {reply.get('consumed')}, which is no run")
+            position = sum(kind < called for kind in own)
+            return (CHI_RED if _has_red(reply) else CHI) + position
+    raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")
+
+
+def _has_red(reply: Reply) -> bool:
+    return any(face >= NUM_KINDS for face in _consumed(reply))
+
+
+def _consumed(reply: Reply) -> list[int]:
+    tiles = reply.get("consumed")
+    if not isinstance(tiles, list) or not 2 <= len(tiles) <= 4:
+        raise ValueError("consumed is not a list of two to four tiles")
+    return [face_of_name(tile) for tile in tiles]
+
+
+def face_of_name(name: object) -> int:
+    """Return the face (0-36) of mjai's name of a tile; ValueError if it is none."""
+    if not isinstance(name, str) or name not in FACE_OF_NAME:
+        raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
+    return FACE_OF_NAME[name]
+
+
+CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
+"""Type of a call -> tiles of ``consumed``."""
+
+
+def check_call(event: Mapping[str, Any], faces: Sequence[int], called: int | None) -> None:
+    """Check the faces of ``consumed``; ``called``: the face of ``pai``, None for a closed kan.
+
+    ValueError if there are more or fewer tiles than the call has, or if together they are no run and no equal tiles.
+    """
+    name = event["type"]
+    if len(faces) != CALL_SIZES[name]:
+        raise ValueError(f"consumed of {name} has {len(faces)} tiles: it must have {CALL_SIZES[name]}")
+    tiles = [*faces, *([] if called is None else [called])]
+    kinds = sorted(kind_of_face(face) for face in tiles)
+    steps = [kind - kinds[0] for kind in kinds]
+    is_run = steps == [0, 1, 2] and kinds[0] < EAST and kinds[0] % 9 <= 6
+    if not (is_run if name == "chi" else not any(steps)):
+        raise ValueError(f"{name} of {', '.join(TILE_NAMES[face] for face in tiles)} is impossible")
+
+
+class SeenTiles:
+    """Consumes: faces (0-36) that a seat sees for the first time. Produces: an error once there are too many."""
+
+    def __init__(self, *, has_red_fives: bool = True) -> None:
+        self._counts = [0] * len(TILE_NAMES)
+        self._copies = [4] * NUM_KINDS + [0] * (len(TILE_NAMES) - NUM_KINDS)
+        if has_red_fives:
+            self._copies = [4 - is_five(kind) for kind in range(NUM_KINDS)] + [1] * (len(TILE_NAMES) - NUM_KINDS)
+
+    def add(self, faces: Iterable[int]) -> None:
+        """Count new tiles; ValueError if more of a face have been seen than there are."""
+        for face in faces:
+            self._counts[face] += 1
+            if self._counts[face] > self._copies[face]:
+                raise ValueError(f"tile {TILE_NAMES[face]} appears too often: there are {self._copies[face]} of it")
+
+
+JsonObject = Mapping[str, Any]
+
+UNKNOWN_TILE = "?"
+_WINDOWS = (CLAIM, ROB_KAN)
+_OWN = (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD)
+_MOVES = ("dahai", "reach", "chi", "pon", "daiminkan", "ankan", "kakan")
+_CLAIM_PHASES = ("chi", "pon", "daiminkan")
+_MAX_MELDS = 4
+_HAND_SIZE = 13
+_NUM_DORA = len(DORA_POSITIONS)
+_ENDS = ("hora", "ryukyoku", "end_kyoku", "end_game")
+
+
+class _Move(NamedTuple):
+    seat: int
+    action: int
+    faces: tuple[int, ...]
+    """Tiles that the seat must hold."""
+
+
+class MjaiTable:
+    """Consumes: the events of games, one after another. Produces: the decisions of ``seat``."""
+
+    def __init__(self, seat: int | None = None) -> None:
+        """``seat`` (0-3) may be None: then ``start_game`` tells it as ``id``, or it is the one whose hand is shown."""
+        self.seat = seat
+        self._given_seat = seat
+        self._suits = load_suits()
+        self._tables = np.zeros(1, TABLE)
+        self._deal: JsonObject | None = None
+        self._moves: list[_Move] = []
+        self._num_dora = 1
+        self._seen = SeenTiles()
+        self._has_red_fives = True
+        self._is_running = False
+
+    def see(self, event: JsonObject) -> None:
+        """Follow one event; unknown types change nothing. ValueError if it is damaged or cannot happen now."""
+        name = event.get("type")
+        try:
+            if name == "start_game":
+                self._start_game(event)
+            elif name == "start_kyoku":
+                self._start_kyoku(event)
+            elif name in _ENDS:
+                self._end(event)
+            elif name == "dora":
+                self._turn_dora(event)
+            elif name == "tsumo":
+                self._draw(_seat(event), event.get("pai"))
+            elif name in _MOVES:
+                self._move(_seat(event), event)
+        except (KeyError, TypeError, IndexError, OverflowError) as error:
+            raise ValueError(f"the event {name!r} is incomplete: {type(error).__name__} {error}") from error
+
+    def decision(self) -> Records | None:
+        """Return a table (1,) that waits for ``seat``, the other hands empty; None if it has nothing to decide."""
+        if not self._is_running or self._deal is not None:
+            return None
+        tables = self._tables.copy()
+        if len(self._moves) > 1 or (self._moves and self._moves[0].seat == self.seat):
+            return None
+        for move in self._moves:
+            self._play(tables, move)
+        table = tables[0]
+        awaited = _WINDOWS if self._moves else _OWN
+        if table["actor"] != self.seat or table["phase"] not in awaited:
+            return None
+        return tables
+
+    def _start_game(self, event: JsonObject) -> None:
+        self.seat = self._given_seat if event.get("id") is None else _seat(event, "id")
+        rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY else tenhou()
+        self._has_red_fives = event.get("aka_flag", True) is not False
+        self._tables = np.zeros(1, TABLE)
+        apply_rules(self._tables, rules if self._has_red_fives else replace(rules, red_fives=""))
+        self._tables["scores"] = Rules().start_points
+        self._is_running = False
+
+    def _start_kyoku(self, event: JsonObject) -> None:
+        if not self._tables["num_winds"][0]:
+            raise ValueError("start_kyoku comes before start_game")
+        if self.seat is None:
+            self.seat = _shown_seat(event)
+        if event["bakaze"] not in (*"ESW",):
+            raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r:.40}: use E, S or W")
+        kyoku = "ESW".index(event["bakaze"]) * 4 + read_integer(event, "kyoku", 1, 4) - 1
+        dealer = kyoku % 4
+        if "oya" in event and _seat(event, "oya") != dealer:
+            raise ValueError(f"oya is not seat {dealer}, the dealer of this kyoku")
+        own, indicator = _dealt_faces(event, self.seat), face_of_name(event["dora_marker"])
+        self._seen = SeenTiles(has_red_fives=self._has_red_fives)
+        self._seen.add([*own, indicator])
+        table = self._tables[0]
+        table["kyoku"] = kyoku
+        table["honba"] = read_integer(event, "honba", 0, MAX_STICKS)
+        table["kyotaku"] = read_integer(event, "kyotaku", 0, MAX_STICKS)
+        if "scores" in event:
+            table["scores"] = read_points(event, "scores")
+        table["num_kyoku"] += 1
+        table["wall_seed"] = zlib.crc32(json.dumps(event, sort_keys=True).encode())  # agents that draw lots use it
+        table["wall"] = 0
+        table["wall"][DORA_POSITIONS[0]] = _id(indicator)
+        table["wall"][_dealt_places(self.seat, dealer)] = [_id(face) for face in own]
+        self._deal, self._moves, self._num_dora, self._is_running = event, [], 1, True
+
+    def _end(self, event: JsonObject) -> None:
+        if "scores" in event:  # for arenas whose start_kyoku has none
+            self._tables[0]["scores"] = read_points(event, "scores")
+        self._is_running = False
+
+    def _turn_dora(self, event: JsonObject) -> None:
+        if not self._is_running or self._num_dora == _NUM_DORA:
+            raise ValueError(f"a dora indicator is turned over outside a deal, or a sixth one: there are {_NUM_DORA}")
+        indicator = face_of_name(event["dora_marker"])
+        self._seen.add([indicator])
+        wall = self._tables[0]["wall"]
+        others = wall[list(DORA_POSITIONS[: self._num_dora])]
+        wall[DORA_POSITIONS[self._num_dora]] = next(tile for tile in _ids(indicator) if tile not in others)
+        self._num_dora += 1
+        self._tables[0]["num_dora"] = self._num_dora
+
+    def _draw(self, seat: int, name: object) -> None:
+        is_hidden = name == UNKNOWN_TILE and seat != self.seat
+        face = HAKU if is_hidden else face_of_name(name)
+        table = self._tables[0]
+        if not self._is_running or (self._deal is None and not self._moves):
+            raise ValueError(f"seat {seat} draws, but it is not its turn")
+        if seat == self.seat:
+            self._seen.add([face])
+        if self._deal is not None:
+            table["wall"][DEALT] = _id(face)
+            start_kyoku(self._tables[0], self._suits)
+            self._deal = None
+            self._hide(self._tables)
+        else:
+            is_rinshan = bool(self._moves) and self._moves[-1].action in _KANS
+            if is_rinshan and table["num_kans"] == len(RINSHAN):
+                raise ValueError(f"seat {seat} draws after a fifth kan: there are {len(RINSHAN)} rinshan tiles")
+            place = RINSHAN[int(table["num_kans"])] if is_rinshan else int(table["next_draw"])
+            table["wall"][place] = _id(face)
+            self._play_all()
+        if table["phase"] != OWN_TURN or table["actor"] != seat:
+            raise ValueError(f"seat {seat} draws, but it is not its turn")
+
+    def _move(self, seat: int, event: JsonObject) -> None:
+        action = action_of_event(event)
+        if not self._is_running or self._deal is not None:
+            raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn in this deal")
+        is_claim = event["type"] in _CLAIM_PHASES
+        if is_claim:
+            self._check_claim(seat, event)
+        elif self._moves:
+            raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn since the last discard")
+        faces = self._played(seat, event)
+        self._moves.append(_Move(seat, action, faces))
+        if action == RIICHI or (is_claim and action != MINKAN):
+            self._play_all()
+
+    def _check_claim(self, seat: int, event: JsonObject) -> None:
+        """Check that a claim is of the last discard."""
+        name, face = event["type"], face_of_name(event["pai"])
+        last = self._moves[0] if len(self._moves) == 1 and self._moves[0].action <= TSUMOGIRI else None
+        if last is None or last.seat == seat or last.faces[0] != face or event.get("target", last.seat) != last.seat:
+            raise ValueError(f"{name} of seat {seat} claims {TILE_NAMES[face]}, which is not the last discard")
+
+    def _played(self, seat: int, event: JsonObject) -> tuple[int, ...]:
+        """Return the faces that a move takes from the hand of ``seat``, which must have them."""
+        name = event["type"]
+        called = face_of_name(event["pai"]) if name in ("dahai", "kakan", *_CLAIM_PHASES) else None
+        faces = tuple(face_of_name(tile) for tile in event.get("consumed", ()))
+        if name in CALL_SIZES and (faces or name != "kakan"):
+            check_call(event, faces, called)
+        if name in ("dahai", "kakan") and called is not None:
+            faces = (called,)
+        if seat != self.seat:
+            self._seen.add(faces)
+        else:
+            self._check_own(event, faces)
+        return faces
+
+    def _check_own(self, event: JsonObject, faces: tuple[int, ...]) -> None:
+        """Check that the hand of ``seat`` has the faces."""
+        table = self._tables[0]
+        for face in faces:
+            if faces.count(face) > _num_held(table, self.seat or 0, face):
+                raise ValueError(f"seat {self.seat} plays {TILE_NAMES[face]}, which is not in its hand")
+        if event["type"] == "dahai" and event.get("tsumogiri") is True and faces[0] != table["drawn"]:
+            raise ValueError(f"seat {self.seat} discards {TILE_NAMES[faces[0]]} as drawn, but did not draw it")
+
+    def _play_all(self) -> None:
+        """Play the moves that wait, now that it is known what comes next."""
+        moves, self._moves = self._moves, []
+        for later in moves[1:]:
+            self._hold(self._tables, later)
+        for move in moves:
+            self._play(self._tables, move)
+        while self._tables[0]["phase"] in _WINDOWS:
+            step(self._tables[0], self._suits, PASS)
+        self._hide(self._tables)
+
+    def _play(self, tables: Records, move: _Move) -> None:
+        table, action = tables[0], move.action
+        while table["phase"] in _WINDOWS and table["actor"] != move.seat:
+            step(tables[0], self._suits, PASS)
+        if move.seat == self.seat and action == table["drawn"] and not table["legal"][action]:
+            action = TSUMOGIRI  # of an arena that does not mark it
+        is_possible = table["actor"] == move.seat and table["phase"] in (*_OWN, *_WINDOWS)
+        is_known = move.seat == self.seat or table["phase"] in _WINDOWS
+        if not is_possible or not (table["legal"][action] if is_known else _is_move_of_other(table, move)):
+            raise ValueError(f"seat {move.seat} plays {action_name(action)!r}, which the rules do not allow now")
+        if table["phase"] in _OWN:
+            self._hold(tables, move)
+        step(tables[0], self._suits, action)
+        table["num_dora"] = self._num_dora
+
+    def _hold(self, tables: Records, move: _Move) -> None:
+        """Give another seat the tiles of its move, and for a chi one to discard."""
+        table = tables[0]
+        if move.seat == self.seat:
+            return
+        if move.action == TSUMOGIRI:
+            table["drawn"] = move.faces[0]
+        spare = (HAKU,) if PASS > move.action > MINKAN else ()
+        for face in (*move.faces, *spare):
+            table["hand"][move.seat, kind_of_face(face)] += 1
+            if is_red(face):
+                table["red"][move.seat] |= red_bit(face)
+
+    def _hide(self, tables: Records) -> None:
+        """Empty the other hands again."""
+        others = [seat for seat in range(4) if seat != self.seat]
+        for name in ("hand", "red", "waits"):
+            tables[0][name][others] = 0
+
+
+_KANS = (MINKAN, *range(ANKAN, TSUMO))
+
+
+def _is_move_of_other(table: Any, move: _Move) -> bool:
+    """Tell whether a seat whose hand is hidden may make a move of its own turn, as far as its melds tell."""
+    seat, action = move.seat, move.action
+    if action <= TSUMOGIRI:
+        return True
+    melds = table["meld_type"][seat][: int(table["num_melds"][seat])].tolist()
+    if table["phase"] != OWN_TURN:
+        return False
+    if action == RIICHI:
+        return not table["riichi"][seat] and all(meld == ANKAN_MELD for meld in melds)
+    if table["num_kans"] == len(RINSHAN) or table["next_draw"] + table["num_kans"] >= LAST_DRAW:
+        return False
+    if action < KAKAN:
+        return len(melds) < _MAX_MELDS
+    kinds = table["meld_kind"][seat].tolist()
+    return any(meld == PON_MELD and kind == action - KAKAN for meld, kind in zip(melds, kinds, strict=False))
+
+
+def _num_held(table: Any, seat: int, face: int) -> int:
+    """Return how many tiles of a face the hand of ``seat`` has."""
+    kind = kind_of_face(face)
+    reds = int(num_red(table["red"][seat], kind)) if is_five(kind) else 0
+    return reds if face >= NUM_KINDS else int(table["hand"][seat, kind]) - reds
+
+
+def _id(face: int) -> int:
+    """Return the id of a tile of a face; which of those that are alike does not matter."""
+    return RED_IDS[face - 34] if is_red(face) else 4 * face + 1
+
+
+def _ids(face: int) -> tuple[int, ...]:
+    """Return the ids of the tiles of a face, ``_id`` first: indicators are told apart by them (hidden.py)."""
+    return (_id(face),) if is_red(face) else tuple(4 * face + number for number in (1, 2, 3, 0))
+
+
+def _shown_seat(event: JsonObject) -> int:
+    """Return the only seat whose hand is shown; ValueError if there is not exactly one."""
+    hands = event["tehais"]
+    shown = [seat for seat, hand in enumerate(hands) if isinstance(hand, list) and hand and UNKNOWN_TILE not in hand]
+    if len(shown) != 1 or len(hands) != 4:
+        raise ValueError(
+            f"start_game has no id, and start_kyoku shows {len(shown)} hands, so that the seat is not known: show the "
+            "player's hand only, or name the seat on the command line"
+        )
+    return shown[0]
+
+
+def _dealt_faces(event: JsonObject, seat: int) -> list[int]:
+    """Return the faces that ``seat`` is dealt; ValueError if they are not 13 tiles."""
+    hands = event["tehais"]
+    if not isinstance(hands, list) or len(hands) != 4 or not isinstance(hands[seat], list):
+        raise ValueError("tehais is not four lists of tiles")
+    if len(hands[seat]) != _HAND_SIZE:
+        raise ValueError(f"seat {seat} is dealt {len(hands[seat])} tiles instead of {_HAND_SIZE}")
+    return [face_of_name(name) for name in hands[seat]]
+
+
+def _dealt_places(seat: int, dealer: int) -> list[int]:
+    """Return where the 13 dealt tiles of a seat lie in the wall."""
+    first = (seat - dealer) % 4
+    return [16 * block + 4 * first + i for block in range(3) for i in range(4)] + [48 + first]
+
+
+def _seat(event: JsonObject, key: str = "actor") -> int:
+    seat = event.get(key)
+    if not isinstance(seat, int) or isinstance(seat, bool) or not 0 <= seat <= 3:
+        raise ValueError(f"{key} of {event.get('type')!r} is {seat!r}: it must be 0 to 3")
+    return seat

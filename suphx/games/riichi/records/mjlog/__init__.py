@@ -1,5 +1,0 @@
-"""Tenhou's own format, read and written.
-
-Imports log/, hand/ and table/.
-Start in mjlog.py.
-"""

@@ -1,0 +1,470 @@
+"""Reads the JSON of Tenhou's log editor (tenhou.net/6), which many tools write: one game becomes a GameLog.
+
+Per kyoku it has what each seat was dealt, took and played, the indicators, and the result with its yaku. It has no tile
+ids, no shuffle seed and no mark of who disconnected: the moves are put in order (``moves_in_order``) and read as mjai,
+whose reader gives tile ids to faces. The fu of a limit hand is not written either.
+
+What a seat takes is a draw or a claim; what it plays is a discard or a kan. Each take tells whose turn was before: that
+of the seat which discarded the claimed tile, of the one on the left of a draw, of the seat itself for a rinshan draw.
+So only one order fits, and it is found from the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog
+from suphx.games.riichi.records.mjai import EAST_ONLY, REASONS, TWO_WINDS, JsonObject, read_events
+from suphx.games.riichi.records.mjlog import DORA_YAKU, RED_YAKU, URA_YAKU
+from suphx.games.riichi.records.quarantine import (
+    NO_END,
+    NO_RED_FIVES,
+    OTHER_FORMAT,
+    THREE_PLAYERS,
+    ForeignRecord,
+    RecordError,
+)
+from suphx.games.riichi.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+from suphx.games.riichi.yaku_number import FIRST_YAKUMAN
+from suphx.json_text import parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A seat draws a tile."""
+
+    face: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A seat takes the last discard, for a chi, pon or daiminkan (the names of mjai)."""
+
+    name: str
+    target: int
+    face: str
+    consumed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """A seat discards a tile."""
+
+    face: str
+    is_tsumogiri: bool
+    is_riichi: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kan:
+    """A seat makes an ankan or kakan (the names of mjai)."""
+
+    name: str
+    face: str
+    consumed: tuple[str, ...]
+
+
+Take: TypeAlias = Draw | Claim
+Play: TypeAlias = Discard | Kan
+
+
+class Move(NamedTuple):
+    """One move of a seat."""
+
+    seat: int
+    what: Take | Play
+
+
+class _Turn(NamedTuple):
+    """A take, what is played after it, and the seat whose turn was before; -1 for the first turn of the kyoku."""
+
+    take: Take
+    play: Play | None
+    before: int
+
+
+def moves_in_order(takes: Sequence[Sequence[Take]], plays: Sequence[Sequence[Play]], dealer: int) -> list[Move]:
+    """Return the moves of all seats in the order of the game, which begins with the first take of ``dealer``.
+
+    ``takes`` and ``plays``: by seat. The last take of a seat may be without a play: the kyoku ends with it. ValueError
+    if the moves do not fit together.
+    """
+    turns = [_turns(seat, takes[seat], plays[seat], dealer) for seat in range(4)]
+    followed = Counter(turn.before for own in turns for turn in own)
+    ends = [seat for seat, own in enumerate(turns) if len(own) > followed[seat]]
+    backwards: list[Move] = []
+    seat = ends[0] if len(ends) == 1 else -1
+    while seat >= 0 and turns[seat]:
+        take, play, before = turns[seat].pop()
+        backwards += [Move(seat, play), Move(seat, take)] if play is not None else [Move(seat, take)]
+        seat = before
+    if seat >= 0 or not backwards or any(turns):
+        raise ValueError("the draws, calls and discards of the seats do not fit together")
+    return backwards[::-1]
+
+
+def is_minkan(take: Take) -> bool:
+    """Return whether a seat takes a tile for an open kan: it takes another one before it plays."""
+    return isinstance(take, Claim) and take.name == "daiminkan"
+
+
+def _turns(seat: int, takes: Sequence[Take], plays: Sequence[Play], dealer: int) -> list[_Turn]:
+    """Return the turns of one seat; an open kan is a turn without a play."""
+    turns: list[_Turn] = []
+    rest = iter(plays)
+    for take in takes:
+        if turns and (is_minkan(turns[-1].take) or isinstance(turns[-1].play, Kan)):
+            before = seat
+        elif isinstance(take, Claim):
+            before = take.target
+        else:
+            before = (seat - 1) % 4 if turns or seat != dealer else -1
+        turns.append(_Turn(take, None if is_minkan(take) else next(rest, None), before))
+    return turns
+
+
+TSUMOGIRI = 60
+"""Instead of a discarded tile: the one just drawn."""
+AFTER_MINKAN = 0
+"""Among the discards, where an open kan is followed by a rinshan draw."""
+WIN = "和了"
+DRAW_NAMES = {
+    "流局": EXHAUSTIVE_DRAW,
+    "流し満貫": NAGASHI_MANGAN,
+    "九種九牌": NINE_TERMINALS_DRAW,
+    "四風連打": FOUR_WINDS_DRAW,
+    "四家立直": FOUR_RIICHI_DRAW,
+    "四槓散了": FOUR_KANS_DRAW,
+    "三家和了": TRIPLE_RON_DRAW,
+}
+"""Name of a drawn kyoku -> result code."""
+ALL_TENPAI, ALL_NOTEN = "全員聴牌", "全員不聴"
+"""Other names of an exhaustive draw, at which nobody pays."""
+_OTHER_DRAW_NAMES = {
+    ALL_TENPAI: EXHAUSTIVE_DRAW,
+    ALL_NOTEN: EXHAUSTIVE_DRAW,
+    # of converters of Mahjong Soul's games
+    "四開槓": FOUR_KANS_DRAW,
+    "三家和": TRIPLE_RON_DRAW,
+}
+YAKU_NAMES = (
+    "門前清自摸和", "立直", "一発", "槍槓", "嶺上開花", "海底摸月", "河底撈魚", "平和", "断幺九", "一盃口",
+    "自風 東", "自風 南", "自風 西", "自風 北", "場風 東", "場風 南", "場風 西", "場風 北", "役牌 白", "役牌 發",
+    "役牌 中", "両立直", "七対子", "混全帯幺九", "一気通貫", "三色同順", "三色同刻", "三槓子", "対々和", "三暗刻",
+    "小三元", "混老頭", "二盃口", "純全帯幺九", "混一色", "清一色", "人和", "天和", "地和", "大三元", "四暗刻",
+    "四暗刻単騎", "字一色", "緑一色", "清老頭", "九蓮宝燈", "純正九蓮宝燈", "国士無双", "国士無双１３面", "大四喜",
+    "小四喜", "四槓子",
+    "ドラ", "裏ドラ", "赤ドラ",
+)  # fmt: skip
+"""By Tenhou's number of the yaku (mjlog)."""
+ROOM_LETTERS = {"": "", "general": "般", "advanced": "上", "expert": "特", "phoenix": "鳳"}
+DAN_NAMES = (
+    "新人", "９級", "８級", "７級", "６級", "５級", "４級", "３級", "２級", "１級",
+    "初段", "二段", "三段", "四段", "五段", "六段", "七段", "八段", "九段", "十段", "天鳳位",
+)  # fmt: skip
+"""By Tenhou's number of the grade (``GameLog.dans``)."""
+
+_REASONS = {result: reason for reason, result in REASONS.items()}
+_KYOKU_PARTS = 17
+_RESULT = 16
+_FACE_NAMES = {
+    10 * suit + number: f"{number}{letter}" for suit, letter in enumerate("mps", start=1) for number in range(1, 10)
+}
+_FACE_NAMES |= dict(enumerate("ESWNPFC", start=41)) | {51: "5mr", 52: "5pr", 53: "5sr"}
+FACE_NUMBERS = {name: number for number, name in _FACE_NAMES.items()}
+"""mjai's name of each face -> its number here."""
+_CALL = re.compile(r"((?:[0-9]{2})*)([cpmka])((?:[0-9]{2})+)", re.ASCII)
+_RIICHI = re.compile(r"r([0-9]{2})", re.ASCII)
+_CALL_NAMES = {"c": "chi", "p": "pon", "m": "daiminkan", "k": "kakan", "a": "ankan"}
+_NUM_TILES = {"c": 3, "p": 3, "m": 4, "k": 4, "a": 4}
+SOURCE_PLACES = {"c": {0: 3}, "p": {0: 3, 1: 2, 2: 1}, "m": {0: 3, 1: 2, 3: 1}}
+"""Letter of a claim -> tiles before the letter -> relative seat that it came from."""
+_RULES = re.compile(r"(三?)([般上特鳳]?)([東南])(喰?)(赤?)速?")
+"""``disp`` of Tenhou's own games."""
+_YAKU = re.compile(r"(.+)\((?:([0-9]{1,2})[飜翻]|役満)\)")
+_POINTS = re.compile(r"(?:([0-9]{1,3})符[0-9]{1,2}[飜翻])?[^0-9]*([0-9]{1,6})(?:-([0-9]{1,6}))?点(∀?)")
+_YAKU_NUMBERS = {name: number for number, name in enumerate(YAKU_NAMES)}
+_DORA_FIELDS = {DORA_YAKU: "win_dora", URA_YAKU: "win_ura", RED_YAKU: "win_red"}
+
+
+def parse_tenhou6(text: str, game_id: str, *, is_fragment_allowed: bool = False) -> GameLog:
+    """Return the game of one JSON object.
+
+    Without ``sc``, the final scores, the record is refused unless ``is_fragment_allowed``: then ``final_scores`` is
+    None. Raises RecordError with reason and position; ForeignRecord for three players or no red fives.
+    """
+    try:
+        value = parse_json(text.lstrip("\ufeff"))
+    except ValueError as error:
+        raise RecordError(f"not JSON: {error}", "the head") from error
+    if not isinstance(value, dict) or not isinstance(value.get("log"), list):
+        raise RecordError("the JSON has no log: a list of kyoku", "the head", OTHER_FORMAT)
+    rows = value["log"]
+    if "sc" not in value and not is_fragment_allowed:
+        raise RecordError("the record has no final scores: sc is missing", "the head", NO_END)
+    try:
+        _check_rows(rows)
+        is_open_tanyao, room, start = _rules(value, rows)
+        log = read_events(_events(value, rows, start), game_id, is_fragment_allowed=is_fragment_allowed)
+        log.room = room
+        log.rules = replace(log.rules, open_tanyao=is_open_tanyao)
+        log.dans, log.ratings = _dans(value.get("dan")), _ratings(value.get("rate"))
+    except ValueError as error:
+        raise error if isinstance(error, RecordError) else RecordError(str(error), "the head") from error
+    for kyoku, row in zip(log.kyokus, rows, strict=False):
+        kyoku.is_result_complete = kyoku.is_ura_known and _read_yaku(kyoku, row[_RESULT])
+    return log
+
+
+def _check_rows(rows: Sequence[Any]) -> None:
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, list) or len(row) != _KYOKU_PARTS or not all(isinstance(part, list) for part in row):
+            raise ValueError(f"kyoku {number} of log is not a list of {_KYOKU_PARTS} lists")
+
+
+# ---- the rules
+
+
+def _rules(value: JsonObject, rows: Sequence[list[Any]]) -> tuple[bool, str, JsonObject]:
+    """Return whether open tanyao counts, the room, and keys of start_game: red fives and winds, as far as told."""
+    rule = value.get("rule")
+    rule = rule if isinstance(rule, dict) else {}
+    disp = rule.get("disp")
+    disp = disp if isinstance(disp, str) else ""
+    tenhou = _RULES.fullmatch(disp)
+    names = value.get("name")
+    has_three_names = isinstance(names, list) and len(names) == 3
+    if (tenhou and tenhou[1]) or has_three_names or any(not row[13] for row in rows):
+        raise ForeignRecord("a game of three players", "rule", THREE_PLAYERS)
+    reds = {name: rule[name] for name in ("aka", "aka51", "aka52", "aka53") if name in rule}
+    is_red = any(reds.values()) if reds else "赤" in disp
+    if not is_red and (reds or tenhou):
+        raise ForeignRecord("a game without red fives", "rule", NO_RED_FIVES)
+    if "aka" not in reds and any(number != 1 for number in reds.values()):
+        numbers = ", ".join(f"{name} {number!r:.9}" for name, number in reds.items())
+        raise ForeignRecord(f"a game with another number of red fives: {numbers}", "rule", NO_RED_FIVES)
+    start: JsonObject = {"aka_flag": True} if is_red else {}
+    winds = {"南": TWO_WINDS, "south": TWO_WINDS, "東": EAST_ONLY, "east": EAST_ONLY}
+    start |= next(({"kyoku_first": number} for name, number in winds.items() if name in disp.lower()), {})
+    rooms = {letter: room for room, letter in ROOM_LETTERS.items()}
+    is_ranked = tenhou is not None and value.get("lobby") == 0
+    return not tenhou or bool(tenhou[4]), rooms[tenhou[2]] if tenhou and is_ranked else "", start
+
+
+def _dans(names: object) -> tuple[int, ...]:
+    """Return Tenhou's grades; () if they are unknown, or those of another place."""
+    if not isinstance(names, list) or len(names) != 4 or not all(name in DAN_NAMES for name in names):
+        return ()
+    return tuple(DAN_NAMES.index(name) for name in names)
+
+
+def _ratings(values: object) -> tuple[float, ...]:
+    if not isinstance(values, list) or len(values) != 4 or not all(type(value) in (int, float) for value in values):
+        return ()
+    return tuple(map(float, values)) if any(values) else ()
+
+
+# ---- the moves
+
+
+def _events(value: JsonObject, rows: Sequence[list[Any]], start: JsonObject) -> Iterator[JsonObject]:
+    """Yield the game as mjai events; ``start``: keys of the first."""
+    yield {"type": "start_game", "names": value.get("name", [""] * 4), **start}
+    for number, row in enumerate(rows, start=1):
+        events = _kyoku_events(row)
+        try:
+            first = next(events)
+        except ValueError as error:  # the reader is still in the kyoku before
+            raise RecordError(str(error), f"kyoku {number} of log") from error
+        yield first
+        yield from events
+    if "sc" in value:
+        scores = value["sc"]
+        if not isinstance(scores, list) or len(scores) != 8:
+            raise ValueError("sc is not a list of 8 numbers: points and result of each seat")
+        yield {"type": "end_game", "scores": scores[::2]}
+
+
+def _kyoku_events(row: Sequence[list[Any]]) -> Iterator[JsonObject]:
+    numbers, scores, indicators, ura = row[:4]
+    if len(numbers) != 3 or not all(type(number) is int for number in numbers) or numbers[0] not in range(12):
+        raise ValueError("a kyoku does not begin with its number (0 to 11), honba and riichi sticks")
+    kyoku, honba, kyotaku = numbers
+    if not indicators:
+        raise ValueError("there is no dora indicator")
+    doras = [_face(number) for number in indicators]
+    yield {
+        "type": "start_kyoku",
+        "bakaze": "ESW"[kyoku // 4],
+        "kyoku": kyoku % 4 + 1,
+        "honba": honba,
+        "kyotaku": kyotaku,
+        "scores": scores,
+        "dora_marker": doras[0],
+        "tehais": [[_face(number) for number in row[3 * seat + 4]] for seat in range(4)],
+    }
+    takes = [[_take(seat, item) for item in row[3 * seat + 5]] for seat in range(4)]
+    plays = [_plays(seat, takes[seat], row[3 * seat + 6]) for seat in range(4)]
+    moves = moves_in_order(takes, plays, kyoku % 4)
+    riichi_seats = [seat for seat, what in moves if isinstance(what, Discard) and what.is_riichi]
+    ends = _ends(row[_RESULT], riichi_seats, [_face(number) for number in ura])
+    is_claimed = ends[0]["type"] == "hora" or ends[0]["reason"] == _REASONS[TRIPLE_RON_DRAW]
+    yield from _move_events(moves, is_last_claimed=is_claimed)
+    yield from ({"type": "dora", "dora_marker": dora} for dora in doras[1:])  # when does not matter to a GameLog
+    yield from ends
+    yield {"type": "end_kyoku"}
+
+
+def _face(number: object) -> str:
+    if type(number) is not int or number not in _FACE_NAMES:
+        raise ValueError(f"{number!r:.40} is not a tile: use 11-19, 21-29, 31-39, 41-47, 51-53")
+    return _FACE_NAMES[number]
+
+
+def _take(seat: int, item: object) -> Take:
+    if not isinstance(item, str):
+        return Draw(_face(item))
+    letter, before, tiles = _call(item, "cpm")
+    source = SOURCE_PLACES[letter].get(before)
+    if source is None:
+        raise ValueError(f"{item:.40} does not tell from which seat the tile is")
+    consumed = (*tiles[:before], *tiles[before + 1 :])
+    return Claim(_CALL_NAMES[letter], (seat + source) % 4, tiles[before], consumed)
+
+
+def _plays(seat: int, takes: Sequence[Take], items: Sequence[object]) -> list[Play]:
+    """Return what a seat plays; what it discards as drawn is the tile of the take before it."""
+    before = [take for take in takes if not is_minkan(take)]
+    rest = [item for item in items if type(item) is not int or item != AFTER_MINKAN]
+    if len(rest) > len(before):
+        raise ValueError(f"seat {seat} plays {len(rest)} tiles, but takes {len(before)}")
+    return [_play(seat, take, item) for take, item in zip(before, rest, strict=False)]
+
+
+def _play(seat: int, take: Take, item: object) -> Play:
+    riichi = _RIICHI.fullmatch(item) if isinstance(item, str) else None
+    if isinstance(item, str) and riichi is None:
+        letter, before, tiles = _call(item, "ka")
+        consumed = tiles if letter == "a" else (*tiles[:before], *tiles[before + 1 :])
+        return Kan(_CALL_NAMES[letter], tiles[before], consumed)
+    number = int(riichi[1]) if riichi else item
+    if type(number) is not int or number != TSUMOGIRI:
+        return Discard(_face(number), False, riichi is not None)
+    if not isinstance(take, Draw):
+        raise ValueError(f"seat {seat} discards the tile that it drew ({TSUMOGIRI}) after a {take.name}")
+    return Discard(take.face, True, riichi is not None)
+
+
+def _call(item: str, letters: str) -> tuple[str, int, tuple[str, ...]]:
+    """Return the letter of a call, how many tiles come before it, and all tiles in order."""
+    match = _CALL.fullmatch(item)
+    if match is None or match[2] not in letters or len(match[1] + match[3]) != 2 * _NUM_TILES[match[2]]:
+        raise ValueError(f"{item!r:.40} is not a call")
+    digits = match[1] + match[3]
+    tiles = tuple(_face(int(digits[start : start + 2])) for start in range(0, len(digits), 2))
+    return match[2], len(match[1]) // 2, tiles
+
+
+def _move_events(moves: Sequence[Move], *, is_last_claimed: bool) -> Iterator[JsonObject]:
+    """Yield the moves; a riichi stick is paid after its discard unless that is claimed for a win."""
+    unpaid: list[JsonObject] = []
+    for seat, what in moves:
+        if isinstance(what, Draw | Claim):
+            yield from unpaid
+            unpaid = []
+        match what:
+            case Draw(face):
+                yield {"type": "tsumo", "actor": seat, "pai": face}
+            case Claim(name, target, face, consumed):
+                yield {"type": name, "actor": seat, "target": target, "pai": face, "consumed": [*consumed]}
+            case Discard(face, is_tsumogiri, is_riichi):
+                if is_riichi:
+                    unpaid = [{"type": "reach_accepted", "actor": seat}]
+                    yield {"type": "reach", "actor": seat}
+                yield {"type": "dahai", "actor": seat, "pai": face, "tsumogiri": is_tsumogiri}
+            case Kan(name, face, consumed):
+                yield {"type": name, "actor": seat, "pai": face, "consumed": [*consumed]}
+    if not is_last_claimed:
+        yield from unpaid
+
+
+def _ends(result: Sequence[Any], riichi_seats: Sequence[int], ura: Sequence[str]) -> list[JsonObject]:
+    """Return the draw or the wins; a win is score changes and a list: winner, loser, liable seat, points and yaku."""
+    if result[:1] != [WIN]:
+        return [_drawn(result)]
+    wins = []
+    for index in range(1, max(len(result), 2), 2):
+        deltas, win = result[index : index + 2] if len(result) > index + 1 else (None, None)
+        if not isinstance(win, list) or len(win) < 3:
+            raise ValueError(f"the result {WIN} is not followed by score changes and a list for each win")
+        markers = [*ura] if win[0] in riichi_seats else []
+        wins.append({"type": "hora", "actor": win[0], "target": win[1], "deltas": deltas, "ura_markers": markers})
+    return wins
+
+
+def _drawn(result: Sequence[Any]) -> JsonObject:
+    name = result[0] if result else None
+    code = (DRAW_NAMES | _OTHER_DRAW_NAMES).get(name) if isinstance(name, str) else None
+    if code is None:
+        raise ValueError(f"the result {name!r:.40} is not {WIN} or {', '.join(DRAW_NAMES)}")
+    has_payments = code in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN) and name not in (ALL_TENPAI, ALL_NOTEN)
+    draw: JsonObject = {"type": "ryukyoku", "reason": _REASONS[code], "deltas": [0, 0, 0, 0]}
+    if has_payments:
+        draw["deltas"] = result[1] if len(result) > 1 else None
+    if name in (ALL_TENPAI, ALL_NOTEN):
+        draw["tenpais"] = [name == ALL_TENPAI] * 4
+    return draw
+
+
+# ---- the yaku
+
+
+def _read_yaku(kyoku: KyokuLog, result: Sequence[Any]) -> bool:
+    """Write points, han, fu and yaku of the wins into ``kyoku.result``; False if a win has them in words of others."""
+    if kyoku.result["result"] != WIN_RESULT:
+        return True
+    whole = kyoku.result.copy()
+    for index, win in enumerate(result[2::2]):
+        liable, *texts = win[2:]
+        if liable not in (0, 1, 2, 3) or not texts or not all(isinstance(text, str) for text in texts):
+            return False
+        points, *yaku = [(_YAKU if number else _POINTS).fullmatch(text) for number, text in enumerate(texts)]
+        names = [match[1] for match in yaku if match]
+        if points is None or not 0 < len(yaku) == len(set(names) & _YAKU_NUMBERS.keys()):
+            return False
+        whole["win_points"][index] = _points(points, is_tsumo=win[0] == win[1])
+        if liable != win[0]:
+            whole["win_liable"][index] = liable
+        for match in filter(None, yaku):
+            number, han = _YAKU_NUMBERS[match[1]], int(match[2] or 0)
+            whole["win_han"][index] += han
+            if number in _DORA_FIELDS:
+                whole[_DORA_FIELDS[number]][index] += han
+            else:
+                whole["win_yaku"][index] |= 1 << number
+                whole["win_yakuman"][index] += number >= FIRST_YAKUMAN
+        if not whole["win_yakuman"][index]:
+            whole["win_fu"][index] = int(points[1] or 0)
+    kyoku.result = whole
+    return True
+
+
+def _points(match: re.Match[str], *, is_tsumo: bool) -> int:
+    """Return the points of a hand: those of a ron; of a tsumo what all pay together."""
+    first, second = int(match[2]), int(match[3] or 0)
+    if match[4]:
+        return 3 * first
+    return 2 * first + second if is_tsumo else first

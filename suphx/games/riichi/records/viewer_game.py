@@ -1,0 +1,494 @@
+"""A recorded game step by step, as plain values from which a page shows it without knowing any rule.
+
+A deal is its first state and its steps; each step has the keys of the state that it changes. Steps:
+``draw``, ``discard``, ``riichi``, ``chi``, ``pon``, ``minkan``, ``ankan``, ``kakan``, ``end``.
+
+>>> values = viewer_game(game, opinions)  # keys: viewer_game
+>>> json.dumps(values)
+
+``sample_game`` is a shorter form, from which a report draws a game: hands, melds, rivers and results, deal by deal.
+``{"names": [4], "deals": [{"name", "dealer", "sticks", "dora": [face], "ura": [face], "scores": [4], "deltas": [4],
+"result", "seats": [{"hand": [face], "won_with": face or null, "melds": [{"faces": [face], "taken": place or null,
+"is_hidden"}], "river": [[face, flags]], "has_riichi"}]}], "final_scores": [4] or null}``. Faces are those of
+tile.py, flags those of table.py. Ura dora indicators are given where somebody won with riichi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from suphx.games.mahjong.tile import CHI_MELD, MINKAN_MELD, NUM_KINDS, PON_MELD
+from suphx.games.riichi.ending import end_kyoku
+from suphx.games.riichi.records.decisions import (
+    BONUS_COLUMNS,
+    DRAW_NAMES,
+    SEATS,
+    Decision,
+    KyokuWalk,
+    Opinions,
+    hand_faces,
+    kan_of_own,
+    kyoku_name,
+    names_in_deal,
+    shown_meld,
+    viewer_decision,
+    viewer_move,
+    win_value,
+    win_yaku,
+)
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog
+from suphx.games.riichi.records.kyoku_playback import shown_hands
+from suphx.games.riichi.records.replay import compare_results
+from suphx.games.riichi.rules import KAN_URA_DORA, URA_DORA
+from suphx.games.riichi.table import (
+    ANKAN,
+    CALL_DISCARD,
+    CLAIM,
+    DORA_POSITIONS,
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    GAME_END,
+    KYOKU_END,
+    LAST_DRAW,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    OWN_TURN,
+    RIICHI,
+    RIICHI_DISCARD,
+    RINSHAN,
+    ROB_KAN,
+    TRIPLE_RON_DRAW,
+    TSUMO,
+    TSUMOGIRI,
+    URA_POSITIONS,
+    WIN_RESULT,
+)
+from suphx.games.riichi.tile import NUM_TILES, face_of_id, kind_of_face
+from suphx.games.riichi.yaku import base_points
+from suphx.games.riichi.yaku_number import YAKU_NAMES
+
+RESULT_NAMES = {
+    WIN_RESULT: "win",
+    EXHAUSTIVE_DRAW: "exhaustive draw",
+    NAGASHI_MANGAN: "nagashi mangan",
+    NINE_TERMINALS_DRAW: "nine terminals",
+    FOUR_WINDS_DRAW: "four winds",
+    FOUR_RIICHI_DRAW: "four riichi",
+    FOUR_KANS_DRAW: "four kans",
+    TRIPLE_RON_DRAW: "triple ron",
+}
+_URA_BONUS = BONUS_COLUMNS[2][0]
+_LIMITS = {2000: "mangan", 3000: "haneman", 4000: "baiman", 6000: "sanbaiman", 8000: "yakuman"}
+
+
+def viewer_result(table: Any, red_fives: int, *, is_ura_known: bool = True) -> dict[str, Any]:
+    """Return the result of a TABLE record at KYOKU_END.
+
+    ``{"kind", "wins": [{"seat", "loser", "liable", "face", "han", "fu", "yakuman", "limit", "yaku": [name],
+    "bonus": [[name, count]], "points", "deltas": [4]}], "tenpai": [seat], "ura": [face], "deltas": [4]}``. ``loser``
+    is the winner for a tsumo, ``liable`` null without pao; ``deltas`` of all wins have no paid riichi sticks. Unless
+    ``is_ura_known``, ``ura`` has UNKNOWN tiles, and ``han`` of a win with riichi is null if only its limit is certain.
+    """
+    wins = [_win(table, w) for w in range(int(table["num_wins"]))]
+    ura = [face_of_id(int(table["wall"][place]), red_fives) for place in URA_POSITIONS[: shown_ura(table)]]
+    if not is_ura_known:
+        ura = [UNKNOWN] * len(ura)
+        for win in wins:
+            if win["limit"] and not win["yakuman"] and table["riichi"][win["seat"]]:
+                win |= {"han": None, "bonus": [pair for pair in win["bonus"] if pair[0] != _URA_BONUS]}
+    return {
+        "kind": RESULT_NAMES[int(table["result"])],
+        "wins": wins,
+        "tenpai": [seat for seat in range(SEATS) if table["tenpai"][seat]],
+        "ura": ura,
+        "deltas": [int(delta) for delta in table["deltas"]],
+    }
+
+
+def shown_ura(table: Any) -> int:
+    """Return how many ura indicators a TABLE record at KYOKU_END shows: those that count for a winner in riichi."""
+    flags = int(table["rule_flags"])
+    has_riichi = any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"])))
+    if not has_riichi or not flags & URA_DORA:
+        return 0
+    return int(table["num_dora"]) if flags & KAN_URA_DORA else 1
+
+
+def _win(table: Any, w: int) -> dict[str, Any]:
+    han, fu, yakuman, points, liable = (
+        int(table[f"win_{name}"][w]) for name in ("han", "fu", "yakuman", "points", "liable")
+    )
+    return {
+        "seat": int(table["win_seat"][w]),
+        "loser": int(table["win_loser"][w]),
+        "liable": liable if liable >= 0 else None,
+        "face": int(table["win_face"][w]),
+        "han": han,
+        "fu": fu,
+        "yakuman": yakuman,
+        "limit": _limit(table, han, fu, yakuman),
+        "yaku": [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][w]) >> number & 1],
+        "bonus": [[name, int(table[key][w])] for name, key in BONUS_COLUMNS if table[key][w]],
+        "points": points,
+        "deltas": [int(delta) for delta in table["win_deltas"][w]],
+    }
+
+
+def _limit(table: Any, han: int, fu: int, yakuman: int) -> str:
+    """Return the name of the limit that the hand reaches, or ""."""
+    return _LIMITS.get(min(8000, int(base_points(han, fu, yakuman, int(table["rule_flags"])))), "")
+
+
+State: TypeAlias = dict[str, Any]
+
+_FLAG_STEP = 64  # above all faces
+
+
+def viewer_state(table: Any, red_fives: int) -> State:
+    """Return the state of a TABLE record; ``red_fives``: bit set of suits."""
+    drawn = _drawn(table)
+    state: State = {"drawn": drawn}
+    for seat in range(SEATS):
+        state |= _seat_state(table, seat, drawn)
+    shown = DORA_POSITIONS[: int(table["num_dora"])]
+    num_kans, next_draw = int(table["num_kans"]), int(table["next_draw"])
+    return state | {
+        "turn": int(table["turn"]),
+        "scores": [int(score) for score in table["scores"]],
+        "sticks": int(table["kyotaku"]),
+        "riichi": [int(riichi) for riichi in table["riichi"]],
+        "dora": [face_of_id(int(table["wall"][position]), red_fives) for position in shown],
+        "next": next_draw,
+        "rinshan": num_kans,
+        "left": LAST_DRAW - num_kans - next_draw,
+        "open": _open_seats(table),
+    }
+
+
+def changes(before: State, after: State) -> State:
+    """Return the keys of ``after`` whose values differ from ``before``."""
+    return {key: value for key, value in after.items() if before[key] != value}
+
+
+def _seat_state(table: Any, seat: int, drawn: list[list[int]]) -> State:
+    hand = hand_faces(table, seat)
+    for owner, face in drawn:
+        if owner == seat and not _is_ron(table, seat):
+            hand.remove(face)
+    is_calling = table["phase"] == CALL_DISCARD and table["turn"] == seat  # the hand of its last discard is gone
+    length, waits = int(table["river_length"][seat]), 0 if is_calling else int(table["waits"][seat])
+    return {
+        f"hand{seat}": hand,
+        f"river{seat}": [
+            face + _FLAG_STEP * flags
+            for face, flags in zip(
+                table["river"][seat][:length].tolist(), table["river_flags"][seat][:length].tolist(), strict=True
+            )
+        ],
+        f"melds{seat}": [shown_meld(table, seat, i) for i in range(int(table["num_melds"][seat]))],
+        f"waits{seat}": [kind for kind in range(NUM_KINDS) if waits >> kind & 1],
+    }
+
+
+def _drawn(table: Any) -> list[list[int]]:
+    """Return the tiles beside the hands: the one just drawn, or those that were won with."""
+    if table["phase"] == KYOKU_END:
+        wins = [(int(table["win_seat"][w]), int(table["win_face"][w])) for w in range(int(table["num_wins"]))]
+        if wins:
+            return [[seat, face] for seat, face in wins]
+    elif table["phase"] not in (OWN_TURN, RIICHI_DISCARD):
+        return []
+    return [[int(table["turn"]), int(table["drawn"])]] if table["drawn"] >= 0 else []
+
+
+def _is_ron(table: Any, seat: int) -> bool:
+    if table["phase"] != KYOKU_END:
+        return False
+    return any(table["win_seat"][w] == seat != table["win_loser"][w] for w in range(int(table["num_wins"])))
+
+
+def _open_seats(table: Any) -> list[int]:
+    """Return who shows the hand at the end: the winners, or those of ``shown_hands`` after a draw."""
+    if table["phase"] != KYOKU_END:
+        return []
+    winners = {int(table["win_seat"][w]) for w in range(int(table["num_wins"]))}
+    return sorted(winners) or shown_hands(int(table["result"]), table["tenpai"], int(table["turn"]))
+
+
+UNKNOWN = -1
+"""In place of a face: a tile that is not shown."""
+
+_CALLS = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "minkan"}
+
+Sight = Callable[[State], State]
+"""A state -> what one seat sees of it."""
+
+
+class ViewerSteps:
+    """Consumes: a table after each of its decisions. Produces: ``steps``, and ``shown``, the state after the last one.
+
+    With ``sight`` the steps contain only what it returns.
+    """
+
+    def __init__(self, table: Any, red_fives: int, sight: Sight = lambda state: state) -> None:
+        """``table`` waits for the first decision of a deal; ``red_fives``: bit set of suits."""
+        self._red = red_fives
+        self._sight = sight
+        self.steps: list[dict[str, Any]] = []
+        dealt = viewer_state(table, red_fives)
+        self._whole = _before_draw(dealt, is_rinshan=False)
+        self.start = self.shown = sight(self._whole)
+        """The state before the first draw."""
+        self._draw(dealt)
+
+    def follow(self, table: Any, action: int, phase: int) -> None:
+        """Add what came of ``action``, taken in ``phase``: no step, one, or a move and the draw after it."""
+        after = viewer_state(table, self._red)
+        if table["phase"] == KYOKU_END:
+            if phase not in (CLAIM, ROB_KAN) and (action <= TSUMOGIRI or ANKAN <= action < TSUMO):
+                # The deal ends at once: the last discard without claims, four winds, four kans.
+                self._move(action, {**after, "open": [], "scores": self._whole["scores"]})
+            self._add("end", int(table["turn"]), [], after)
+            return
+        is_draw = table["phase"] == OWN_TURN
+        moved = _before_draw(after, is_rinshan=bool(table["is_rinshan"])) if is_draw else after
+        if phase in (CLAIM, ROB_KAN):
+            if table["phase"] in (CLAIM, ROB_KAN):
+                return
+            self._call(table, moved)
+        else:
+            self._move(action, moved)
+        if is_draw:
+            self._draw(after)
+
+    def _move(self, action: int, after: State) -> None:
+        """Add the actor's move of its own turn."""
+        seat = int(self._whole["turn"])
+        kind, faces = _move_name(self._whole, action)
+        if kind in ("ankan", "kakan"):  # the meld shows whether it has a red five
+            melds = (sorted(meld["faces"], reverse=True) for meld in after[f"melds{seat}"])  # a red five first
+            faces = next((each for each in melds if [kind_of_face(face) for face in each] == faces), faces)
+        self._add(kind, seat, faces, {**after, "turn": seat})
+
+    def _call(self, table: Any, after: State) -> None:
+        """Add the claim that was granted when a window closed, if any."""
+        seat = int(table["turn"])
+        melds = after[f"melds{seat}"]
+        if len(melds) > len(self._whole[f"melds{seat}"]):
+            kind = _CALLS[int(table["meld_type"][seat, len(melds) - 1])]
+            self._add(kind, seat, melds[-1]["faces"], after)
+
+    def _draw(self, after: State) -> None:
+        seat, face = self._sight(after)["drawn"][0]
+        self._add("draw", seat, [face], after)
+
+    def _add(self, kind: str, seat: int, faces: list[int], after: State) -> None:
+        seen = self._sight(after)
+        changed = changes(self.shown, seen)
+        self.steps.append({"kind": kind, "seat": seat, "faces": faces, "changes": changed, "decisions": []})
+        self._whole, self.shown = after, seen
+
+
+def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
+    drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
+    if ANKAN <= action < TSUMO:
+        name, tile = kan_of_own(action)
+        return name, [tile] * 4
+    move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
+    return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
+
+
+def _before_draw(after: State, *, is_rinshan: bool) -> State:
+    """Return the state before its newest draw."""
+    return {
+        **after,
+        "drawn": [],
+        "next": after["next"] - (not is_rinshan),
+        "rinshan": after["rinshan"] - is_rinshan,
+        "left": after["left"] + 1,
+    }
+
+
+def viewer_game(
+    game: GameLog, opinions: Opinions | None = None, seats: Sequence[int] | None = None
+) -> dict[str, Any]:  # fmt: skip
+    """Return the game; ValueError when its moves contradict the rules.
+
+    ``{"id", "names": [4], "deals": [{"name", "kyoku", "honba", "sticks", "dealer", "wall": [136 faces], "scores": [4],
+    "after": [4], "start": state, "steps": [{"kind", "seat", "faces", "changes": state, "decisions"}], "result"}],
+    "final": [4] or null, "placement": [4] or null, "agent": name or null, "num_decisions", "num_differences"}``.
+    ``after``: points when the next deal starts, or at the end of the game. ``opinions``: of all decisions of the game
+    (``recorded_decisions``); the steps then have the ``decisions`` (decisions.py) that they lead to, with
+    ``seats`` (0-3) only theirs.
+    """
+    deals, first, end = [], 0, None
+    for index in range(len(game.kyokus)):
+        deal = _Deal(game, index, opinions, first, seats)
+        deals.append(deal.play())
+        first += deal.num_decisions
+        end = deal.walk.table
+    decisions = [each for deal in deals for step in deal["steps"] for each in step["decisions"]]
+    is_over = end is not None and end["phase"] == GAME_END
+    return {
+        "id": game.id,
+        "names": list(game.names),
+        "deals": deals,
+        "final": deals[-1]["after"] if is_over else None,
+        "placement": [int(place) for place in end["placement"]] if end is not None and is_over else None,
+        "agent": opinions.name if opinions else None,
+        "num_decisions": sum(each["played"] is not None and each["agent"] is not None for each in decisions),
+        "num_differences": sum(each["differs"] for each in decisions),
+    }
+
+
+@dataclass(slots=True)
+class _Deal:
+    """Plays one deal and collects its steps."""
+
+    game: GameLog
+    index: int
+    opinions: Opinions | None
+    first: int
+    """Number of the deal's first decision in the game."""
+    seats: Sequence[int] | None = None
+    """Whose decisions are shown; None: everybody's."""
+    num_decisions: int = 0
+    walk: KyokuWalk = field(init=False)
+    steps: ViewerSteps = field(init=False)
+
+    def play(self) -> dict[str, Any]:
+        """Return the deal; the table is then at the start of the next one, or at the end of the game."""
+        log, red = self.game.kyokus[self.index], self.game.rules.red_bits
+        self.walk = walk = KyokuWalk(self.game, self.index)
+        scores = [int(score) for score in walk.table["scores"]]
+        self.steps = ViewerSteps(walk.table, red)
+        pending: tuple[int, int] | None = None
+        for decision in walk:
+            if pending is not None:
+                self.steps.follow(walk.table, *pending)
+            self._judge(decision)
+            pending = (decision.action, int(walk.table["phase"]))
+        if pending is not None:
+            self.steps.follow(walk.table, *pending)
+        difference = compare_results(walk.table, log.result, log.is_result_complete)
+        if difference:
+            raise ValueError(f"{walk.place} contradicts the rules ({difference}): see suphx records verify")
+        result = viewer_result(walk.table, red, is_ura_known=log.is_ura_known)
+        wall = _wall(log, walk.table, red)
+        end_kyoku(walk.tables[0])
+        return {
+            "name": kyoku_name(log.kyoku, log.honba),
+            "kyoku": log.kyoku,
+            "honba": log.honba,
+            "sticks": log.kyotaku,
+            "dealer": log.kyoku % SEATS,
+            "wall": wall,
+            "scores": scores,
+            "after": [int(score) for score in walk.table["scores"]],
+            "start": self.steps.start,
+            "steps": self.steps.steps,
+            "result": result,
+        }
+
+    def _judge(self, decision: Decision) -> None:
+        """Add a decision to the step that led to it, if an agent was asked and there is a choice."""
+        number = self.first + self.num_decisions
+        self.num_decisions += 1
+        table = self.walk.table
+        if self.opinions is None or table["num_legal"] < 2:
+            return
+        if self.seats is not None and table["actor"] not in self.seats:
+            return
+        self.steps.steps[-1]["decisions"].append(
+            viewer_decision(
+                table,
+                decision.action,
+                is_known=decision.is_known,
+                opinion=int(self.opinions.actions[number]),
+                probabilities=self.opinions.probabilities[number],
+            )
+        )
+
+
+def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
+    """Return the faces of the wall; UNKNOWN where the record did not show the tile of a wall that has no seed."""
+    faces = [face_of_id(int(tile), red_fives) for tile in log.wall]
+    if log.is_wall_from_seed:
+        return faces
+    num_dora = int(table["num_dora"])
+    known = set(range(int(table["next_draw"]))) | set(RINSHAN[: int(table["num_kans"])])
+    known |= set(DORA_POSITIONS[:num_dora])
+    if log.is_ura_known:
+        known |= set(URA_POSITIONS[: shown_ura(table)])
+    return [face if place in known else UNKNOWN for place, face in zip(range(NUM_TILES), faces, strict=True)]
+
+
+def sample_game(game: GameLog, names: Sequence[str]) -> dict[str, Any]:
+    """Return the game with its seats called ``names``; results add the wind of a seat that shares its name.
+
+    ValueError when its moves contradict the rules.
+    """
+    deals = [_deal(game, index, names) for index in range(len(game.kyokus))]
+    final = None if game.final_scores is None else [int(score) for score in game.final_scores]
+    return {"names": list(names), "deals": deals, "final_scores": final}
+
+
+def _deal(game: GameLog, index: int, names: Sequence[str]) -> dict[str, Any]:
+    log, red = game.kyokus[index], game.rules.red_bits
+    table = _played(game, index)
+    # Riichi sticks paid in the deal belong to what it changed.
+    is_last = index + 1 == len(game.kyokus)
+    after = (game.final_scores or table["scores"]) if is_last else game.kyokus[index + 1].scores
+    num_dora, num_ura = int(table["num_dora"]), shown_ura(table)
+    return {
+        "name": kyoku_name(log.kyoku, log.honba),
+        "dealer": log.kyoku % SEATS,
+        "sticks": log.kyotaku,
+        "dora": [face_of_id(int(log.wall[position]), red) for position in DORA_POSITIONS[:num_dora]],
+        "ura": [face_of_id(int(log.wall[position]), red) for position in URA_POSITIONS[:num_ura]],
+        "scores": [int(score) for score in log.scores],
+        "deltas": [int(then) - int(now) for now, then in zip(log.scores, after, strict=True)],
+        "result": _result(table, names_in_deal(names, log.kyoku % SEATS)),
+        "seats": [_seat(table, seat) for seat in range(SEATS)],
+    }
+
+
+def _played(game: GameLog, index: int) -> Any:
+    """Return the table at the end of a deal."""
+    walk = KyokuWalk(game, index)
+    for _ in walk:
+        pass
+    return walk.table
+
+
+def _seat(table: Any, seat: int) -> dict[str, Any]:
+    hand = hand_faces(table, seat)
+    wins = [w for w in range(int(table["num_wins"])) if table["win_seat"][w] == seat]
+    won_with = int(table["win_face"][wins[0]]) if wins else None
+    if won_with is not None and table["win_loser"][wins[0]] == seat:
+        hand.remove(won_with)  # drawn: it is in the hand
+    length = int(table["river_length"][seat])
+    river = [[int(table["river"][seat][i]), int(table["river_flags"][seat][i])] for i in range(length)]
+    melds = [shown_meld(table, seat, i) for i in range(int(table["num_melds"][seat]))]
+    has_riichi = bool(table["riichi"][seat])
+    return {"hand": hand, "won_with": won_with, "melds": melds, "river": river, "has_riichi": has_riichi}
+
+
+def _result(table: Any, names: Sequence[str]) -> str:
+    wins = [_sample_win(table, w, names) for w in range(int(table["num_wins"]))]
+    if wins:
+        return "; ".join(wins)
+    tenpai = [names[seat] for seat in range(SEATS) if table["tenpai"][seat]]
+    name = DRAW_NAMES[int(table["result"])]
+    return f"{name[0].upper()}{name[1:]}" + (f", tenpai: {', '.join(tenpai)}" if tenpai else "")
+
+
+def _sample_win(table: Any, w: int, names: Sequence[str]) -> str:
+    winner, loser = int(table["win_seat"][w]), int(table["win_loser"][w])
+    how = "by tsumo" if winner == loser else f"by ron from {names[loser]}"
+    points, yaku = int(table["win_points"][w]), ", ".join(win_yaku(table, w))
+    return f"{names[winner]} wins {how}: {win_value(table, w)}, {points:,} points ({yaku})"
