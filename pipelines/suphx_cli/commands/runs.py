@@ -140,7 +140,13 @@ def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object
         console.line(f"no runs in {args.runs} yet: `suphx run laptop` starts one")
         return None
     rows = [
-        (entry.run_id, entry.state, _local(entry.started), duration_text(entry.seconds), _outcome(entry))
+        (
+            entry.run_id,
+            entry.state,
+            _local(entry.summary.started),
+            duration_text(entry.summary.seconds),
+            _outcome(entry),
+        )
         for entry in entries
     ]
     for line in wrapped_table(("run", "state", "started", "time", "verdict"), rows):
@@ -156,16 +162,16 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     metrics = entry.metrics()
     stages: dict[str, dict[str, object]] = {
         name: {
-            "status": _stage_state(stage.status, entry.state),
+            "status": entry.state if stage.status == "running" else stage.status,  # none runs in a run that does not
             "seconds": stage.seconds,
             "metrics": metrics.get(name, {}),
         }
-        for name, stage in entry.stages.items()
+        for name, stage in entry.summary.stages.items()
     }
     report = None if entry.report is None else str(entry.report)
     next_commands = _next_commands(entry, args.runs)
     if console.is_json:
-        return {**entry.to_json(), "stages": stages, "report": report, "error": entry.error, "next": next_commands}
+        return {**entry.to_json(), "stages": stages, "report": report, "next": next_commands}
     _print_facts(entry, report, console)
     _print_stages({name: (stage, headlines(metrics.get(name, {}))) for name, stage in stages.items()}, console)
     for command in next_commands:
@@ -225,7 +231,7 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
     shown = _side_by_side([_flat(figures) for figures in measured], keeps_equal=True)
     facts: dict[str, list[object]] = {
         "state": [entry.state for entry in entries],
-        "seconds": [entry.seconds for entry in entries],
+        "seconds": [entry.summary.seconds for entry in entries],
     }
     for title, table in (("run", facts), ("setting", settings), ("figure", shown)):
         common, single = (table, []) if console.verbosity == "verbose" else _in_several(table, names, f"{title}s")
@@ -338,7 +344,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
             )
     sizes = [freed_bytes(entry.folder) for entry in entries]
     for entry, size in zip(entries, sizes, strict=True):
-        console.say(f"{entry.folder}: {entry.state}, started {_local(entry.started)}, {bytes_text(size)}")
+        console.say(f"{entry.folder}: {entry.state}, started {_local(entry.summary.started)}, {bytes_text(size)}")
     if not args.yes and not _is_confirmed(len(entries)):
         raise ValueError("nothing was deleted")
     own: list[str] = []
@@ -410,21 +416,22 @@ def _is_confirmed(count: int) -> bool:
 def _print_facts(entry: RunEntry, report: str | None, console: Console) -> None:
     from suphx_platform.console.table_text import duration_text, result_lines
 
+    run = entry.summary
     facts = {
         "run_id": entry.run_id,
-        "recipe": entry.recipe,
+        "recipe": run.recipe,
         "state": entry.state,
-        "started": _local(entry.started),
-        "time": duration_text(entry.seconds),
-        "machine": entry.machine or None,
-        "command": shlex.join(entry.command) or None,
-        "verdict": entry.verdict,
-        "error": entry.error,
+        "started": _local(run.started),
+        "time": duration_text(run.seconds),
+        "machine": run.machine or None,
+        "command": shlex.join(run.command) or None,
+        "verdict": run.verdict,
+        "error": run.error,
         "report": report,
     }
     for line in result_lines(facts):
         console.line(line)
-    for warning in [warning for stage in entry.stages.values() for warning in stage.warnings]:
+    for warning in run.warnings:
         console.line(f"warning: {warning}")
     console.line("")
 
@@ -441,19 +448,14 @@ def _print_stages(stages: Mapping[str, tuple[dict[str, object], Mapping[str, flo
     console.line("")
 
 
-def _stage_state(status: str, run_state: str) -> str:
-    """Return the state of a stage: none is running in a run that is not."""
-    return run_state if status == "running" else status
-
-
 def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     """Return what one wants to do next: continue a run that is not finished, look at one that is."""
     if entry.folder.parent.resolve() != runs.resolve():  # RUN is a folder
         runs = entry.folder.parent
     place = [] if runs == DEFAULT_RUNS else ["--runs", str(runs)]
     if entry.state in ("interrupted", "failed"):
-        has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)
-        return [shlex.join([*entry.command, *([] if has_folder else place)])] if entry.command else []
+        has_folder = any(word.partition("=")[0] == "--runs" for word in entry.summary.command)
+        return [shlex.join([*entry.summary.command, *([] if has_folder else place)])] if entry.summary.command else []
     from suphx_pipelines.runs.run_page import agent_commands
     from suphx_pipelines.runs.run_summary import program_name
 
@@ -464,8 +466,8 @@ def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
 
 
 def _outcome(entry: RunEntry) -> str:
-    has_error = entry.error and entry.state in ("failed", "damaged")
-    return entry.verdict or (f"{entry.state}: {entry.error}" if has_error else "")
+    has_error = entry.summary.error and entry.state in ("failed", "damaged")
+    return entry.summary.verdict or (f"{entry.state}: {entry.summary.error}" if has_error else "")
 
 
 def _side_by_side(tables: Sequence[Mapping[str, object]], *, keeps_equal: bool) -> dict[str, list[object]]:

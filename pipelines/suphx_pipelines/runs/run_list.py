@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -21,8 +21,8 @@ from suphx.suggestion import did_you_mean
 from suphx_pipelines.recipe.recipe_file import flatten, read_toml
 from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
 from suphx_pipelines.runs.run_origin import ORIGIN_FOLDER, PROVENANCE_FILE, RECIPE_FILE
-from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
-from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME, Done, read_done
+from suphx_pipelines.runs.run_summary import RUN_FILE, RunState, RunSummary
+from suphx_pipelines.runs.stage_folder import DONE, REPORT_NAME, read_done
 from suphx_platform.cluster.run_attempts import StopOutcome
 
 EntryState = RunState | Literal["damaged"]
@@ -31,8 +31,6 @@ _HEADLINES = (
     "accuracy", "loss", "average_placement", "paired_difference", "start_difference", "difference_to_start", "win_rate",
     "deal_in_rate", "margin_to_", "games", "hanchans", "decks", "updates",
 )  # fmt: skip
-_MEANS, _ENDS = ("share", "points"), ("_low", "_high")
-"""Figures of a match of two sides, which have an interval: other shares say nothing of how good a result is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,20 +38,10 @@ class RunEntry:
     """A run, as its folder shows it."""
 
     folder: Path
-    recipe: str
-    """The recipe's name."""
     state: EntryState
     """``running`` only while a process holds the run's lock; ``damaged`` if a file of the run cannot be read."""
-    started: str
-    """ISO 8601 with the time zone."""
-    seconds: float
-    verdict: str | None = None
-    error: str | None = None
-    """Why it failed, or which file is damaged."""
-    command: tuple[str, ...] = ()
-    """The command line that continues the run; empty for a run without ``run.json``."""
-    machine: str = ""
-    stages: Mapping[str, StageSummary] = field(default_factory=dict)
+    summary: RunSummary
+    """``run.json``. Of a damaged run: since when, and which file is damaged."""
 
     @property
     def run_id(self) -> str:
@@ -68,43 +56,47 @@ class RunEntry:
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys that scripts read."""
+        run = self.summary
         return {
             "run_id": self.run_id,
-            "recipe": self.recipe,
+            "recipe": run.recipe,
             "state": self.state,
-            "verdict": self.verdict,
-            "started": self.started,
-            "seconds": self.seconds,
-            "error": self.error,
+            "verdict": run.verdict,
+            "started": run.started,
+            "seconds": run.seconds,
+            "error": run.error,
         }
 
     def settings(self) -> dict[str, Any]:
         """Return all keys of the run's recipe, ``a.b``; ValueError if its file is damaged."""
-        path = self.folder / RECIPE_FILE
         try:
-            return flatten(read_toml(path))
+            return flatten(read_toml(self.folder / RECIPE_FILE))
         except ValueError as error:
             raise ValueError(f"the run is damaged: {error}") from error
 
     def metrics(self) -> dict[str, dict[str, float]]:
         """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages.
 
-        ValueError names a file that is damaged.
+        Copies in work folders (``.uploads``) are no stages. ValueError names a file that is damaged.
         """
-        found = _finished_stages(self.folder)
-        order = [*(name for name in self.stages if name in found), *(name for name in found if name not in self.stages)]
-        return {name: dict(found[name].metrics) for name in order}
+        found: dict[str, dict[str, float]] = {}
+        for path in sorted(self.folder.rglob(DONE)):
+            name = path.parent.relative_to(self.folder)
+            done = None if any(part.startswith(".") for part in name.parts) else read_done(path.parent)
+            if done is not None:
+                found[name.as_posix()] = dict(done.metrics)
+        order = [*(name for name in self.summary.stages if name in found), *found]
+        return {name: found[name] for name in dict.fromkeys(order)}
 
 
 def headlines(metrics: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics of a stage for its line in a list: results and amounts, such as games and updates."""
-    return {name: value for name, value in metrics.items() if name.startswith(_HEADLINES) or _is_mean(name, metrics)}
 
+    def is_mean(name: str) -> bool:  # a share of games won or points, or an end of the interval of one
+        mean = name.removesuffix("_low").removesuffix("_high")
+        return mean.endswith(("share", "points")) and {mean, f"{mean}_low", f"{mean}_high"} <= metrics.keys()
 
-def _is_mean(name: str, metrics: Mapping[str, float]) -> bool:
-    """Tell whether a metric is a share of games won or points, or an end of the interval of one."""
-    mean = name.removesuffix(_ENDS[0]).removesuffix(_ENDS[1])
-    return mean.endswith(_MEANS) and {mean, *(f"{mean}{end}" for end in _ENDS)} <= metrics.keys()
+    return {name: value for name, value in metrics.items() if name.startswith(_HEADLINES) or is_mean(name)}
 
 
 def list_runs(runs: Path) -> list[RunEntry]:
@@ -121,7 +113,7 @@ def list_runs(runs: Path) -> list[RunEntry]:
 def _start(entry: RunEntry) -> datetime:
     """Return when the run was started; a time that nobody can read counts as the oldest."""
     try:
-        started = datetime.fromisoformat(entry.started)
+        started = datetime.fromisoformat(entry.summary.started)
     except ValueError:
         return datetime.min.replace(tzinfo=UTC)
     return started if started.tzinfo else started.replace(tzinfo=UTC)
@@ -159,68 +151,29 @@ def run_entry(folder: Path) -> RunEntry:
     try:
         return read_run(folder)
     except (ValueError, OSError) as error:
-        started = datetime.fromtimestamp(folder.stat().st_mtime).astimezone().isoformat(timespec="seconds")
-        return RunEntry(folder=folder, recipe="", state="damaged", started=started, seconds=0.0, error=str(error))
+        summary = _unwritten(folder, folder)
+        summary.error = str(error)
+        return RunEntry(folder=folder, state="damaged", summary=summary)
 
 
 def read_run(folder: Path) -> RunEntry:
     """Return the run in ``folder``; ValueError names a file in it that is damaged."""
-    summary = RunSummary.read(folder)
-    is_running = is_locked(folder)
+    summary, is_running = RunSummary.read(folder), is_locked(folder)
     if summary is None:
-        return _read_without_summary(folder, is_running=is_running)
+        summary = _unwritten(folder, folder / RECIPE_FILE)
+        summary.recipe = str(read_toml(folder / RECIPE_FILE).get("name", folder.name))
     state: EntryState = summary.state
     if is_running:
         state = "running"
     elif state == "running":  # its process was killed
         state = "interrupted"
-    return RunEntry(
-        folder=folder,
-        recipe=summary.recipe,
-        state=state,
-        started=summary.started,
-        seconds=summary.seconds,
-        verdict=summary.verdict,
-        error=summary.error,
-        command=tuple(summary.command),
-        machine=summary.machine,
-        stages=summary.stages,
-    )
+    return RunEntry(folder=folder, state=state, summary=summary)
 
 
-def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
-    """Return a run of a version that wrote no ``run.json``, or a tournament."""
-    path = folder / RECIPE_FILE
-    stages = {
-        name: StageSummary(status="finished", seconds=float(done.seconds))
-        for name, done in _finished_stages(folder).items()
-    }
-    state: EntryState = "running" if is_running else "finished" if REPORT_FOLDER in stages else "interrupted"
-    started = min(each.stat().st_mtime for each in (path, *(folder / name / DONE for name in stages)))
-    return RunEntry(
-        folder=folder,
-        recipe=str(read_toml(path).get("name", folder.name)),
-        state=state,
-        started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
-        seconds=sum(stage.seconds for stage in stages.values()),
-        stages=stages,
-    )
-
-
-def _finished_stages(folder: Path) -> dict[str, Done]:
-    """Return the finished stages, in the order of their ends; copies in work folders (``.uploads``) are none."""
-    names = (Path(place).relative_to(folder) for place, _, files in os.walk(folder) if DONE in files)
-    found: list[tuple[float, str, Done]] = []
-    for name in names:
-        with suppress(FileNotFoundError):  # the run works, and begins the stage again
-            done = None if _is_hidden(name) else read_done(folder / name)
-            if done is not None:
-                found.append(((folder / name / DONE).stat().st_mtime, name.as_posix(), done))
-    return {name: done for _, name, done in sorted(found, key=lambda each: each[:2])}
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _unwritten(folder: Path, oldest: Path) -> RunSummary:
+    """Return the summary of a run that has none, begun when the file ``oldest`` was written."""
+    started = datetime.fromtimestamp(oldest.stat().st_mtime).astimezone().isoformat(timespec="seconds")
+    return RunSummary(run_id=folder.name, recipe="", command=[], state="running", started=started)
 
 
 def _run_folders(runs: Path) -> Iterator[Path]:
@@ -241,11 +194,7 @@ def _is_run(folder: Path) -> bool:
 
 
 _POLL_SECONDS = 0.1
-_OUTCOMES: Mapping[RunState, StopOutcome] = {
-    "interrupted": "saved",
-    "finished": "finished",
-    "failed": "failed",
-}
+_OUTCOMES: Mapping[RunState, StopOutcome] = {"interrupted": "saved", "finished": "finished", "failed": "failed"}
 
 
 def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
@@ -282,13 +231,12 @@ def held_runs(runs: Path) -> list[Path]:
 def _outcome(folder: Path, still_running: StopOutcome, *, before_work: StopOutcome) -> StopOutcome:
     """Return what the run's state says.
 
-    ``still_running``: what it means that nobody has written how the run ended; ``before_work``: that the state is that
-    of an earlier command, as the process still waits for MLflow and has done nothing.
+    ``still_running``: if nobody has written how the run ended; ``before_work``: if the state is that of an earlier
+    command, as the process still waits for MLflow and has done nothing.
     """
     summary = RunSummary.read(folder)
-    if summary is None:
-        return before_work
-    if (folder / RUN_FILE).stat().st_mtime_ns < (folder / LOCK_FILE).stat().st_mtime_ns:  # written when it is taken
+    # run.json is written after the lock is taken
+    if summary is None or (folder / RUN_FILE).stat().st_mtime_ns < (folder / LOCK_FILE).stat().st_mtime_ns:
         return before_work
     return _OUTCOMES.get(summary.state, still_running)
 

@@ -195,7 +195,7 @@ class RunPage:
 
     def _store_digest(self) -> str | None:
         """Return the digest of the games that the run learns from; None if the stage has left no store."""
-        from suphx.training.head_data import open_store  # loads torch
+        from suphx.training.data.head_data import open_store  # slow to import
 
         store = self._folder / _RECORDS / _STORE_FOLDER
         return open_store(store).digest if store.is_dir() else None

@@ -32,7 +32,7 @@ from suphx_platform.cluster.run_manifest import (
     setting,
     with_job,
 )
-from suphx_platform.cluster.run_objects import AllRuns, OneRun, RunSource, RunWait, is_kept
+from suphx_platform.cluster.run_objects import AllRuns, RunStore, RunWait, is_kept
 from suphx_platform.cluster.run_results import Deletion, kept_of
 from suphx_platform.cluster.run_status import (
     REJECTED,
@@ -59,7 +59,7 @@ class Launcher:
 
     def __init__(self, api: ClusterApi) -> None:
         self._api = api
-        self._store = OneRun(api)
+        self._store = RunStore(api)
 
     def template(self, release: str | None) -> Object:
         """Return the chart's ConfigMap with the templates of runs; ``release``: of which installation.
@@ -248,7 +248,7 @@ class Launcher:
                 raise ClusterError(self._no_run(run))
             return f"{run} is deleted, but some of its pods are still terminating. Wait for them?"
         state = state_of(job, pods)
-        kept = kept_of(run, _source(job, recipe)).sentences()
+        kept = kept_of(_source(job, recipe)).sentences()
         return f"Delete {run} ({state}) with its pods and its recipe? {self._loss(run, job, saves=saves)}{kept}"
 
     def _loss(self, run: str, job: Object | None, *, saves: bool) -> str:
@@ -285,7 +285,7 @@ class Launcher:
             wait.until_deleted()
         self._api.delete("configmaps", recipe_name(run))
         wait.until_no_pods()
-        return Deletion(run_id=run, removed=removed, kept=kept_of(run, _source(job, recipe)), outcome=outcome)
+        return Deletion(run_id=run, removed=removed, kept=kept_of(_source(job, recipe)), outcome=outcome)
 
     def _works(self, run: str, job: Object | None) -> bool:
         """Tell whether a driver works, or may work."""
@@ -306,7 +306,7 @@ class Launcher:
             )
         return outcome
 
-    def _status(self, run: str, source: RunSource) -> RunStatus | None:
+    def _status(self, run: str, source: RunStore) -> RunStatus | None:
         """Return the status of a run; None if there is no RayJob and no recipe of a stopped run."""
         job, recipe = source.job(run), source.recipe(run)
         if job is None and not is_kept(recipe):
@@ -324,7 +324,7 @@ class Launcher:
             cluster=cluster,
             submitter=source.submitter(run) if is_wanted and job is not None else None,
             pods=pods,
-            events=source.warnings if is_wanted else [],
+            events=source.warnings() if is_wanted else [],
             roles=pods_by_role(state, spec, pods),
         )
         labels = (job or recipe or {"metadata": {}})["metadata"].get("labels") or {}
@@ -339,8 +339,7 @@ class Launcher:
 
     def _may_compute(self, run: str, job: Object | None) -> bool:
         """Tell whether the driver of an ended RayJob may still work, as after its deadline."""
-        heads = (pod for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod))
-        return has_left_driver(job) and next(heads, None) is not None
+        return has_left_driver(job) and bool(self._heads(run))
 
     def _existing(self, run: str, job: Object | None) -> RunStatus:
         """Return the status of a run that need not be created, with a hint for the person who tried."""

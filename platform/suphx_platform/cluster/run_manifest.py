@@ -239,17 +239,10 @@ def environment(job: Object, name: str) -> str:
     return next((str(one.get("value") or "") for one in head.get("env") or () if one["name"] == name), "")
 
 
-def results_id(job: Mapping[str, Any]) -> str | None:
-    """Return the id of the results of a RayJob in the storage and in MLflow.
-
-    None if it is not known: of tournaments that an earlier version has launched.
-    """
+def results_id(job: Mapping[str, Any]) -> str:
+    """Return the id of the results of a RayJob in the storage and in MLflow."""
     metadata = job["metadata"]
-    noted = (metadata.get("annotations") or {}).get(RESULTS_NOTE)
-    if noted:
-        return str(noted)
-    is_tournament = shlex.split(str(job["spec"].get("entrypoint", "")))[:2] == ["suphx", "tournament"]
-    return None if is_tournament else str(metadata["name"])
+    return str((metadata.get("annotations") or {}).get(RESULTS_NOTE) or metadata["name"])
 
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cached_property
-from typing import Protocol
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
@@ -25,7 +22,7 @@ STOPPED_NOTE = "suphx/stopped"
 
 
 class RunStore:
-    """Usage: ``RunStore(api).create(job, recipe)``."""
+    """The objects of runs, each asked for when it is needed: ``RunStore(api).create(job, recipe)``."""
 
     def __init__(self, api: ClusterApi) -> None:
         self._api = api
@@ -44,6 +41,18 @@ class RunStore:
     def pods(self, run: str) -> list[Object]:
         """Return all pods of a run."""
         return self._api.list("pods", labels=f"{RUN_LABEL}={run}")
+
+    def cluster(self, name: str) -> Object | None:
+        """Return a RayCluster."""
+        return self._api.get("rayclusters", name)
+
+    def submitter(self, run: str) -> Object | None:
+        """Return the Kubernetes Job of a run's submitter, which the operator names after the run."""
+        return self._api.get("jobs", run)
+
+    def warnings(self) -> list[Object]:
+        """Return the events of the namespace that are warnings."""
+        return self._api.list("events", fields="type=Warning")
 
     def create(self, job: Object, recipe: Object) -> bool:
         """Create both objects; return False if another command created the RayJob at the same time.
@@ -122,106 +131,51 @@ def is_kept(recipe: Object | None) -> bool:
     return STOPPED_NOTE in ((recipe or {}).get("metadata", {}).get("annotations") or {})
 
 
-_WARNINGS = "type=Warning"
-
-
-class RunSource(Protocol):
-    """Where the objects of runs come from."""
-
-    def job(self, run: str) -> Object | None:
-        """Return the RayJob of a run."""
-
-    def recipe(self, run: str) -> Object | None:
-        """Return the ConfigMap with the recipe of a run."""
-
-    def pods(self, run: str) -> Sequence[Object]:
-        """Return all pods of a run."""
-
-    def cluster(self, name: str) -> Object | None:
-        """Return a RayCluster."""
-
-    def submitter(self, run: str) -> Object | None:
-        """Return the Kubernetes Job of a run's submitter."""
-
-    @property
-    def warnings(self) -> Sequence[Object]:
-        """Events of the namespace that are warnings."""
-
-
-class OneRun(RunStore):
-    """Asks for each object when it is needed."""
-
-    def cluster(self, name: str) -> Object | None:
-        """Return a RayCluster."""
-        return self._api.get("rayclusters", name)
-
-    def submitter(self, run: str) -> Object | None:
-        """Return the Kubernetes Job of a run's submitter, which the operator names after the run."""
-        return self._api.get("jobs", run)
-
-    @property
-    def warnings(self) -> Sequence[Object]:
-        """Events of the namespace that are warnings."""
-        return self._api.list("events", fields=_WARNINGS)
-
-
-class AllRuns:
+class AllRuns(RunStore):
     """Lists each kind once, when the first run needs it."""
 
     def __init__(self, api: ClusterApi) -> None:
-        self._api = api
+        super().__init__(api)
+        self._listed: dict[str, list[Object]] = {}
 
     def runs(self) -> list[str]:
         """Return the ids of all runs that have a RayJob or a recipe, in the order of their creation."""
         # Recipes are listed first: one of a run that is created meanwhile would look like one without a RayJob.
-        found = {**self._recipes, **self._jobs}
-        made = {run: str(one["metadata"].get("creationTimestamp", "")) for run, one in found.items()}
+        found = [*self._all("configmaps"), *self._all("rayjobs")]
+        made = {_run_of(one): str(one["metadata"].get("creationTimestamp", "")) for one in found}
         return sorted(made, key=lambda run: (made[run], run))
 
     def job(self, run: str) -> Object | None:
         """Return the RayJob of a run."""
-        return self._jobs.get(run)
+        return next((one for one in self._all("rayjobs") if _run_of(one) == run), None)
 
     def recipe(self, run: str) -> Object | None:
         """Return the ConfigMap with the recipe of a run."""
-        return self._recipes.get(run)
+        return next((one for one in self._all("configmaps") if _run_of(one) == run), None)
 
-    def pods(self, run: str) -> Sequence[Object]:
+    def pods(self, run: str) -> list[Object]:
         """Return all pods of a run."""
-        return [one for one in self._pods if _run_of(one) == run]
+        return [one for one in self._all("pods") if _run_of(one) == run]
 
     def cluster(self, name: str) -> Object | None:
         """Return a RayCluster."""
-        return self._clusters.get(name)
+        return next((one for one in self._all("rayclusters") if one["metadata"]["name"] == name), None)
 
     def submitter(self, run: str) -> Object | None:
         """Return the Kubernetes Job of a run's submitter."""
-        return self._submitters.get(run)
+        return next((one for one in self._all("jobs") if one["metadata"]["name"] == run), None)
 
-    @cached_property
-    def warnings(self) -> Sequence[Object]:
-        """Events of the namespace that are warnings."""
-        return self._api.list("events", fields=_WARNINGS)
+    def warnings(self) -> list[Object]:
+        """Return the events of the namespace that are warnings."""
+        if "events" not in self._listed:
+            self._listed["events"] = super().warnings()
+        return self._listed["events"]
 
-    @cached_property
-    def _jobs(self) -> dict[str, Object]:
-        return {_run_of(one): one for one in self._api.list("rayjobs", labels=RUN_LABEL)}
-
-    @cached_property
-    def _recipes(self) -> dict[str, Object]:
-        return {_run_of(one): one for one in self._api.list("configmaps", labels=RUN_LABEL)}
-
-    @cached_property
-    def _pods(self) -> list[Object]:
-        return self._api.list("pods", labels=RUN_LABEL)
-
-    @cached_property
-    def _clusters(self) -> dict[str, Object]:
-        return {str(one["metadata"]["name"]): one for one in self._api.list("rayclusters")}
-
-    @cached_property
-    def _submitters(self) -> dict[str, Object]:
-        return {str(one["metadata"]["name"]): one for one in self._api.list("jobs")}
+    def _all(self, kind: str) -> list[Object]:
+        if kind not in self._listed:
+            labels = RUN_LABEL if kind in ("rayjobs", "configmaps", "pods") else ""
+            self._listed[kind] = self._api.list(kind, labels=labels)
+        return self._listed[kind]
 
 
 def _run_of(one: Object) -> str:

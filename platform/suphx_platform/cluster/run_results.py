@@ -30,8 +30,6 @@ def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus
     A server that cannot be reached from this machine is added to the problems.
     """
     run_id = status.run_id if job is None else results_id(job)
-    if run_id is None:
-        return status
     problems = list(status.problems)
     progress: Mapping[str, float] = {}
     checkpoint: str | None = None
@@ -74,7 +72,7 @@ def kept_attempts(run: str, job: Mapping[str, Any] | None) -> dict[int, Attempt]
 
     The storage is read; MLflow only if there is none, or if it cannot be read from here.
     """
-    return _read_attempts(run if job is None else results_id(job) or run, _storage_config(job))
+    return _read_attempts(run if job is None else results_id(job), _storage_config(job))
 
 
 def _read_attempts(run_id: str, config: StorageConfig | None) -> dict[int, Attempt]:
@@ -109,12 +107,11 @@ def _progress(run_id: str) -> dict[str, float]:
 def last_checkpoint(job: Mapping[str, Any] | None) -> str | None:
     """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
     config = _storage_config(job)
-    run_id = results_id(job) if job is not None else None
-    if run_id is None or config is None:
+    if job is None or config is None:
         return None
     from suphx_platform.storage.storage import Storage
 
-    return Storage(config).newest_path(run_id)
+    return Storage(config).newest_path(results_id(job))
 
 
 def _storage_config(job: Mapping[str, Any] | None) -> StorageConfig | None:
@@ -168,60 +165,36 @@ class Deletion:
         return {name: value for name, value in self.to_json().items() if value}
 
 
-def kept_of(run: str, job: Object | None) -> Kept:
+def kept_of(job: Object | None) -> Kept:
     """Return what is stored of a run; ``job``: its RayJob, or that from which it would be created again."""
     if job is None:
         return Kept()
-    kept = Kept()
-    results = results_id(job)
-    checkpoint = _look_in_storage(kept, job, results)
-    _look_in_mlflow(kept, job, results)
-    if _RELEASE_NOTE in (job["metadata"].get("annotations") or {}):
-        kept.found.append(
-            "run.name in the chart's values: the next helm upgrade creates the run again unless it is empty"
-        )
-    return Kept(found=kept.found, unchecked=kept.unchecked, last_checkpoint=checkpoint)
-
-
-def _look_in_storage(kept: Kept, job: Object, results: str | None) -> str | None:
-    """Add the checkpoints of the run, and return the newest one."""
-    address = setting(job, "storage.address").rstrip("/")
-    if not address:
-        return None
-    if results is None:
-        kept.unchecked.append(f"checkpoints and results in {address}: their id is not known")
-        return None
-    place = f"{address}/{results}"
-    try:
-        checkpoint = last_checkpoint(job)
-    except (OSError, ValueError) as error:
-        kept.unchecked.append(f"checkpoints and results in {place}, if there are any ({first_line(error)})")
-        return None
-    if checkpoint is not None:
-        kept.found.append(f"checkpoints and results in {place} (the newest: {checkpoint})")
-    return checkpoint
-
-
-def _look_in_mlflow(kept: Kept, job: Object, results: str | None) -> None:
-    """Add the metrics of the run, if its head has an MLflow server."""
-    of_run = environment(job, "MLFLOW_TRACKING_URI")
-    here = os.environ.get("MLFLOW_TRACKING_URI", "")
-    if not of_run and not here:
-        return
-    address = here or of_run
-    told = "" if is_unclear(address) else f" ({without_credentials(address)})"
-    what = f"metrics and reports of {results or 'the tournament'} in MLflow{told}"
-    if results is None:
-        kept.unchecked.append(f"{what}: their id is not known")
-    elif not here:
-        kept.unchecked.append(f"{what}, if there are any (MLFLOW_TRACKING_URI is not set here)")
-    else:
-        from suphx_platform.tracking.mlflow_store import MlflowStore
-
+    found, unchecked, checkpoint, results = list[str](), list[str](), None, results_id(job)
+    if address := setting(job, "storage.address").rstrip("/"):
+        what = f"checkpoints and results in {address}/{results}"
         try:
-            is_there = MlflowStore(Path("runs")).find(results) is not None
+            checkpoint = last_checkpoint(job)
+        except (OSError, ValueError) as error:
+            unchecked.append(f"{what}, if there are any ({first_line(error)})")
+        if checkpoint is not None:
+            found.append(f"{what} (the newest: {checkpoint})")
+    here = os.environ.get("MLFLOW_TRACKING_URI", "")
+    if server := here or environment(job, "MLFLOW_TRACKING_URI"):
+        what = f"metrics and reports of {results} in MLflow"
+        what += "" if is_unclear(server) else f" ({without_credentials(server)})"
+        try:
+            if not here:
+                unchecked.append(f"{what}, if there are any (MLFLOW_TRACKING_URI is not set here)")
+            elif _has_metrics(results):
+                found.append(what)
         except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
-            kept.unchecked.append(f"{what}, if there are any ({first_line(error)})")
-            return
-        if is_there:
-            kept.found.append(what)
+            unchecked.append(f"{what}, if there are any ({first_line(error)})")
+    if _RELEASE_NOTE in (job["metadata"].get("annotations") or {}):
+        found.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
+    return Kept(found=found, unchecked=unchecked, last_checkpoint=checkpoint)
+
+
+def _has_metrics(run_id: str) -> bool:
+    from suphx_platform.tracking.mlflow_store import MlflowStore
+
+    return MlflowStore(Path("runs")).find(run_id) is not None

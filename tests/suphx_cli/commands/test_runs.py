@@ -16,7 +16,6 @@ from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
-from suphx_cli.commands import runs as runs_command
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.run_folder import running, write_run
@@ -113,13 +112,6 @@ def test_so_can_the_nets_of_a_game_of_two_sides(runs: Path, capsys: pytest.Captu
         f"suphx play --agent {nets}",
         f"suphx evaluate --candidate {nets} --opponent rule",
     ]
-
-
-@pytest.mark.parametrize(("status", "run_state", "shown"), [
-    ("running", "running", "running"), ("running", "interrupted", "interrupted"), ("finished", "failed", "finished"),
-])  # fmt: skip
-def test_no_stage_is_running_in_a_run_that_is_not(status: str, run_state: str, shown: str) -> None:
-    assert runs_command._stage_state(status, run_state) == shown
 
 
 def test_two_runs_are_compared_side_by_side(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,6 @@ from suphx_pipelines.runs import run_list
 from suphx_pipelines.runs.run_list import find_run, headlines, list_runs, read_run
 from suphx_pipelines.runs.run_lock import is_locked
 from suphx_pipelines.runs.run_summary import RunSummary
-from suphx_pipelines.runs.stage_folder import Done, read_done
 from tests.suphx_pipelines.runs.run_folder import running, write_run
 
 
@@ -45,14 +44,11 @@ def test_a_run_is_running_only_while_its_lock_is_held(tmp_path: Path) -> None:
         assert read_run(finished).state == "running"  # it has just been started again
 
 
-@pytest.mark.parametrize(("stages", "state"), [(("records",), "interrupted"), (("records", "report"), "finished")])
-def test_a_run_without_a_summary_is_read_from_its_stages(stages: tuple[str, ...], state: str, tmp_path: Path) -> None:
-    folder = write_run(tmp_path, "old-1", has_summary=False, metrics={name: {"games": 3.0} for name in stages})
-    entry = read_run(folder)
-    assert (entry.recipe, entry.state, entry.verdict) == ("laptop", state, None)
-    assert entry.seconds == 12.5 * len(stages)
-    assert entry.started.startswith("20")
-    assert entry.metrics() == {name: {"games": 3.0} for name in stages}
+def test_a_run_without_a_summary_has_been_interrupted(tmp_path: Path) -> None:
+    entry = read_run(write_run(tmp_path, "old-1", has_summary=False, metrics={"records": {"games": 3.0}}))
+    assert (entry.summary.recipe, entry.state, entry.summary.verdict) == ("laptop", "interrupted", None)
+    assert entry.summary.started.startswith("20")
+    assert entry.metrics() == {"records": {"games": 3.0}}
 
 
 def test_a_run_that_is_deleted_while_runs_are_listed_hides_no_other(
@@ -71,27 +67,10 @@ def test_a_run_that_is_deleted_while_runs_are_listed_hides_no_other(
     assert {entry.run_id for entry in list_runs(tmp_path)} == {"a-1", "z-1"}
 
 
-def test_a_stage_that_is_begun_again_while_its_run_is_read_is_not_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = write_run(tmp_path, "laptop-1", metrics={"records": {"games": 3.0}, "report": {}})
-
-    def empty_after(place: Path) -> Done | None:
-        done = read_done(place)
-        if place.name == "report":
-            shutil.rmtree(place)
-        return done
-
-    monkeypatch.setattr(run_list, "read_done", empty_after)
-    assert read_run(folder).metrics() == {"records": {"games": 3.0}}
-
-
-@pytest.mark.parametrize("has_summary", [True, False])
-def test_copies_in_work_folders_are_no_stages(has_summary: bool, tmp_path: Path) -> None:
+def test_copies_in_work_folders_are_no_stages(tmp_path: Path) -> None:
     metrics = {"evaluation": {"games": 3.0}, "evaluation/.uploads/0": {"games": 2.0}, ".records.replaced": {}}
-    entry = read_run(write_run(tmp_path / ".hidden", "laptop-1", metrics=metrics, has_summary=has_summary))
+    entry = read_run(write_run(tmp_path / ".hidden", "laptop-1", metrics=metrics))
     assert entry.metrics() == {"evaluation": {"games": 3.0}}
-    assert has_summary or list(entry.stages) == ["evaluation"]
 
 
 def test_the_report_is_the_page_that_links_to_the_others(tmp_path: Path) -> None:
@@ -155,26 +134,20 @@ def test_a_damaged_run_is_listed_beside_the_others(name: str, text: str, tmp_pat
     (write_run(tmp_path, "broken-1") / name).write_text(text, encoding="utf-8")
     entries = {entry.run_id: entry for entry in list_runs(tmp_path)}
     assert {run: entry.state for run, entry in entries.items()} == {"sound-1": "finished", "broken-1": "damaged"}
-    assert "broken-1/run.json" in str(entries["broken-1"].error)
+    assert "broken-1/run.json" in str(entries["broken-1"].summary.error)
     with pytest.raises(ValueError, match=r"broken-1/run\.json"):
         find_run(tmp_path, "broken-1")
 
 
-@pytest.mark.parametrize("has_summary", [True, False])
-def test_a_damaged_mark_of_a_stage_is_named(has_summary: bool, tmp_path: Path) -> None:
-    folder = write_run(tmp_path, "broken-1", has_summary=has_summary)
-    path = folder / "evaluation" / "done.json"
+def test_a_damaged_mark_of_a_stage_is_named(tmp_path: Path) -> None:
+    path = write_run(tmp_path, "broken-1") / "evaluation" / "done.json"
     path.write_text(path.read_text(encoding="utf-8").replace("12.5", '"long"'), encoding="utf-8")
     (entry,) = list_runs(tmp_path)
-    assert entry.state == ("finished" if has_summary else "damaged")
+    assert entry.state == "finished"
     with pytest.raises(ValueError, match=r"evaluation/done\.json is damaged \(seconds\)"):
-        find_run(tmp_path, "broken-1").metrics()
-
-
-def test_a_stage_of_another_version_is_no_finished_one(tmp_path: Path) -> None:
-    folder = write_run(tmp_path, "old-1", has_summary=False)
-    (folder / "evaluation" / "done.json").write_text('{"digest": "a"}', encoding="utf-8")
-    assert (read_run(folder).state, read_run(folder).metrics()) == ("interrupted", {})
+        entry.metrics()
+    path.write_text('{"digest": "a"}', encoding="utf-8")  # of another version
+    assert entry.metrics() == {}
 
 
 def test_a_missing_folder_of_runs_is_an_error(tmp_path: Path) -> None:

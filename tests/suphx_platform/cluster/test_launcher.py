@@ -88,17 +88,6 @@ def test_a_server_that_stumbles_is_asked_again(cluster: Cluster, suphx: Command,
     assert cluster.objects["configmaps", f"{result['run_id']}-recipe"]["metadata"]["ownerReferences"]
 
 
-def test_a_launch_that_broke_off_is_finished_by_the_next(cluster: Cluster, suphx: Command) -> None:
-    fault = Fault("POST", "rayjobs", 503, times=100)
-    cluster.faults.append(fault)
-    code, _, err = suphx("launch", str(RECIPE))
-    assert code == 1
-    assert "Try again" in err
-    fault.times = 0
-    code, result, _ = suphx("launch", str(RECIPE))
-    assert (code, cluster.names("rayjobs")) == (0, [result["run_id"]])
-
-
 def test_a_refused_launch_leaves_nothing_and_a_lost_recipe_is_made_again(cluster: Cluster, suphx: Command) -> None:
     before = cluster.names("configmaps")
     cluster.faults.append(Fault("POST", "rayjobs", 403))
@@ -356,17 +345,6 @@ def test_a_submitter_that_replaces_another_shows_only_new_lines(
     assert capsys.readouterr().out.splitlines() == ["a", "b", "b"] * times + ["c"]
 
 
-def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]) -> None:
-    set_status(cluster, run_id, "Running", "RUNNING")
-    put_pod(cluster, run_id, "head")
-    assert cli.main(["jobs"]) == 0
-    listed = capsys.readouterr().out.splitlines()
-    assert listed == [
-        "runs:",
-        f"  {run_id}: running, small, head 1/1, simulator 0/2, inference 0/2, learner 0/1, attempt 1 of 11",
-    ]
-
-
 def test_logs_of_several_pods_say_whose_they_are(
     cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -448,35 +426,6 @@ def test_a_server_that_never_answers_is_named_after_two_attempts(
     retried, failed = capsys.readouterr().err.splitlines()
     assert retried == f"the API server {address} does not answer, trying again"
     assert failed.startswith(f"suphx: the API server {address} does not answer (timeout). Check that the cluster is ")
-
-
-def test_a_kubeconfig_that_does_not_exist_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    assert cli.main(["jobs"]) == 1
-    assert "none, which does not exist. Set KUBECONFIG to your kubeconfig file" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["launch"],
-        ["status"],
-        ["logs", "a", "--role", "cook"],
-        ["scale", "a"],
-        ["scale", "a", "--simulators", "0"],
-        ["stop", "a", "--wait", "soon"],
-        ["launch", "r.toml", "--set", "nothing"],
-        ["launch", "--dry-run", "r.toml"],
-        ["launch", "r.toml", "--dry-run=all"],
-        ["delete"],
-    ],
-)
-def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        cli.main(arguments)
-    assert stop.value.code == 2
 
 
 def test_jobs_asks_once_for_each_kind_however_many_runs_there_are(cluster: Cluster, suphx: Command) -> None:

@@ -23,13 +23,6 @@ from tests.suphx_platform.cluster.cluster_store import Cluster, Fault, Reaction
 from tests.suphx_platform.cluster.fake_operator import FINALIZER, RECIPE, Command, Operator, set_status
 
 
-def use_ray(cluster: Cluster, version: str) -> None:
-    """Have the template of the chart name another version of Ray, as if an old chart had installed it."""
-    data = cluster.objects["configmaps", "suphx-run-template"]["data"]
-    for key in data:
-        data[key] = data[key].replace('rayVersion: "2.60.0"', f'rayVersion: "{version}"')
-
-
 def test_a_run_goes_from_launch_to_its_end(cluster: Cluster, suphx: Command, operator: Operator, run_id: str) -> None:
     _, result, _ = suphx("status", run_id)
     assert (result["state"], result["problems"]) == ("running", [])
@@ -40,14 +33,6 @@ def test_a_run_goes_from_launch_to_its_end(cluster: Cluster, suphx: Command, ope
     code, result, err = suphx("resume", run_id)
     assert (code, result["state"]) == (0, "succeeded")
     assert "nothing to resume" in err
-
-
-def test_a_version_of_ray_without_tokens_is_refused_before_anything_is_sent(cluster: Cluster, suphx: Command) -> None:
-    use_ray(cluster, "2.40.0")
-    code, _, err = suphx("launch", str(RECIPE))
-    assert code == 1
-    assert "rayVersion is 2.40.0, and authOptions.mode token needs Ray 2.52.0 or later" in err
-    assert cluster.names("rayjobs") == []
 
 
 def test_a_rejected_run_has_failed_and_can_be_left(
@@ -96,17 +81,6 @@ def test_a_failed_attempt_with_retries_left_is_no_failed_run(
     code, result, _ = suphx("resume", run_id)
     assert (code, result["state"]) == (0, "running")
     assert cluster.objects["rayjobs", run_id]["metadata"]["uid"] != before
-
-
-def test_a_run_can_be_stopped_between_two_attempts(
-    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
-) -> None:
-    operator.ends_submitters = False
-    operator.report(run_id, "FAILED")
-    code, result, _ = suphx("stop", run_id, "--wait", "300")
-    assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
-    operator.ends_submitters = True
-    assert suphx("resume", run_id)[1]["state"] == "running"
 
 
 def test_a_refused_launch_leaves_nothing_and_says_why(cluster: Cluster, suphx: Command, run_id: str) -> None:
@@ -186,13 +160,6 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
     assert any("exists already" in text for text in caplog.messages)
     job, kept = cluster.objects["rayjobs", "demo-1"], cluster.objects["configmaps", "demo-1-recipe"]
     assert yaml.safe_load(kept["data"]["rayjob.yaml"])["spec"] == job["spec"]  # not that of the other preset
-
-
-def test_a_launch_is_ours_although_the_connection_broke(cluster: Cluster, suphx: Command) -> None:
-    cluster.faults.append(Fault("POST", "rayjobs", 0, is_done_first=True))
-    code, _, err = suphx("launch", str(RECIPE))
-    assert code == 0
-    assert "Created" in err
 
 
 @pytest.mark.parametrize("queue", ["", "training"])

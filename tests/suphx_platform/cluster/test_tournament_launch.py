@@ -179,17 +179,6 @@ def test_the_rayjob_of_a_tournament_knows_under_which_id_its_night_is_found(
     assert f"{side_tournament} in MLflow (https://mlflow.example.org)" in unchecked
 
 
-def test_of_a_tournament_that_an_earlier_version_launched_no_wrong_place_is_named(
-    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
-) -> None:
-    run = suphx("launch", "doudizhu_tournament")[1]["run_id"]
-    del cluster.objects["rayjobs", run]["metadata"]["annotations"]["suphx/results"]
-    cluster.rules = None
-    code, result, err = suphx("delete", run, "--yes")
-    assert (code, result["kept"]) == (0, []), err
-    assert [each.partition(" ")[0] for each in result["unchecked"]] == ["checkpoints", "metrics"]
-
-
 def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
     cluster: Cluster, nightly: list[str], operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
