@@ -22,8 +22,8 @@ from tests.cluster.pod_network import GATEWAY, PodNetwork, missing, pod_network
 from tests.cluster.ray_job_client import RayJobClient
 from tests.cluster.ray_pod import ApiAccess, PodPlan, RayPod, pod_plans
 from tests.cluster.services import bare_template
-from tests.suphx_pipelines.runs.stopping import stopped_run
-from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING
+from tests.suphx_pipelines.runs import stopped_run
+from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
 from tests.suphx_platform.agents.mjai.certificates import Authority
 from tests.suphx_platform.cluster.fake_api_server import NAMESPACE, TOKEN, api_server
 

@@ -102,7 +102,9 @@ def run_objects(
     needs = needs or RunNeeds()
     spec = job.setdefault("spec", {})
     spec["entrypoint"] = _with_own_keys(str(spec.get("entrypoint", "")), needs)
-    _remove_groups(spec, needs.unused_groups)
+    cluster = spec.get("rayClusterSpec") or {}
+    groups = cluster.get("workerGroupSpecs") or []
+    cluster["workerGroupSpecs"] = [group for group in groups if group.get("groupName") not in needs.unused_groups]
     return _filled(job, preset, ("--run-id", run_id), recipe=recipe, overrides=overrides)
 
 
@@ -170,12 +172,6 @@ def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator
                 f"--set {key}={value}: the chart sets {key} on the command line too, which two shells read. Use only "
                 "letters, digits and _@%+=:,./- in this value"
             )
-
-
-def _remove_groups(spec: Object, names: Sequence[str]) -> None:
-    cluster = spec.get("rayClusterSpec") or {}
-    groups = cluster.get("workerGroupSpecs") or []
-    cluster["workerGroupSpecs"] = [group for group in groups if group.get("groupName") not in names]
 
 
 def job_of(recipe_map: Object) -> Object:
@@ -348,27 +344,6 @@ def broken_rules(found: Table) -> list[str]:
     return [*_name_faults(name, MAX_JOB_NAME), *_job_faults(spec)]
 
 
-def _token_faults(cluster: Table) -> Iterator[str]:
-    """Yield what keeps the spec of a RayCluster from using token authentication, if it wants that."""
-    if (cluster.get("authOptions") or {}).get("mode") != "token":
-        return
-    version = str(cluster.get("rayVersion") or "")
-    found = _VERSION.fullmatch(version)
-    if not version:
-        yield "authOptions.mode token needs rayVersion"
-    elif found is None:
-        yield f"rayVersion {version} is not a version such as 2.60.0"
-    elif (int(found[1]), int(found[2])) < OLDEST_WITH_TOKENS:
-        yield f"rayVersion is {version}, and authOptions.mode token needs Ray 2.52.0 or later"
-
-
-def _shutdown_faults(spec: Table) -> Iterator[str]:
-    """Yield the settings of a RayJob's spec that need ``shutdownAfterJobFinishes``, if it is not set."""
-    for key in ("suspend", "ttlSecondsAfterFinished"):
-        if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
-            yield f"{key} needs shutdownAfterJobFinishes"
-
-
 def _name_faults(name: str, longest: int) -> Iterator[str]:
     if len(name) > longest or not _NAME.fullmatch(name):
         yield f"its name must begin with a letter and have at most {longest} lower-case letters, digits and dashes"
@@ -383,7 +358,9 @@ def _job_faults(spec: Table) -> Iterator[str]:
                 yield f"{key} cannot be combined with clusterSelector"
     elif not spec.get("rayClusterSpec"):
         yield "it has no rayClusterSpec"
-    yield from _shutdown_faults(spec)
+    for key in ("suspend", "ttlSecondsAfterFinished"):
+        if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
+            yield f"{key} needs shutdownAfterJobFinishes"
     for key, least in (("backoffLimit", 0), ("ttlSecondsAfterFinished", 0), ("activeDeadlineSeconds", 1)):
         if spec.get(key, least) < least:
             yield f"{key} is {spec[key]}: use {least} or more"
@@ -393,9 +370,16 @@ def _job_faults(spec: Table) -> Iterator[str]:
 
 
 def _cluster_faults(cluster: Table) -> Iterator[str]:
-    yield from _token_faults(cluster)
-    has_autoscaler = cluster.get("enableInTreeAutoscaling")
-    is_v2 = has_autoscaler and (cluster.get("autoscalerOptions") or {}).get("version") == "v2"
+    if (cluster.get("authOptions") or {}).get("mode") == "token":
+        version = str(cluster.get("rayVersion") or "")
+        found = _VERSION.fullmatch(version)
+        if not version:
+            yield "authOptions.mode token needs rayVersion"
+        elif found is None:
+            yield f"rayVersion {version} is not a version such as 2.60.0"
+        elif (int(found[1]), int(found[2])) < OLDEST_WITH_TOKENS:
+            yield f"rayVersion is {version}, and authOptions.mode token needs Ray 2.52.0 or later"
+    is_v2 = cluster.get("enableInTreeAutoscaling") and (cluster.get("autoscalerOptions") or {}).get("version") == "v2"
     workers = cluster.get("workerGroupSpecs") or ()
     names = [str(group.get("groupName", "")) for group in workers]
     if len(set(names)) < len(names):

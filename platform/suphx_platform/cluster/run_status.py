@@ -18,17 +18,8 @@ if TYPE_CHECKING:
 
 Object = Mapping[str, Any]
 State = Literal[
-    "queued",
-    "starting",
-    "running",
-    "retrying",
-    "stopping",
-    "stopped",
-    "succeeded",
-    "failed",
-    "deleting",
-    "deleted",
-]
+    "queued", "starting", "running", "retrying", "stopping", "stopped", "succeeded", "failed", "deleting", "deleted"
+]  # fmt: skip
 STATES: tuple[State, ...] = get_args(State)
 
 RUN_LABEL = "suphx/run"
@@ -158,29 +149,32 @@ def is_fixed_in_queue(job: Object) -> bool:
 
 def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:
     """Return the state of a run; ``job``: its RayJob, None if only the recipe exists; ``pods``: all pods of the run."""
-    has_pods = any(is_active(pod) for pod in pods)
+    ended: State = "stopping" if any(map(is_active, pods)) else "stopped"  # it counts as stopped only without any pod
     if job is None:
-        return "stopping" if has_pods else "stopped"
+        return ended
     if job["metadata"].get("deletionTimestamp"):
         return "deleting"
-    status = job.get("status") or {}
+    status, is_to_stop = job.get("status") or {}, is_stop_requested(job)
     deployment, ray = str(status.get("jobDeploymentStatus") or ""), str(status.get("jobStatus") or "")
     if deployment == REJECTED:  # before `suspend`: the operator ignores it from here on
         return "failed"
     if deployment in ("Complete", "Failed"):
-        return "succeeded" if ray == "SUCCEEDED" else _unfinished_state(job, has_pods=has_pods)
+        return "succeeded" if ray == "SUCCEEDED" else ended if is_to_stop else "failed"
     if (job.get("spec") or {}).get("suspend"):
-        return _suspended_state(job, has_pods=has_pods)
+        if ended == "stopped" and QUEUE_LABEL in (job["metadata"].get("labels") or {}):
+            return "queued"
+        is_taken = bool(deployment or status.get("startTime"))
+        return ended if not is_taken or deployment == "Suspended" else "stopping"
     if deployment == "Retrying":
         return "retrying"
-    if deployment in ("Running", "Waiting"):
-        return _running_state(job, ray)
-    return _starting_state(job)
-
-
-def _starting_state(job: Object) -> State:
-    """Return the state before a driver runs, which the operator goes through again after a failed attempt."""
-    return "retrying" if attempts_of(job).failed else "starting"
+    attempts = attempts_of(job)
+    if deployment in ("Running", "Waiting"):  # the operator notes a driver's end up to 300 s later
+        if ray == "FAILED":
+            return "stopping" if is_to_stop else "retrying" if attempts.failed < attempts.allowed else "failed"
+        states: Mapping[str, State] = {"RUNNING": "running", "SUCCEEDED": "succeeded", "STOPPED": "stopping"}
+        if ray in states:
+            return states[ray]
+    return "retrying" if attempts.failed else "starting"  # it goes through this again after a failed attempt
 
 
 def attempts_of(job: Object) -> AttemptCount:
@@ -196,35 +190,6 @@ def attempts_of(job: Object) -> AttemptCount:
     is_under_way = deployment in _UNDER_WAY and not is_uncounted
     used = failed + is_under_way
     return AttemptCount(failed, used, max(used, 1 + int((job.get("spec") or {}).get("backoffLimit") or 0)))
-
-
-def _unfinished_state(job: Object, *, has_pods: bool) -> State:
-    """Return the state of a RayJob whose driver has ended too early, maybe because it was asked to."""
-    if not is_stop_requested(job):
-        return "failed"
-    return "stopping" if has_pods else "stopped"
-
-
-def _suspended_state(job: Object, *, has_pods: bool) -> State:
-    """Return the state of a RayJob with ``suspend``: it counts as stopped only when no pod is left."""
-    status = job.get("status") or {}
-    if has_pods:
-        return "stopping"
-    if QUEUE_LABEL in (job["metadata"].get("labels") or {}):
-        return "queued"
-    is_taken = bool(status.get("jobDeploymentStatus") or status.get("startTime"))
-    return "stopped" if not is_taken or status.get("jobDeploymentStatus") == "Suspended" else "stopping"
-
-
-def _running_state(job: Object, ray: str) -> State:
-    """Return the state while the operator follows the driver; it notes a driver's end up to 300 s later."""
-    if ray == "FAILED" and is_stop_requested(job):
-        return "stopping"
-    if ray == "FAILED":
-        attempts = attempts_of(job)
-        return "retrying" if attempts.failed < attempts.allowed else "failed"
-    states: Mapping[str, State] = {"RUNNING": "running", "SUCCEEDED": "succeeded", "STOPPED": "stopping"}
-    return states.get(ray) or _starting_state(job)
 
 
 def pods_by_role(state: State, cluster: Object, pods: Sequence[Object]) -> dict[str, Pods]:

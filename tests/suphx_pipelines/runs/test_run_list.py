@@ -1,15 +1,23 @@
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from suphx_pipelines.runs import run_list
-from suphx_pipelines.runs.run_list import find_run, headlines, list_runs, read_run
-from suphx_pipelines.runs.run_lock import is_locked
+from suphx_pipelines.runs.run_list import delete_run, find_run, freed_bytes, headlines, list_runs, read_run
+from suphx_pipelines.runs.run_lock import LOCK_FILE, check_free, holder, is_locked, locked
 from suphx_pipelines.runs.run_summary import RunSummary
-from tests.suphx_pipelines.runs.run_folder import running, write_run
+from suphx_pipelines.runs.stage_folder import DONE
+from tests.disk_faults import Call, trace_disk
+from tests.suphx_pipelines.runs.run_folder import HOLD, running, write_run
 
 
 def test_runs_are_listed_newest_first_and_other_folders_are_ignored(tmp_path: Path) -> None:
@@ -160,3 +168,134 @@ def test_headlines_are_the_figures_that_say_how_good_a_result_is() -> None:
     assert headlines(figures) == {"accuracy": 0.7, "paired_difference_low": -0.3}
     match = {f"{name}{end}": 0.5 for name in ("rule_share", "points") for end in ("", "_low", "_high")} | {"decks": 9.0}
     assert headlines(match | {"stopped_share": 0.1, "win_points": 3.0}) == match
+
+
+def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)  # no file at all
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        assert is_locked(tmp_path)
+        assert holder(tmp_path) == process.pid
+        with pytest.raises(ValueError, match=f"is being run by process {process.pid}"), locked(tmp_path):
+            pass
+        with pytest.raises(ValueError, match=f"is being run by process {process.pid}: wait for it"):
+            check_free(tmp_path)
+        process.kill()
+    assert (tmp_path / LOCK_FILE).read_text() == str(process.pid)  # the file stays, the lock does not
+    assert not is_locked(tmp_path)
+    assert holder(tmp_path) is None
+    with locked(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_no_other_process(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "lockf", fail)
+    monkeypatch.setattr(fcntl, "fcntl", fail)
+    (tmp_path / LOCK_FILE).touch()
+    check_free(tmp_path)
+    expected = f"cannot be locked ({os.strerror(number)}): with --runs, name a folder on a file system that has"
+    with pytest.raises(ValueError, match=re.escape(expected)), locked(tmp_path):
+        pass
+
+
+def test_a_folder_that_is_moved_while_it_is_held_is_noticed(tmp_path: Path) -> None:
+    folder, other = tmp_path / "run", tmp_path / "other"
+    folder.mkdir()
+    with locked(folder) as check_place:
+        check_place()
+        folder.rename(other)
+        with pytest.raises(ValueError, match="run has been moved or deleted while the run worked in it: put it back"):
+            check_place()
+        folder.mkdir()
+        (folder / LOCK_FILE).touch()
+        with pytest.raises(ValueError, match="has been moved or deleted"):
+            check_place()
+        (folder / LOCK_FILE).unlink()
+        folder.rmdir()
+        other.rename(folder)
+        check_place()
+
+
+def test_files_that_another_run_shares_stay_whole(tmp_path: Path) -> None:
+    first, second = write_run(tmp_path, "a-1"), write_run(tmp_path, "b-1")
+    before = freed_bytes(first)
+    net = first / "evaluation" / "net.bin"
+    net.write_bytes(b"x" * 1000)
+    assert freed_bytes(first) == before + 1000
+    os.link(net, second / "evaluation" / "net.bin")
+    assert freed_bytes(first) == before
+    delete_run(first)
+    assert not first.exists()
+    assert (second / "evaluation" / "net.bin").read_bytes() == b"x" * 1000
+
+
+def test_a_file_that_vanishes_while_a_run_is_measured_has_no_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_run(tmp_path, "a-1")
+    before, net = freed_bytes(folder), folder / "net.bin"
+    net.write_bytes(b"x" * 1000)
+    measure = Path.lstat
+
+    def remove_first(path: Path) -> os.stat_result:
+        net.unlink(missing_ok=True)
+        return measure(path)
+
+    monkeypatch.setattr(Path, "lstat", remove_first)
+    assert freed_bytes(folder) == before
+
+
+def test_a_running_run_is_refused(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "a-1")
+    with running(folder) as process, pytest.raises(ValueError, match=f"is being run by process {process}"):
+        delete_run(folder)
+    assert (folder / "evaluation" / "done.json").is_file()
+
+
+def test_the_marks_of_finished_stages_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill in between leaves no stage that another run would take for finished."""
+    run = write_run(tmp_path, "run-1", metrics={"records": {}, "supervised": {}})
+    marks = [run / stage / DONE for stage in ("records", "supervised")]
+    for mark in marks:
+        (mark.parent / "result").write_text("x")
+    calls = trace_disk(monkeypatch)
+    delete_run(run)
+    assert sorted(calls[:2]) == [("unlink", mark) for mark in marks]
+    assert calls.index(Call("rmtree", run)) > 1
+
+
+def test_a_linked_run_is_deleted_with_its_link(tmp_path: Path) -> None:
+    run, link = write_run(tmp_path / "large-disk", "run-1"), tmp_path / "runs" / "run-1"
+    link.parent.mkdir()
+    link.symlink_to(run)
+    assert freed_bytes(link) == freed_bytes(run) > 0
+    delete_run(link)
+    assert not run.exists()
+    assert list(link.parent.iterdir()) == []
+
+
+def test_the_working_directory_is_deleted_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = write_run(tmp_path, "run-1")
+    monkeypatch.chdir(run)
+    delete_run(Path())
+    assert not run.exists()
+
+
+@pytest.mark.parametrize("missing", ["lock", "run.json"])
+def test_a_folder_of_the_user_is_not_touched(missing: str, tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "project")
+    (folder / missing).unlink()
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(ValueError, match=r"project is not a run: it has no lock with run\.json"):
+        delete_run(folder)
+    assert sorted(folder.rglob("*")) == before

@@ -4,13 +4,25 @@ import errno
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.runs import provenance as engine_provenance
+from suphx_pipelines.runs.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.runs.run_list import delete_run
+from suphx_pipelines.runs.stage import (
+    NOTE_FILE,
+    WARNINGS_FILE,
+    add_warning,
+    clear_warnings,
+    read_note,
+    read_warnings,
+    write_note,
+)
 from suphx_pipelines.runs.stage_folder import (
     DONE,
     STARTED,
@@ -181,3 +193,76 @@ def test_the_marks_go_before_the_files_that_they_vouch_for(tmp_path: Path, monke
         ("unlink", old / STARTED),
         ("rmtree", old),
     ]
+
+
+def test_a_note_is_kept_without_the_passwords_of_addresses(tmp_path: Path) -> None:
+    assert read_note(tmp_path) == ""
+    write_note(tmp_path, "MLflow at https://ml:planted-secret@mlflow.example.org/x, two links: a, b")
+    assert "planted-secret" not in (tmp_path / NOTE_FILE).read_text()
+    assert read_note(tmp_path) == "MLflow at https://mlflow.example.org/x, two links: a, b"
+
+
+def test_warnings_are_kept_once_each_in_order(tmp_path: Path) -> None:
+    for text in ("too few samples", "loss is high", "too few samples"):
+        add_warning(tmp_path, text)
+    assert read_warnings(tmp_path) == ["too few samples", "loss is high"]
+    clear_warnings(tmp_path)
+    assert read_warnings(tmp_path) == []
+    clear_warnings(tmp_path)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / WARNINGS_FILE).write_text('{"warnings": 3}')
+    with pytest.raises(ValueError, match=r"warnings\.json is damaged"):
+        read_warnings(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["games", "日本", "games\udcff"])
+def test_names_of_files_are_read_as_they_were_written(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"file": name})
+    assert read_json(path) == {"file": name}
+    path.read_bytes().decode()
+
+
+def test_a_digest_depends_on_content_not_on_the_order_of_keys() -> None:
+    assert digest_json({"a": 1, "b": [2]}) == digest_json({"b": [2], "a": 1})
+    assert digest_json({"a": 1}) != digest_json({"a": 2})
+    with pytest.raises(ValueError, match="JSON"):
+        digest_json(float("nan"))
+
+
+def test_files_are_named_relative_to_what_was_given(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.xml").write_text("one")
+    (tmp_path / "b.xml").write_text("two")
+    digests = digest_files(tmp_path)
+    assert list(digests) == ["b.xml", "inner/a.xml"]
+    assert digest_files(tmp_path / "b.xml") == {"b.xml": digests["b.xml"]}
+
+
+def test_files_that_a_desktop_leaves_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("one")
+    digests = digest_files(tmp_path)
+    (tmp_path / ".DS_Store").write_text("places of icons")
+    (tmp_path / ".Trashes").mkdir()
+    (tmp_path / ".Trashes" / "b.xml").write_text("two")
+    assert digest_files(tmp_path) == digests
+    (tmp_path / "a.xml").unlink()
+    with pytest.raises(ValueError, match="empty folder"):
+        digest_files(tmp_path)
+    assert list(digest_files(tmp_path / ".DS_Store")) == [".DS_Store"], "what was named itself"
+
+
+def test_the_commit_is_not_that_of_a_project_in_which_suphx_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "venv" / "suphx_pipelines"
+    package.mkdir(parents=True)
+    (package / "provenance.py").write_text("")
+    (tmp_path / ".gitignore").write_text("venv\n")
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "theirs"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    monkeypatch.setattr(engine_provenance, "__file__", str(package / "provenance.py"))
+    assert git_commit() == "unknown"

@@ -19,9 +19,9 @@ from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.run_list import held_runs, stop_run
 from suphx_pipelines.runs.run_summary import RunState
 from suphx_platform.cluster.run_attempts import read_report
+from tests.suphx_pipelines.runs import stopped_run
 from tests.suphx_pipelines.runs.run_folder import running, write_run
-from tests.suphx_pipelines.runs.stopping import stopped_run
-from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING
+from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
 
 Process = subprocess.Popen[str]
 

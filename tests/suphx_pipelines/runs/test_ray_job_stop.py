@@ -21,9 +21,8 @@ from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.free_port import free_port
 from tests.repository import REPOSITORY
-from tests.suphx_pipelines.runs import attempted_run
-from tests.suphx_pipelines.runs.stopping import stopped_run
-from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING
+from tests.suphx_pipelines.runs import attempted_run, stopped_run
+from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
