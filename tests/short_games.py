@@ -25,8 +25,8 @@ def one_deal_games() -> Iterator[None]:
     """Make the games of matches and tournaments in this process end after one deal."""
     with _games_by(_one_deal_rules()) as patch:
         # Records cannot say these rules: a reader of those of short games must allow riichi without points too.
-        patch.setattr(f"{_RECORDS}.mjlog.Rules", partial(Rules, riichi_needs_points=False))
-        patch.setattr(f"{_RECORDS}.mjlog_writer.refuse_untold_game", lambda rules, read_back, game_id: None)
+        patch.setattr(f"{_RECORDS}.Rules", partial(Rules, riichi_needs_points=False))
+        patch.setattr(f"{_RECORDS}_writer.refuse_untold_game", lambda rules, read_back, game_id: None)
         yield
 
 
@@ -43,5 +43,5 @@ def east_games() -> Iterator[None]:
 @contextmanager
 def _games_by(rules: Rules) -> Iterator[pytest.MonkeyPatch]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("suphx.evaluation.workers.game_task.tenhou", lambda: rules)
+        patch.setattr("suphx.games.riichi.game.tenhou", lambda: rules)
         yield patch

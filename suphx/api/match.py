@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import get_args
 
 from suphx.evaluation import match
+from suphx.evaluation.game_runner import GameRunner, LoadAgent
+from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import PHOENIX_POINTS, Seating
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import LoadAgent, default_rules
-from suphx.games.riichi import Rules, refuse_rules_of_records
-from suphx.selfplay.agents.agent import Agent, AgentLike, as_agent, load_agent
+from suphx.games.game import Agent
+from suphx.games.riichi.records.mjlog_writer import refuse_rules_of_records
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.selfplay.agents.agent import AgentLike, as_agent, load_agent
 
 
 def play_match(
@@ -58,8 +59,8 @@ def play_match(
         _address(candidate),
         _address(opponent),
         seed=seed,
-        rules=rules or default_rules(),
-        has_draw_lanes=has_draw_lanes,
+        rules=rules or tenhou(),
+        options={"has_draw_lanes": has_draw_lanes},
     )
     folder = None if records is None else Path(records)
     if folder is not None:

@@ -18,24 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suphx.environments.environment_config import EnvironmentConfig
-from suphx.games.riichi import (
-    EVERY_SEAT,
-    GAME_END,
-    NO_SCRIPT,
-    NUM_ACTIONS,
-    Simulator,
-    action_name,
-    advance_tables,
-    decision_layout,
-    find_encoder,
-    load_lookup,
-    load_suits,
-    play_to_seats,
-    see_tables,
-)
-from suphx.kernel.record import I8, I32, I64, U8
-from suphx.kernel.table_indices import as_integers
-from suphx.selfplay.agents.agent import Agent, as_agent, ask
+from suphx.games.game import Agent
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.bots import EVERY_SEAT, NO_SCRIPT, advance_tables, play_to_seats, see_tables
+from suphx.games.riichi.features.encoder import decision_layout, find_encoder
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import GAME_END, NUM_ACTIONS, action_name
+from suphx.kernel.record import I8, I32, I64, U8, as_integers
+from suphx.selfplay.agents.agent import as_agent, ask
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import GameFollower
 

@@ -24,19 +24,16 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from suphx.evaluation.statistics import LEVEL, Interval
-from suphx.games.riichi import (
-    GAME_END,
-    MAX_SEED,
-    GameLog,
-    GameProgress,
-    RecordedDecisions,
-    Simulator,
-    determinise,
-    encode_game_progress,
-)
+from suphx.games.game import Agent
+from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.records.decisions import RecordedDecisions
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.simulator import MAX_SEED, Simulator
+from suphx.games.riichi.table import GAME_END
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.models.nets.reward_predictor import RewardPredictor
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent
+from suphx.models.reward_predictor import RewardPredictor
 
 F64 = NDArray[np.float64]
 

@@ -1,51 +1,210 @@
-"""A match: one candidate against three copies of an opponent on shared (duplicate) walls (paper, section 4.2).
+"""A match of a candidate against an opponent on shared deals (paper, section 4.2).
 
-Every wall is played four times, the candidate once at each seat; other seatings are in wall_difference.py. What it did
-better than the opponent there is a paired difference, for which no game of four opponents is needed: at such a table
-the places add up to 10 whatever the wall, so that over the four seats of a wall an opponent would have come 2.5th.
-Walls are the clusters of the bootstrap, since the four games of a wall are not independent.
+>>> report = play_match(MatchSetup("runs/a/supervised", "ukeire", seed=0), 1000)
+>>> report.difference.mean  # of the candidate's placement to 2.5; negative is better
+>>> report = play_side_match(MatchSetup("rule", "random", seed=0, game="doudizhu"), 500)
+>>> report.figures["wp_landlord"].mean  # the share of its games as landlord that the candidate wins
+
+In a game of four seats every deal is played four times, the candidate once at each seat among three opponents; other
+seatings: suphx/games/scoring.py. What it did better than the opponent there is a paired difference, for which no game of
+four opponents is needed: at such a table the places add up to 10 whatever the deal, so that over the four seats of a
+deal an opponent would have come 2.5th. In a game of two sides every deal is played twice, with the sides swapped; WP is
+the share of games won, ADP the mean points per game (DouZero, Zha et al. 2021, section 5.1). Deals are the clusters of
+the bootstrap, since their games are not independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.evaluation.game_runner import (
+    ONE_PROCESS,
+    Forfeit,
+    Forfeits,
+    GamePlan,
+    GameRunner,
+    GameTask,
+    LoadAgent,
+)
 from suphx.evaluation.match_config import (
+    MIN_CLUSTERS,
     PHOENIX_POINTS,
     SEATS,
     Seating,
     SeatingChoice,
     check_hanchans,
+    check_side_deals,
     chosen_seatings,
     few_games_note,
     widened_note,
 )
-from suphx.evaluation.match_setup import CANDIDATE, CANDIDATE_NAME, OPPONENT, OPPONENT_NAME, MatchSetup
-from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
-from suphx.evaluation.statistics import PairedDifference, average_placement, paired_difference
-from suphx.evaluation.wall_difference import PLACEMENT, Measure, candidate_seats, points_measure, wall_unit
-from suphx.evaluation.workers.forfeits import Forfeit, ForfeitedSeats, Forfeits, counted_places
-from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play
-from suphx.evaluation.workers.play_plan import Summary
-from suphx.games.riichi import GameLog, game_row
+from suphx.evaluation.measures import PLACEMENT, Measure, points_measure, wall_unit
+from suphx.evaluation.player_statistics import PLACE_COLUMN, STATISTICS_COLUMNS, PlayerStatistics, summarise_rows
+from suphx.evaluation.statistics import (
+    Interval,
+    PairedDifference,
+    average_placement,
+    mean_interval,
+    paired_difference,
+    proportion_interval,
+    reaching,
+)
+from suphx.games.game import Game
+from suphx.games.registry import DEFAULT_GAME, load_game
+from suphx.games.scoring import MAX_DEAL_SEED, SideScoring
+from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.rollouts.rollout import play_games, play_stream
+from suphx.selfplay.rollouts.rollout import play_games
 
-I32 = NDArray[np.int32]
-
-_WALLS_PER_TASK = 16
+CANDIDATE, OPPONENT = 0, 1
+"""The numbers of the agents."""
+AGENT_NAMES = ("candidate", "opponent")
+"""In records and reports: an agent goes by its part, since both may be the same."""
 Tell = Callable[[str], None]
 """Gets what is known of a match so far, in a few words for a progress line."""
+Outcome = Literal["better", "worse", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSetup:
+    """Who plays against whom, by which rules and on which deals."""
+
+    candidate: str
+    opponent: str
+    """Both are addresses for ``GameRunner.load``."""
+    seed: int = field(kw_only=True)
+    """Of the deals."""
+    game: str = field(kw_only=True, default=DEFAULT_GAME)
+    """Name in the registry."""
+    rules: Any = field(kw_only=True, default=None)
+    """None: those of the game without options."""
+    options: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
+    """Of the game's tables, where they are not those of its scoring; of riichi ``has_draw_lanes``: whether every seat
+    draws from its own positions of the wall (docs/evaluation.md)."""
+    first_deal: int | None = field(kw_only=True, default=None)
+    """Seed of the first deal, the next ones have the next seeds; None: ``Scoring.first_deal`` of ``seed``."""
+    first_fresh_deal: int | None = field(kw_only=True, default=None)
+    """The same of the match on new deals after a sequential match."""
+    deals_per_task: int = field(kw_only=True, default=0)
+    """Deals of a task, at most, for agents with games of minutes: a task is kept when its games end. 0: many."""
+
+    def deals(self, number: int) -> range:
+        """Return the seeds of the first ``number`` deals. ValueError if ``seed`` is out of range."""
+        scoring = load_game(self.game).scoring
+        first = scoring.first_deal(self.seed) if self.first_deal is None else self.first_deal
+        return range(first, first + number)
+
+    def on_fresh_deals(self) -> MatchSetup:
+        """Return the setup of the match on new deals."""
+        first = self.first_fresh_deal
+        if first is None:
+            first = load_game(self.game).scoring.first_deal(self.seed, is_fresh=True)
+        return replace(self, seed=(self.seed + MAX_DEAL_SEED // 2) % MAX_DEAL_SEED, first_deal=first)
+
+    def plan(self) -> GamePlan:
+        """Return how both agents play games of the match."""
+        return GamePlan(
+            addresses=(self.candidate, self.opponent),
+            names=AGENT_NAMES,
+            game=self.game,
+            rules=self.rules,
+            options=self.options,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedDeals:
+    """Deals of a match that were played as one task."""
+
+    first: int
+    """Number of the first deal, from 0."""
+    placements: I64
+    """int64 [deals, parties]: how often candidates came first, second, … on each deal."""
+    points: NDArray[np.float64]
+    """[games, parties]."""
+    rows: I64
+    """What the candidates and the opponents did in each game, [2][games][STATISTICS_COLUMNS]."""
+    forfeits: tuple[Forfeit, ...]
+
+
+def play_deals(
+    setup: MatchSetup,
+    num_deals: int,
+    *,
+    seating: str = "",
+    deals_per_task: int = 0,
+    runner: GameRunner = ONE_PROCESS,
+) -> Generator[PlayedDeals, None, None]:
+    """Yield the deals of each task, first those that were kept, then whatever ends first.
+
+    ``seating``: a name of the game's scoring, by default its first. When the caller stops iterating, the processes end.
+    ValueError for an unknown agent, ChildProcessError if a process dies.
+    """
+    game: Game = load_game(setup.game)
+    scoring = game.scoring
+    size = deals_per_task or scoring.deals_per_task
+    size = min(size, setup.deals_per_task) if setup.deals_per_task else size
+    firsts = range(0, num_deals, size)
+    deals = setup.deals(num_deals)
+    tasks = [_task(setup, game, deals, slice(first, first + size), seating or scoring.seatings[0]) for first in firsts]
+    with closing(runner.play(setup.plan(), tasks)) as played_tasks:
+        for played in played_tasks:
+            summary, task = played.summary, tasks[played.index]
+            places = np.array(summary["places"], np.int64)
+            is_own = task.seating[:, scoring.party_seats] == CANDIDATE
+            yield PlayedDeals(
+                firsts[played.index],
+                _placements(places, is_own).reshape(-1, scoring.games_per_deal, places.shape[1]).sum(axis=1),
+                np.array(summary["points"], np.float64),
+                _rows(places, is_own, summary.get("rows")),
+                played.forfeits,
+            )
+
+
+def _task(setup: MatchSetup, game: Game, deals: range, part: slice, seating: str) -> GameTask:
+    """Return the games of a part of the deals; in ``1v3`` the candidate is at seat 0, 1, 2, 3."""
+    numbers, scoring = range(len(deals))[part], game.scoring
+    seats = [np.where(scoring.candidate_seats(seating, number), CANDIDATE, OPPONENT) for number in numbers]
+    first, last = numbers.start + 1, numbers.stop
+    prefix = "" if seating == scoring.seatings[0] else f"{seating}-"
+    return GameTask(
+        seating=np.concatenate(seats),
+        seeds=tuple(deal for deal in deals[part] for _ in range(scoring.games_per_deal)),
+        key=f"{prefix}{scoring.deal}s-{first}-{last}",
+        title=(
+            f"{setup.candidate} against {'three ' if seating == '1v3' else ''}{setup.opponent} on {scoring.deal}s "
+            f"{first} to {last} of {len(deals)}"
+        ),
+    )
+
+
+def _placements(places: I64, is_own: NDArray[np.bool_]) -> I64:
+    """Return how often those of whom ``is_own`` [games, parties] came first, second, … in each game, [games, parties]."""
+    by_place = [((places == place) & is_own).sum(axis=1) for place in range(1, places.shape[1] + 1)]
+    return np.stack(by_place, axis=1)
+
+
+def _rows(places: I64, is_own: NDArray[np.bool_], rows: Mapping[str, Any] | None) -> I64:
+    """Return what both did in each game; of a game without counters only where they came."""
+    if rows is not None:
+        return np.array([rows[name] for name in AGENT_NAMES], np.int64)
+    found = np.zeros((2, len(places), len(STATISTICS_COLUMNS)), np.int64)
+    for line, own in zip(found, (is_own, ~is_own), strict=True):
+        line[:, : places.shape[1]] = _placements(places, own)
+        line[:, SEATS] = own.sum(axis=1)
+        line[:, PLACE_COLUMN] = (places * own).sum(axis=1)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchReport:
-    """The outcome of a match."""
+    """The outcome of a match of four seats."""
 
     candidate: str
     opponent: str
@@ -61,7 +220,7 @@ class MatchReport:
     """Of the candidate, wall by wall, seat by seat: matches with the same walls can be compared. Several candidates in
     a game: the sum of theirs."""
     difference: PairedDifference
-    """Average placement of the candidate minus 2.5, that of equal agents; negative is better (wall_difference.py)."""
+    """Average placement of the candidate minus 2.5, that of equal agents; negative is better (measures.py)."""
     points: tuple[int, ...]
     """What first to fourth place are worth in ``points_difference``."""
     points_difference: PairedDifference
@@ -107,7 +266,7 @@ class MatchReport:
                 "is_widened": self.points_difference.interval.is_widened,
             },
             "seating": self.seating,
-            "forfeits": self.forfeits.to_json((CANDIDATE_NAME, OPPONENT_NAME)),
+            "forfeits": self.forfeits.to_json(AGENT_NAMES),
             "opponent_statistics": self.opponent_statistics.to_json(),
         }
 
@@ -149,20 +308,19 @@ def play_match(
     runner: GameRunner = ONE_PROCESS,
     tell: Tell = lambda text: None,
 ) -> MatchReport:
-    """Play ``num_hanchans`` games of the candidate, a multiple of 4 and at least 8.
+    """Play ``num_hanchans`` games of the candidate, a multiple of 4 and at least 8, in a game of four seats.
 
     ``points`` are those of first to fourth place, for the difference in points. ``tell`` gets the placement so far
-    whenever walls end.
-    ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
+    whenever walls end. Errors as for ``play_deals``, and ValueError for a wrong number.
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)
     num_walls = num_hanchans // SEATS
-    blocks: list[PlayedWalls] = []
+    blocks: list[PlayedDeals] = []
     placements = np.zeros(SEATS, np.int64)
-    for block in play_walls(setup, num_walls, seating=seating, runner=runner):
+    for block in play_deals(setup, num_walls, seating=seating, runner=runner):
         blocks.append(block)
-        placements += block.rows[CANDIDATE, :, :SEATS].sum(axis=0)
+        placements += block.placements.sum(axis=0)
         games = sum(each.rows.shape[1] for each in blocks)
         tell(f"average placement {average_placement(placements.tolist()):.2f} after {games:,} hanchans")
     blocks.sort(key=lambda block: block.first)
@@ -174,8 +332,8 @@ def play_match(
         hanchans=num_hanchans,
         walls=num_walls,
         seed=setup.seed,
-        statistics=summarise_rows(rows, CANDIDATE_NAME, clusters=clusters),
-        opponent_statistics=summarise_rows(opponent_rows, OPPONENT_NAME, clusters=clusters),
+        statistics=summarise_rows(rows, AGENT_NAMES[CANDIDATE], clusters=clusters),
+        opponent_statistics=summarise_rows(opponent_rows, AGENT_NAMES[OPPONENT], clusters=clusters),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
         difference=_difference(rows, PLACEMENT, seating, clusters),
         points=points,
@@ -203,39 +361,7 @@ def play_seatings(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedWalls:
-    """Walls of a match that were played as one task."""
-
-    first: int
-    """Number of the first wall, from 0."""
-    rows: I32
-    """``game_row`` of the candidates and of the opponents: [2][games][columns]."""
-    forfeits: tuple[Forfeit, ...]
-
-
-def play_walls(
-    setup: MatchSetup,
-    num_walls: int,
-    *,
-    seating: Seating = "1v3",
-    walls_per_task: int = 0,
-    runner: GameRunner = ONE_PROCESS,
-    play: Play = play_stream,
-) -> Generator[PlayedWalls, None, None]:
-    """Yield the walls of each task, first those that were kept, then whatever ends first; four games a wall.
-
-    ``play`` plays the games. When the caller stops iterating, the processes end. Errors as for ``play_match``.
-    """
-    size = 1 if setup.keeps_each_wall else walls_per_task or _WALLS_PER_TASK
-    firsts = range(0, num_walls, size)
-    walls = setup.walls(num_walls)
-    tasks = [_task(setup, walls, slice(first, first + size), seating) for first in firsts]
-    for played in runner.play(setup.plan(_summarise, play), tasks):
-        yield PlayedWalls(firsts[played.index], np.array(played.summary["rows"], np.int32), played.forfeits)
-
-
-def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray[np.int64]) -> PairedDifference:
+def _difference(rows: I64, measure: Measure, seating: Seating, clusters: I64) -> PairedDifference:
     """Return the difference of a match from the candidates' rows, one for each game."""
     unit = SEATS * float(wall_unit(seating))
     places = rows[:, :SEATS]
@@ -245,43 +371,102 @@ def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray
 
 def first_game(
     setup: MatchSetup, *, load: LoadAgent = load_agent, progress: Callable[[float], None] | None = None
-) -> GameLog:
-    """Play the first game of a match again and return it; agents that depend on time may play it differently.
+) -> Any:
+    """Play the first game of a match again and return its record; agents that depend on time may play it differently.
 
     ``progress`` is called with parts of the game; their sum is 1.
     """
-    agents = [load(setup.candidate), load(setup.opponent)]
-    seating = np.full((1, SEATS), OPPONENT)
-    seating[0, 0] = CANDIDATE
-    (log,) = play_games(
-        agents,
-        seating,
-        setup.walls(1),
-        setup.rules,
-        has_draw_lanes=setup.has_draw_lanes,
-        names=(CANDIDATE_NAME, OPPONENT_NAME),
+    game: Game = load_game(setup.game)
+    seats = game.scoring.candidate_seats(game.scoring.seatings[0], 0)[:1]
+    (record,) = play_games(
+        [load(setup.candidate), load(setup.opponent)],
+        np.where(seats, CANDIDATE, OPPONENT),
+        setup.deals(1),
+        game.new_rules({}) if setup.rules is None else setup.rules,
+        game=setup.game,
+        options={**game.scoring.table_options, **setup.options},
+        names=AGENT_NAMES,
         progress=progress,
     )
-    return log
+    return record
 
 
-def _task(setup: MatchSetup, walls: range, part: slice, seating: Seating) -> GameTask:
-    """Return the games of a part of the walls, four for each; in ``1v3`` the candidate is at seat 0, 1, 2, 3."""
-    numbers = range(len(walls))[part]
-    seats = [np.where(candidate_seats(seating, number), CANDIDATE, OPPONENT) for number in numbers]
-    first, last = numbers.start + 1, numbers.stop
-    prefix = "" if seating == "1v3" else f"{seating}-"
-    players = f"{setup.candidate} against {'three ' if seating == '1v3' else ''}{setup.opponent}"
-    return GameTask(
-        seating=np.concatenate(seats),
-        seeds=tuple(wall for wall in walls[part] for _ in range(SEATS)),
-        key=f"{prefix}walls-{first}-{last}",
-        title=f"{players} on walls {first} to {last} of {len(walls)}",
-    )
+@dataclass(frozen=True, slots=True)
+class SideFigure:
+    """A mean over deals."""
+
+    mean: float
+    interval: Interval
+    """95 %."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that scripts read."""
+        bounds = [self.interval.low, self.interval.high]
+        return {"mean": self.mean, "interval": bounds, "is_widened": self.interval.is_widened}
 
 
-def _summarise(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
-    """Return ``game_row`` of the candidate and of the three opponents for each game: [2][games][columns]."""
-    places = counted_places(np.array([log.final_scores for log in logs]), forfeited).tolist()
-    games = list(zip(logs, places, strict=True))
-    return {"rows": [[game_row(log, name, own) for log, own in games] for name in (CANDIDATE_NAME, OPPONENT_NAME)]}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideReport:
+    """The outcome of a match of two sides: what the candidate reached."""
+
+    deals: int
+    figures: dict[str, SideFigure]
+    """``share``: of all games won, half of them on each side, so that equal agents have 0.5; ``points``: the mean of
+    both sides; ``wp_<side>`` and ``adp_<side>`` of each side."""
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """Of CANDIDATE and OPPONENT: games that they could not play to the end, which they have lost."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the candidate wins more than half of the games, beyond doubt; few deals decide nothing."""
+        if self.deals < MIN_CLUSTERS:
+            return "undecided"
+        interval = self.figures["share"].interval
+        return "better" if interval.low > 0.5 else "worse" if interval.high < 0.5 else "undecided"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all figures by name, and who forfeited games."""
+        figures = {name: figure.to_json() for name, figure in self.figures.items()}
+        return {**figures, "forfeits": self.forfeits.to_json(AGENT_NAMES)}
+
+
+def play_side_match(
+    setup: MatchSetup,
+    num_deals: int,
+    *,
+    deals_per_task: int = 0,
+    runner: GameRunner = ONE_PROCESS,
+    tell: Tell = lambda text: None,
+) -> SideReport:
+    """Play ``num_deals`` deals (at least 2) on both sides, in a game of two sides.
+
+    ``tell`` gets what is known so far, in a few words. Errors as for ``play_deals``, and ValueError for fewer deals.
+    """
+    check_side_deals(num_deals)
+    blocks: list[PlayedDeals] = []
+    for block in play_deals(setup, num_deals, deals_per_task=deals_per_task, runner=runner):
+        blocks.append(block)
+        placements = np.concatenate([each.placements for each in blocks])
+        share = placements[:, 0].sum() / placements.sum()
+        tell(f"{share:.1%} of the games won after {len(placements):,} {load_game(setup.game).scoring.deal}s")
+    return side_report(load_game(setup.game).scoring, sorted(blocks, key=lambda block: block.first))
+
+
+def side_report(scoring: SideScoring, blocks: Sequence[PlayedDeals]) -> SideReport:
+    """Return the figures of a match from its deals, in their order."""
+    points = np.concatenate([block.points for block in blocks])
+    columns: dict[str, NDArray[np.float64]] = {}
+    for number, side in enumerate(scoring.sides):  # in the game of this number the candidate is on this side
+        own = points[number :: scoring.games_per_deal, number]
+        columns |= {f"wp_{side}": (own > 0).astype(np.float64), f"adp_{side}": own}
+    for name, measure in (("share", "wp"), ("points", "adp")):
+        columns[name] = np.mean([columns[f"{measure}_{side}"] for side in scoring.sides], axis=0)
+    figures = {name: SideFigure(float(column.mean()), _interval(name, column)) for name, column in columns.items()}
+    forfeits = Forfeits.of(forfeit for block in blocks for forfeit in block.forfeits)
+    return SideReport(deals=len(columns["share"]), figures=figures, forfeits=forfeits)
+
+
+def _interval(name: str, column: NDArray[np.float64]) -> Interval:
+    if name == "share":
+        return reaching(0.5, proportion_interval(column), column)
+    return proportion_interval(column) if name.startswith("wp_") else mean_interval(column)

@@ -14,8 +14,12 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.decision_cost import Cost, CostJudge, total_cost
-from suphx.games.riichi import GameLog, count_shanten, face_name, recorded_decisions, viewer_game
-from suphx.selfplay.agents.agent import Agent
+from suphx.games.game import Agent
+from suphx.games.riichi.records.decisions import recorded_decisions
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.viewer_game import viewer_game
+from suphx.games.riichi.shanten import count_shanten
+from suphx.games.riichi.tile import face_name
 from suphx.selfplay.agents.opinion import agent_opinions
 
 KINDS = {

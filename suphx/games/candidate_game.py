@@ -6,16 +6,17 @@ only these names; recipes, the benchmark and the viewer have an entry for each g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
+from suphx.games.game import CandidateAgent, Game
 from suphx.games.registry import candidate_games, find_game, load_game
+from suphx.games.scoring import SideScoring
 from suphx.kernel.record import I32, I64, U8
 
 F32: TypeAlias = NDArray[np.float32]
@@ -33,16 +34,6 @@ class NetColumns:
     """Columns of a candidate."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideResults:
-    """What an agent reached on one side, deal by deal."""
-
-    wins: NDArray[np.bool_]
-    """bool (deals,)."""
-    points: F32
-    """float32 (deals,): positive where it won, negative where it lost."""
-
-
 class Player(Protocol):
     """What chooses moves, for many tables at once."""
 
@@ -58,33 +49,6 @@ class ValuingPlayer(Player, Protocol):
     def values(self, seen: SeatObservations) -> F32:
         """Return float32 (m,): the value of each of ``seen.moves``, nan where a table has only one."""
         ...
-
-
-@runtime_checkable
-class OutsidePlayer(Player, Protocol):
-    """A player with something of its own at each seat of each game, such as a process, which may fail."""
-
-    def take_forfeits(self) -> Mapping[int, str]:
-        """Return table -> why, of the games that it could not play on at the last ``choose``: its side has lost."""
-        ...
-
-    def leave(self) -> None:
-        """End what it has at all seats: their games are over."""
-        ...
-
-
-NoteForfeit: TypeAlias = Callable[[int, str], None]
-"""Gets who could not play a game to its end (0 = the first player, 1 = the second), and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeptGames:
-    """Where the games of a match go."""
-
-    names: tuple[str, str]
-    """Of the first player and the second."""
-    write: Callable[[str], None]
-    """Gets each game as one line of a file of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,27 +160,14 @@ Opinions: TypeAlias = Sequence[CandidateOpinion | None]
 """By move of a recorded game; None where only one move was legal."""
 
 
-class CandidateGame(Protocol):
-    """One game. ``rules`` are a frozen dataclass of the game's own, which JSON can hold."""
+class CandidateGame(Game, Protocol):
+    """One game."""
 
-    name: str
-    """Key of the registry, ``game`` of a recipe."""
-    seat_names: tuple[str, ...]
-    """By seat; each has a net of its own, in a file of this name."""
+    scoring: SideScoring
     sides: tuple[str, ...]
     """Between which a match swaps the agents."""
-    agents: tuple[str, ...]
-    """Scripted agents, the strongest last."""
     text: GameText
     """For ``suphx play``."""
-
-    def new_rules(self, values: Mapping[str, Any]) -> Any:
-        """Return the rules with these values; TypeError and ValueError for others than the game has."""
-        ...
-
-    def rules_values(self, rules: Any) -> dict[str, Any]:
-        """Return values for JSON from which ``new_rules`` makes equal rules; those of equal rules never change."""
-        ...
 
     def with_auctions(self, rules: Any, *, has_auctions: bool) -> Any:
         """Return ``rules`` with or without an auction before each deal; ValueError if the game can have none."""
@@ -240,7 +191,7 @@ class CandidateGame(Protocol):
     def new_auction(self, rules: Any, seed: int) -> Auction | None:
         """Return the auction before the deal ``seed``; None if ``rules`` have none, or the game has no auctions.
 
-        In ``play`` and ``play_match``, deals by rules with auctions are dealt with scripted bids.
+        In ``play`` and in matches, deals by rules with auctions are dealt with scripted bids.
         """
         ...
 
@@ -248,37 +199,12 @@ class CandidateGame(Protocol):
         """Play the game that follows an auction that is over, as ``play`` does; return float32 [1, seats]."""
         ...
 
-    def play_match(
-        self,
-        num_deals: int,
-        rules: Any,
-        first: Player,
-        second: Player,
-        *,
-        first_seed: int = 0,
-        kept: KeptGames | None = None,
-        note_forfeit: NoteForfeit = lambda player, reason: None,
-    ) -> Mapping[str, SideResults]:
-        """Play the deals ``first_seed``, ``first_seed`` + 1, … with ``first`` on each side; return its results by side.
-
-        ``kept``: gets the records of the games, those of a deal one after another, as they were played. A game that an
-        ``OutsidePlayer`` could not play to its end is lost for its side. ValueError for fewer than one deal.
-        """
-        ...
-
     def seen_by(self, simulator: Any, table: int) -> dict[str, Any]:
         """Return what the seat that is to move at a table sees, as JSON for programs: nothing hidden from it."""
         ...
 
-    def scripted_player(self, name: str) -> Player:
+    def scripted_agent(self, name: str) -> CandidateAgent:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
-        ...
-
-    def read_records(self, path: Path) -> Iterator[Any]:
-        """Yield the recorded games of a file or a folder; ValueError names what cannot be read.
-
-        A record has ``rules``, and ``players``: who played at each seat, or None.
-        """
         ...
 
     def read_record(self, text: str) -> Any:

@@ -19,33 +19,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.games.learning import DecisionKind, Learning
+from suphx.games.scoring import SeatScoring, SideScoring
 from suphx.kernel.record import I64
-
-F32: TypeAlias = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionKind:
-    """One kind of decision of one role, which one net answers."""
-
-    name: str
-    """Unique in the game: name of the net's file, of its figures, of its part in recipes."""
-    role: str
-    """Who decides: one role for all seats of a mahjong game, three in DouDizhu."""
-    outputs: tuple[str, ...] = ()
-    """What the logits of its net are for, by name: a table of choices, or no and yes. Empty: it values candidates."""
-    num_choices: int = 0
-    """Columns of a mask of legal choices; 0: all outputs are legal, or there are candidates."""
-
-    @property
-    def has_candidates(self) -> bool:
-        """Whether its net values a list of candidate moves, each with features of its own."""
-        return not self.outputs
 
 
 class Tables(Protocol):
@@ -53,10 +34,25 @@ class Tables(Protocol):
 
     >>> tables.begin(np.arange(2), seeds=[7, 8])
     >>> while (waiting := tables.waiting()).size:
-    ...     tables.advance(waiting, agent.act(tables, waiting))
-    ...     for index in tables.take_ended():
-    ...         print(tables.finish(index, "7-0", names).points)
+    ...     tables.advance(waiting, agent.act(tables.state, waiting))
+    ...     for index in tables.take_ended().tolist():
+    ...         print(tables.take_game(index, "7-0", names).points)
     """
+
+    @property
+    def state(self) -> Any:
+        """What agents get: the whole state of all tables, whatever that is in the game."""
+        ...
+
+    @property
+    def num_moves(self) -> int:
+        """Moves are numbers from 0 to this minus 1."""
+        ...
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """How much of its game each table has played, about, 0 to 1; float64 [tables]."""
+        ...
 
     def begin(self, indices: I64, seeds: Sequence[int]) -> None:
         """Deal new games at tables."""
@@ -78,8 +74,8 @@ class Tables(Protocol):
         """Return the tables whose games have ended since the last call."""
         ...
 
-    def finish(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
-        """Return the game that has ended at a table; ``names``: who played, by seat."""
+    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
+        """Return the game that has ended at a table and forget it; ``names``: who played, by seat."""
         ...
 
 
@@ -89,39 +85,43 @@ class PlayedGame:
 
     id: str
     points: tuple[float, ...]
-    """By seat: what the game was worth."""
+    """By seat: what the game was worth in a match."""
     record: Any
     """As the game's records have it."""
 
 
 class Agent(Protocol):
-    """Plays any seats of any tables of a game; its moves depend on the tables alone, not on how they are batched."""
+    """Plays any seats of any tables of a game; its moves depend on the tables alone, not on how they are batched.
+
+    An agent whose nets may answer differently in other batches has ``depends_on_batches`` = True. One that has
+    something of its own at each table, such as a program, is a ``GameFollower`` besides (selfplay/rollouts/rollout.py).
+    """
 
     @property
     def name(self) -> str:
         """Return what it is called in records and reports."""
         ...
 
+    def act(self, tables: Any, indices: I64) -> NDArray[np.integer]:
+        """Return a legal move for the actor of each of the tables ``indices``; ``tables``: ``Tables.state``."""
+        ...
+
+
+class CandidateAgent:
+    """An agent that chooses among the candidate moves that a seat sees; its tables have ``observe``."""
+
+    name = "nets"
+
     def act(self, tables: Any, indices: I64) -> I64:
-        """Return a legal move for the actor of each of the tables ``indices``."""
-        ...
+        """Return a legal move for the actor of each of the tables ``indices``, which ascend."""
+        moves = np.zeros(len(indices), np.int64)
+        for seen in tables.observe(indices):
+            moves[np.searchsorted(indices, seen.tables)] = seen.moves[self.choose(tables, seen)]
+        return moves
 
-
-class Scoring(Protocol):
-    """How a match repeats a deal so that luck cancels, and what decides it. The clusters of a match are deals."""
-
-    @property
-    def seatings(self) -> tuple[str, ...]:
-        """Ways to seat a candidate and its opponent, by name, the usual one first."""
-        ...
-
-    def candidate_seats(self, seating: str, deal_number: int) -> NDArray[np.bool_]:
-        """Return where the candidate sits in each of the games of a deal, bool [games, seats]."""
-        ...
-
-    def places(self, points: F32, forfeited: Sequence[frozenset[int]]) -> I64:
-        """Return the place of each seat from 1 on, int [games, seats], for ratings; who forfeited is last."""
-        ...
+    def choose(self, tables: Any, seen: Any) -> I64:
+        """Return int64 (n,): for each table of ``seen`` (``SeatObservations``) the index of its move in ``seen.moves``."""
+        raise NotImplementedError
 
 
 class Game(Protocol):
@@ -136,7 +136,13 @@ class Game(Protocol):
     """Scripted agents, the strongest last."""
     decisions: tuple[DecisionKind, ...]
     """What nets decide; empty: the game cannot be learned."""
-    scoring: Scoring
+    learning: Learning | None
+    """Self-play that keeps trajectories, and what nets see; None: the game cannot be learned."""
+    scoring: SeatScoring | SideScoring
+    kernel_groups: tuple[str, ...]
+    """Groups of suphx/training that compile what its games need; empty: a game of two scripted agents does."""
+    record_suffix: str
+    """Of a file of records."""
 
     def new_rules(self, values: Mapping[str, Any]) -> Any:
         """Return the rules with these values; TypeError and ValueError for others than the game has."""
@@ -146,12 +152,20 @@ class Game(Protocol):
         """Return values for JSON from which ``new_rules`` makes equal rules; those of equal rules never change."""
         ...
 
-    def new_tables(self, num_tables: int, rules: Any) -> Tables:
-        """Return empty tables."""
+    def open_tables(self, num_tables: int, rules: Any, **options: Any) -> Tables:
+        """Return empty tables. ``options``: of the game's own."""
         ...
 
     def scripted_agent(self, name: str) -> Agent:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
+        ...
+
+    def write_records(self, records: Sequence[Any], path: Path) -> None:
+        """Write recorded games to a file, whole or not at all."""
+        ...
+
+    def join_records(self, folder: Path) -> None:
+        """Put the files of the tasks of a match into the order of the match, or into one file."""
         ...
 
     def read_records(self, path: Path) -> Iterator[Any]:

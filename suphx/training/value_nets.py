@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -14,14 +14,18 @@ from torch import nn
 
 from suphx.experience.seat_observations import SeatObservations
 from suphx.experience.segments import segment_argmax, segment_rows
-from suphx.games.candidate_game import CandidateGame, candidate_game, net_file_names
-from suphx.games.registry import GAMES, candidate_games, game_of_files
+from suphx.games.candidate_game import CandidateGame, candidate_game
+from suphx.games.game import CandidateAgent
+from suphx.games.registry import GAMES, candidate_games, find_decisions, find_learning, game_of_files
 from suphx.kernel.record import I32, I64, U8
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.models.computation import Precision
+from suphx.models.candidate_net import CandidateNet
+from suphx.models.checkpoint import load_checkpoint, new_net
 from suphx.models.device import first_weights, uses_bf16
-from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
+from suphx.models.net_config import Calibration, CandidateNetConfig, Precision
 from suphx.printable_text import shortened
+from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+from suphx.selfplay.rollouts.rollout import play_deals
 from suphx.training.config import MonteCarloConfig
 
 _MAX_CANDIDATES = 8192  # about so many go through a net at a time: more would need gigabytes
@@ -39,11 +43,11 @@ class PlayedMoves:
 
 
 @dataclass(slots=True)
-class ValuePlayer:
-    """A ``Player`` of all seats. It appends what it plays to ``played``, if there is a list.
+class ValuePlayer(CandidateAgent):
+    """Plays all seats. It appends what it plays to ``played``, if there is a list.
 
     >>> player = ValuePlayer(nets, game.candidate_columns(rules))
-    >>> results = game.play_match(100, rules, player, game.scripted_player("random"))
+    >>> played = play_deals(game, rules, player, game.scripted_agent("random"), range(100))
     """
 
     nets: nn.ModuleList
@@ -56,6 +60,7 @@ class ValuePlayer:
     played: list[PlayedMoves] | None = None
     is_bf16: bool = False
     """Compute the values in bf16 (autocast); the last layer stays float32."""
+    depends_on_batches: ClassVar[bool] = True
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         """Return the indices in ``seen.moves`` of the moves with the highest values, a few of them at random.
@@ -113,17 +118,12 @@ class ValuePlayer:
 
 def new_nets(game: CandidateGame, seed: int) -> nn.ModuleList:
     """Return one net for each seat; the weights follow from ``seed``, and torch's own random state stays as it was."""
+    learning, kinds = find_learning(game.name), find_decisions(game.name)
+    encoder = _encoder(game)
     with first_weights(seed):
-        return nn.ModuleList(_new_net(game, seat) for seat in range(len(game.seat_names)))
-
-
-def _new_net(game: CandidateGame, seat: int) -> CandidateValueNet:
-    columns = game.net_columns(seat)
-    return CandidateValueNet(
-        CandidateValueConfig(
-            state_columns=columns.state, history_columns=columns.history, candidate_columns=columns.candidate
+        return nn.ModuleList(
+            new_net(kind, learning.layout(encoder, kind.number), CandidateNetConfig()) for kind in kinds
         )
-    )
 
 
 Figures = dict[str, dict[str, float]]
@@ -137,18 +137,14 @@ def evaluate_nets(
     player = ValuePlayer(nets.eval(), game.candidate_columns(rules), is_bf16=is_bf16)
     found: Figures = {}
     for opponent in config.opponents:
-        results = game.play_match(config.evaluate_decks, rules, player, game.scripted_player(opponent))
+        played = play_deals(game, rules, player, game.scripted_agent(opponent), range(config.evaluate_decks))
+        points = game.scoring.side_points(np.array([each.points for each in played]))
         found[opponent] = {}
-        for side, reached in results.items():
-            for measure, numbers in (("wp", reached.wins), ("adp", reached.points)):
-                values = numbers.astype(np.float64)
+        for side, own in points.items():
+            for measure, values in (("wp", (own > 0).astype(np.float64)), ("adp", own)):
                 found[opponent][f"{measure}_{side}"] = float(values.mean())
                 found[opponent][f"{measure}_{side}_error"] = float(values.std() / np.sqrt(len(values)))
     return found
-
-
-_KIND = "candidate values"
-_FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +161,18 @@ class ValueNets:
         return ValuePlayer(self.nets.eval(), self.game.candidate_columns(self.rules), is_bf16=is_bf16)
 
 
-def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | None = None) -> None:
-    """Write one file for each seat, atomically; ``extra``: what else the headers say, as JSON values."""
-    game = trained.game
-    for net, name, seat in zip(trained.nets, net_file_names(game), game.seat_names, strict=True):
-        header = {"kind": _KIND, "format_version": _FORMAT_VERSION, "game": game.name, "seat": seat}
-        header |= {"rules": trained.game.rules_values(trained.rules), "extra": extra or {}}
-        write_tensors(folder / name, net.state_dict(), header)
+def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | None = None, *, step: int = 0) -> None:
+    """Write a checkpoint for each seat, atomically; ``extra``: what else the headers say, as JSON values."""
+    nets = tuple(net for net in trained.nets if isinstance(net, CandidateNet))
+    policy_set = PolicySet(nets, (Calibration(),) * len(nets))
+    rules = trained.game.rules_values(trained.rules)
+    save_policy_set(folder, policy_set, _encoder(trained.game), rules=rules, step=step, extra=extra or {})
 
 
 def load_value_nets(folder: str | Path) -> ValueNets:
     """Return the nets of a folder, on the CPU, with their game and the rules that they learned.
 
-    FileNotFoundError if a file is missing; ValueError if one is damaged, or of another seat, kind or rules.
+    ValueError if a file is missing, damaged, or of another seat or kind, and if rules differ.
     """
     folder = Path(folder)
     name = game_of_files(path.name for path in folder.glob("*.safetensors"))
@@ -185,18 +180,21 @@ def load_value_nets(folder: str | Path) -> ValueNets:
         needed = ", ".join(str(GAMES[each].net_file) for each in candidate_games())
         raise FileNotFoundError(f"{folder} has no nets: it needs {needed} and those of the other seats")
     game = candidate_game(name)
-    nets, found = new_nets(game, 0), list[Any]()
-    for net, name, seat in zip(nets, net_file_names(game), game.seat_names, strict=True):
-        tensors, header = read_tensors(folder / name)
-        kind = tuple(header.get(key) for key in ("kind", "format_version", "game", "seat"))
-        if kind != (_KIND, _FORMAT_VERSION, game.name, seat):
-            raise ValueError(f"{folder / name} has no net of the seat {seat}, format {_FORMAT_VERSION}: train it again")
+    nets, found = list[nn.Module](), list[Any]()
+    for kind in find_decisions(name):
+        path = find_checkpoint(folder, kind.name, is_weak=False)
+        net, header = load_checkpoint(path, kind, find_learning(name).layout(_encoder(game), kind.number))
+        nets.append(net)
         try:
-            found.append(game.new_rules(header["rules"]))
-            net.load_state_dict(tensors)
-        except (KeyError, TypeError, RuntimeError) as error:
-            reason = shortened(str(error), 200)  # torch lists every tensor, one a line
-            raise ValueError(f"{folder / name} is damaged ({reason}): train it again") from error
+            if isinstance(header.rules, str):
+                raise TypeError(f"rules is {header.rules!r:.40}")
+            found.append(game.new_rules(header.rules))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path} is damaged ({shortened(str(error), 200)}): train it again") from error
     if len(set(found)) > 1:
         raise ValueError(f"the nets in {folder} learned different rules: use those of one training")
-    return ValueNets(game, found[0], nets.eval())
+    return ValueNets(game, found[0], nn.ModuleList(nets))
+
+
+def _encoder(game: CandidateGame) -> str:
+    return find_learning(game.name).encoders[0]

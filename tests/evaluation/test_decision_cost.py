@@ -11,20 +11,13 @@ from suphx.evaluation import decision_cost
 from suphx.evaluation.decision_cost import Cost, CostJudge, _predicted, total_cost
 from suphx.evaluation.review import cost_summary, dearest_differences, review_game
 from suphx.evaluation.statistics import Interval
-from suphx.games.riichi import (
-    GAME_END,
-    RON,
-    TSUMO,
-    GameLog,
-    KyokuStore,
-    RecordedDecisions,
-    StoreWriter,
-    recorded_decisions,
-    tenhou,
-)
-from suphx.games.riichi.table.rules import tonpuu
-from suphx.models.nets.net_config import RewardPredictorConfig
-from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.records.decisions import RecordedDecisions, recorded_decisions
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.rules import tenhou, tonpuu
+from suphx.games.riichi.table import GAME_END, RON, TSUMO
+from suphx.models.net_config import RewardPredictorConfig
+from suphx.models.reward_predictor import RewardPredictor
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.reward_learning import game_histories

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.draw_luck import AdjustedMean, DrawLuck
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation import match
-from suphx.evaluation.match import MatchReport, first_game, play_match, play_walls
+from suphx.evaluation.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import CANDIDATE, MatchReport, MatchSetup, first_game, play_deals, play_match
 from suphx.evaluation.match_config import SEATS, MatchConfig, Seating
-from suphx.evaluation.match_setup import CANDIDATE, MatchSetup
+from suphx.evaluation.measures import PLACEMENT
 from suphx.evaluation.statistics import Interval, paired_difference
-from suphx.evaluation.wall_difference import PLACEMENT
-from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.evaluation.workers.play_plan import wall_seeds
-from suphx.games.riichi import places_of_scores
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.games.riichi.game import Riichi
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import tonpuu
+from suphx.games.riichi.table import places_of_scores
+from suphx.games.riichi.tables import RiichiScoring
+from suphx.games.scoring import deal_seeds
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.selfplay.small_policy_set import save_random
@@ -31,9 +31,10 @@ SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
 def test_the_same_nets_at_two_addresses_have_the_mean_on_every_wall(seating: Seating, tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     copies = shutil.copytree(nets, tmp_path / "copies")
-    blocks = play_walls(MatchSetup(str(nets), str(copies), seed=1, rules=tonpuu()), 6, seating=seating)
-    rows = np.concatenate([block.rows[CANDIDATE] for block in blocks])
-    placements = rows[:, :SEATS].reshape(-1, SEATS, SEATS).sum(axis=1).astype(np.int64)
+    blocks = play_deals(MatchSetup(str(nets), str(copies), seed=1, rules=tonpuu()), 6, seating=seating)
+    found = list(blocks)
+    rows = np.concatenate([block.rows[CANDIDATE] for block in found])
+    placements = np.concatenate([block.placements for block in found])
     assert PLACEMENT.wall_sums(placements, seating).tolist() == [0] * 6
     assert len({tuple(game) for game in rows[:, :SEATS].tolist()}) > 1, "the games differ"
 
@@ -92,7 +93,7 @@ def test_a_few_walls_make_no_claim_and_the_report_says_that_their_interval_was_w
 
 def test_games_of_four_opponents_would_change_nothing() -> None:
     report = play("ukeire", "random", num_hanchans=40, seed=5)
-    walls = wall_seeds(5, 10)
+    walls = deal_seeds(5, 10)
     logs = list(play_games([load_agent("random")], np.zeros((10, 4), np.int64), walls, tonpuu()))
     scores = [log.final_scores for log in logs if log.final_scores is not None]
     opponents = places_of_scores(np.array(scores)).ravel().tolist()
@@ -110,14 +111,14 @@ def test_the_report_counts_games_and_walls() -> None:
 
 
 def test_the_result_does_not_depend_on_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)  # so that there is a task for each worker
+    monkeypatch.setattr(Riichi, "scoring", RiichiScoring(deals_per_task=1))  # so that there is a task for each worker
     # As text: a rate without cases is not a number, which equals nothing.
     assert repr(play("ukeire", "tsumogiri", runner=GameRunner(workers=2))) == repr(play("ukeire", "tsumogiri"))
 
 
 def test_the_size_of_a_task_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = play("ukeire", "tsumogiri", num_hanchans=12)
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 2)
+    monkeypatch.setattr(Riichi, "scoring", RiichiScoring(deals_per_task=2))
     assert repr(play("ukeire", "tsumogiri", num_hanchans=12)) == repr(whole)
 
 
@@ -127,7 +128,7 @@ def test_another_seed_means_other_walls() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 2)
+    monkeypatch.setattr(Riichi, "scoring", RiichiScoring(deals_per_task=2))
     counts: list[float] = []
     play("tsumogiri", "random", num_hanchans=20, runner=GameRunner(workers=workers, progress=counts.append))
     assert sum(counts) == pytest.approx(20)
@@ -136,9 +137,9 @@ def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.Monke
 
 
 def test_the_placement_so_far_is_told_whenever_walls_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
+    monkeypatch.setattr(Riichi, "scoring", RiichiScoring(deals_per_task=1))
     told: list[str] = []
-    report = match.play_match(MatchSetup("ukeire", "random", seed=3, rules=tonpuu()), 12, tell=told.append)
+    report = play_match(MatchSetup("ukeire", "random", seed=3, rules=tonpuu()), 12, tell=told.append)
     assert [text.split(" after ")[1] for text in told] == ["4 hanchans", "8 hanchans", "12 hanchans"]
     assert told[-1].startswith(f"average placement {report.statistics.average_placement:.2f} ")
 
@@ -154,7 +155,7 @@ def test_the_first_game_can_be_looked_at() -> None:
 
 
 def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
+    monkeypatch.setattr(Riichi, "scoring", RiichiScoring(deals_per_task=1))
     kept = KeptResults(tmp_path)
 
     def kill(games: float) -> None:

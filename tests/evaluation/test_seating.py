@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match_config import Seating
-from suphx.evaluation.wall_difference import NUM_CANDIDATES, PLACEMENT, candidate_seats, points_measure, wall_unit
+from suphx.evaluation.measures import PLACEMENT, points_measure, wall_unit
+from suphx.games.scoring import SeatScoring
 
 SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
 
@@ -12,13 +13,13 @@ SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
 @pytest.mark.parametrize("seating", SEATINGS)
 def test_every_seat_has_as_many_candidates(seating: Seating) -> None:
     for wall in range(6):
-        seats = candidate_seats(seating, wall)
-        assert seats.sum(axis=0).tolist() == [NUM_CANDIDATES[seating]] * 4
-        assert seats.sum(axis=1).tolist() == [NUM_CANDIDATES[seating]] * 4
+        seats = SeatScoring().candidate_seats(seating, wall)
+        assert seats.sum(axis=0).tolist() == [int(seating[0])] * 4
+        assert seats.sum(axis=1).tolist() == [int(seating[0])] * 4
 
 
 def test_two_against_two_sit_in_all_six_ways_equally_often() -> None:
-    ways = np.concatenate([candidate_seats("2v2", wall) for wall in range(3)])
+    ways = np.concatenate([SeatScoring().candidate_seats("2v2", wall) for wall in range(3)])
     different, counts = np.unique(ways, axis=0, return_counts=True)
     assert (len(different), set(counts.tolist())) == (6, {2})
 
@@ -28,7 +29,7 @@ def test_two_against_two_sit_in_all_six_ways_equally_often() -> None:
 def test_equal_agents_differ_by_nothing(seating: Seating, wall: int) -> None:
     """The same four players at the same seats give the same places in all four games of a wall."""
     counts = np.zeros((1, 4), np.int64)
-    for seats in candidate_seats(seating, wall):
+    for seats in SeatScoring().candidate_seats(seating, wall):
         counts[0] += seats[[2, 0, 3, 1]]  # the players of these seats come first to fourth
     for measure in (PLACEMENT, points_measure((90, 45, 0, -135)), points_measure((75, 30, 0, -165))):
         assert measure.wall_sums(counts, seating).tolist() == [0]
@@ -37,7 +38,7 @@ def test_equal_agents_differ_by_nothing(seating: Seating, wall: int) -> None:
 @pytest.mark.parametrize("seating", SEATINGS)
 def test_a_strength_that_adds_up_gives_the_same_difference_in_all_seatings(seating: Seating) -> None:
     """Places from a table's mean 2.5 and a candidate's lead of 0.4 over each opponent."""
-    number = NUM_CANDIDATES[seating]
+    number = int(seating[0])
     places_of_a_candidate = 2.5 - 0.4 * (4 - number) / 4
     beyond_the_mean = 4 * number * (places_of_a_candidate - 2.5)  # of a wall, as wall_sums
     assert float(wall_unit(seating)) * beyond_the_mean == pytest.approx(-0.3)

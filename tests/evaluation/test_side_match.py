@@ -9,13 +9,12 @@ import pytest
 
 from suphx.evaluation import deal_match
 from suphx.evaluation.deal_match import DealReport, play_deal_match
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.side_match import play_side_match
-from suphx.evaluation.workers.game_runner import ONE_PROCESS, GameRunner
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules, play_scripted
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.evaluation.game_runner import ONE_PROCESS, GameRunner
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
+from suphx.games.doudizhu.bots import play_scripted
+from suphx.games.doudizhu.table import Rules
+from suphx.games.riichi.rules import tonpuu
 
 
 def play(
@@ -102,15 +101,16 @@ def test_too_few_deals_are_refused() -> None:
         play("ukeire", "random", num_deals=19)
 
 
-GAME = candidate_game("doudizhu")
+def sides(candidate: str, opponent: str, num_deals: int, *, first: int = 9, **options: Any) -> SideReport:
+    setup = MatchSetup(candidate, opponent, seed=0, game="doudizhu", first_deal=first)
+    return play_side_match(setup, num_deals, **options)
 
 
 def test_figures_are_those_of_the_same_decks_played_by_the_scripted_agents() -> None:
     seen: list[float] = []
     told: list[str] = []
-    players = GAME.scripted_player("rule"), GAME.scripted_player("random")
-    options: dict[str, Any] = {"num_deals": 40, "first_seed": 9, "decks_per_block": 16}
-    report = play_side_match(GAME, Rules(), *players, **options, progress=seen.append, tell=told.append)
+    runner = GameRunner(progress=seen.append)
+    report = sides("rule", "random", 40, deals_per_task=16, runner=runner, tell=told.append)
     landlord = play_scripted(40, Rules(), ("rule", "random"), seed=9)
     peasants = play_scripted(40, Rules(), ("random", "rule"), seed=9)
     wins = landlord.winners == 0, peasants.winners != 0
@@ -126,26 +126,23 @@ def test_figures_are_those_of_the_same_decks_played_by_the_scripted_agents() -> 
             "points": np.mean(points),
         }
     )
-    assert (seen, report.deals, report.outcome) == ([16, 16, 8], 40, "better")
+    assert (sum(seen), report.deals, report.outcome) == (80, 40, "better")
     assert told[-1] == f"{np.mean(wins):.1%} of the games won after 40 decks"
     assert all(f.interval.low <= f.mean <= f.interval.high for f in report.figures.values())
+    assert repr(sides("rule", "random", 40, deals_per_task=3, runner=GameRunner(workers=2))) == repr(report)
 
 
 def test_an_agent_against_itself_wins_half_of_the_games_of_every_deck() -> None:
-    rule = GAME.scripted_player("rule")
-    report = play_side_match(GAME, Rules(), rule, rule, num_deals=6)
+    report = sides("rule", "rule", 6)
     share = report.figures["share"]
     assert (share.mean, share.interval.low, share.interval.high) == (0.5, 0.5, 0.5)
     assert report.outcome == "undecided"
 
 
 def test_few_deals_decide_nothing() -> None:
-    players = GAME.scripted_player("rule"), GAME.scripted_player("random")
-    reports = [play_side_match(GAME, Rules(), *players, num_deals=number, first_seed=9) for number in (5, 40)]
-    assert [report.outcome for report in reports] == ["undecided", "better"]
+    assert [sides("rule", "random", number).outcome for number in (5, 40)] == ["undecided", "better"]
 
 
 def test_one_deal_has_no_interval() -> None:
-    random = GAME.scripted_player("random")
     with pytest.raises(ValueError, match="1 deals have no interval: play at least 2"):
-        play_side_match(GAME, Rules(), random, random, num_deals=1)
+        sides("random", "random", 1)

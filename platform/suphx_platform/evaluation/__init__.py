@@ -1,5 +1,1 @@
-"""Games of matches and tournaments on the nodes of a Ray cluster.
-
-Imports on_ray/, agents/, backend/, kernels/, parts/ and console/.
-Start in ray_game_workers.py.
-"""
+"""Games of matches and tournaments, here or on the nodes of a Ray cluster. Start in game_workers.py."""

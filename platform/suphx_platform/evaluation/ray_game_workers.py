@@ -10,23 +10,99 @@ Ray starts the worker again; games follow from their walls and agents, so nobody
 
 from __future__ import annotations
 
+import fcntl
+import logging
+import os
+import tempfile
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import ray
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.workers.play_plan import PlayPlan, PlayTask, Summary, records_path
+from suphx.cache_folder import cache_root, is_writable
+from suphx.evaluation.game_runner import GamePlan, GameTask, Summary
+from suphx.selfplay.layout import BESIDE
+from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text
-from suphx_platform.evaluation.game_actor import ProcessLocation, RestartedError, new_game_actor
-from suphx_platform.evaluation.game_player import Exchange, FinishedTask
-from suphx_platform.evaluation.packed_agents import PackedAgents
+from suphx_platform.evaluation.game_workers import Exchange, FinishedTask, GamePlayer, NumberedTask, PackedAgents
+from suphx_platform.kernels.kernel_warmup import compile_kernels
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.supervision.actor_supervisor import cause_of, first_line
+
+_LOCK = "match-kernels.lock"
+
+
+class RestartedError(RuntimeError):
+    """The process has ended and another one is in its place, which has no agents: tell it to begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLocation:
+    """Where a process runs."""
+
+    node: str
+    """Address of the machine."""
+    process: int
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.node}"
+
+
+class GameActor:
+    """Plays tasks once it has been told by which plan."""
+
+    def __init__(self) -> None:
+        self._player: GamePlayer | None = None
+
+    @ray.method(max_task_retries=1)
+    def begin(self, plan: GamePlan, packed: PackedAgents) -> ProcessLocation:
+        """Load the agents of a plan, whatever it had before; the first process of a node compiles the kernels.
+
+        ValueError names the node.
+        """
+        location = ProcessLocation(ray.util.get_node_ip_address(), os.getpid())
+        _compile_once(plan)
+        try:
+            with packed.unpacked() as addresses:
+                agents = replace(plan, addresses=addresses).load_agents()
+        except ValueError as error:
+            raise ValueError(f"on node {location.node} of the Ray cluster: {error}") from error
+        if self._player is not None:
+            self._player.close()
+        self._player = GamePlayer(plan, agents)
+        return location
+
+    def exchange(self, tasks: Sequence[NumberedTask], is_last: bool, seconds: float) -> Exchange:
+        """Take ``tasks`` and return what is finished, as ``GamePlayer.exchange``."""
+        if self._player is None:
+            raise RestartedError("its process was started again")
+        return self._player.exchange(tasks, is_last=is_last, seconds=seconds)
+
+
+def new_game_actor(needs: Mapping[str, Any]) -> Any:
+    """Return an actor on any node that has what it ``needs``, far from others; Ray starts it again whenever it dies."""
+    options: dict[str, Any] = {**needs, "max_restarts": -1, "scheduling_strategy": "SPREAD"}
+    return ray.remote(GameActor).options(**options).remote()
+
+
+def _compile_once(plan: GamePlan) -> None:
+    """Compile what games need; the processes of a node do so one after another, the first for all."""
+    if not is_writable(cache_root()):  # then every process compiles what it needs
+        return
+    cache_root().mkdir(parents=True, exist_ok=True)
+    with (cache_root() / _LOCK).open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        plan.compile_kernels(partial(compile_kernels, Console(verbosity="quiet")))
+
 
 MAX_LOSSES = 3
 """Times that a task may be lost with its worker."""
@@ -72,7 +148,7 @@ class RayGameWorkers:
     """Actors that have played all that they had: the next tasks need no new processes."""
 
     def play(
-        self, plan: PlayPlan, tasks: Sequence[PlayTask], progress: Callable[[float], None]
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
     ) -> Generator[Result, None, None]:
         """Yield the index of each task and its summary, whatever ends first.
 
@@ -89,7 +165,7 @@ class RayGameWorkers:
                     task = tasks[finished.index]
                     if plan.records is not None and finished.records is not None:
                         plan.records.mkdir(parents=True, exist_ok=True)
-                        write_atomically(records_path(plan.records, task), [finished.records])
+                        write_atomically(plan.records_path(task), [finished.records])
                     yield finished.index, finished.summary
                     progress(task.num_games)
         finally:
@@ -129,7 +205,7 @@ class _WorkerPool:
     An actor that works has one call under way.
     """
 
-    def __init__(self, settings: RayGameWorkers, plan: PlayPlan, tasks: Sequence[PlayTask]) -> None:
+    def __init__(self, settings: RayGameWorkers, plan: GamePlan, tasks: Sequence[GameTask]) -> None:
         self._settings, self._tasks = settings, tasks
         self._waiting = deque(range(len(tasks)))
         self._num_left = len(tasks)
@@ -280,3 +356,49 @@ def _need(needs: Mapping[str, Any]) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+_BESIDE_SIMULATORS = {"num_cpus": 0, "resources": {"simulator": BESIDE}}
+_logger = logging.getLogger(__name__)
+
+
+class MatchThread:
+    """Consumes: orders (self_play_match.py). Produces: outcomes, one after another. Waits for: workers.
+
+    >>> matches = MatchThread()
+    >>> future = matches.play(order)  # comes back at once
+    >>> future.result().match.difference
+    """
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="match")
+        self._is_closed = Event()
+
+    def play(self, order: Any) -> Future[Any]:
+        """Have a match played with the nets that its folder has now.
+
+        The error of the future is a ChildProcessError if the workers of the same games are lost again and again.
+        """
+        files = None if order.keeps_games else order.files()  # the nets of a run that goes on change
+        return self._executor.submit(self._play, order, files)
+
+    def close(self) -> None:
+        """End the match that is played, and forget all others."""
+        self._is_closed.set()
+        self._executor.shutdown(cancel_futures=True)
+
+    def _play(self, order: Any, files: dict[str, bytes] | None) -> Any:
+        workers = RayGameWorkers(
+            order.workers, say=_logger.info, needs=_BESIDE_SIMULATORS, is_stopped=self._is_closed.is_set
+        )
+        try:
+            if files is None:
+                return order.play(other_workers=workers)
+            with tempfile.TemporaryDirectory(prefix="suphx-match-") as name:
+                for path, content in files.items():
+                    target = Path(name, path)
+                    target.parent.mkdir(exist_ok=True)
+                    target.write_bytes(content)
+                return replace(order, folder=Path(name)).play(other_workers=workers)
+        finally:
+            workers.close()

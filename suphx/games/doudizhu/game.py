@@ -1,4 +1,4 @@
-"""DouDizhu as the layers above see it: the contract of ``suphx/games/candidate_game.py``."""
+"""DouDizhu as the layers above see it: the contract of ``suphx/games/game.py``."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from suphx.games.candidate_game import (
-    F32,
-    KeptGames,
-    NetColumns,
-    NoteForfeit,
-    Opinions,
-    Player,
-    RecordedDecisions,
-    SideResults,
-)
+from suphx.atomic_file import write_atomically
+from suphx.games.candidate_game import F32, NetColumns, Opinions, RecordedDecisions
 from suphx.games.doudizhu.bots import AGENTS
+from suphx.games.doudizhu.decisions import DECISIONS
 from suphx.games.doudizhu.engine import Auction, Simulator
 from suphx.games.doudizhu.features import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
+from suphx.games.doudizhu.learning import LEARNING
 from suphx.games.doudizhu.moves import move_text
-from suphx.games.doudizhu.records.game_record import GameRecord, find_records, parse_line, record_of, seen_by
+from suphx.games.doudizhu.records.game_record import (
+    GameRecord,
+    find_records,
+    parse_line,
+    record_of,
+    seen_by,
+    write_records,
+)
 from suphx.games.doudizhu.records.game_text import DouDizhuText
 from suphx.games.doudizhu.records.viewer_game import viewer_game
-from suphx.games.doudizhu.selfplay import ScriptedPlayer, next_decision, play_decks, play_games, recorded_decisions
+from suphx.games.doudizhu.selfplay import (
+    DouDizhuTables,
+    ScriptedPlayer,
+    next_decision,
+    play_to_end,
+    recorded_decisions,
+)
 from suphx.games.doudizhu.table import LANDLORD, NUM_SEATS, SEAT_NAMES, Rules
+from suphx.games.game import CandidateAgent
+from suphx.games.scoring import SideScoring
 from suphx.kernel.record import U8
 
 
@@ -36,9 +43,26 @@ class DouDizhu:
     """The game of the landlord against two peasants."""
 
     name = "doudizhu"
+    title = "DouDizhu"
     seat_names = SEAT_NAMES
     sides = ("landlord", "peasant")
     agents = AGENTS
+    decisions = DECISIONS
+    learning = LEARNING
+    scoring = SideScoring(
+        deal="deck",
+        sides=sides,
+        side_of_seat=(0, 1, 1),
+        deals_per_task=250,  # nets answer many tables faster
+        deals_per_look=100,
+        deals_per_lineup=20,
+        first_seed=2**33,  # no training and no curve uses these decks, and those of tournaments begin at 2**37
+        deals_per_seed=2**20,
+        fresh_distance=2**17,
+        max_seed=2**16,
+    )
+    kernel_groups = ()
+    record_suffix = ".jsonl"
     text = DouDizhuText()
 
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
@@ -63,51 +87,45 @@ class DouDizhu:
         """Return uint8 [moves, 54]: the cards of each move."""
         return move_columns(rules.load_moves())
 
-    def play(self, rules: Rules, seeds: Sequence[int], player: Player) -> F32:
+    def open_tables(self, num_tables: int, rules: Rules) -> DouDizhuTables:
+        """Return empty tables."""
+        return DouDizhuTables(num_tables, rules)
+
+    def play(self, rules: Rules, seeds: Sequence[int], player: CandidateAgent) -> F32:
         """Play one whole game for each seed; return float32 [games, 3]: what it was worth by ``rules.scoring``."""
-        simulator = Simulator(len(seeds), rules)
-        simulator.reset(seeds)
-        play_games(simulator, [player], np.zeros((len(seeds), NUM_SEATS), np.int64))
-        return simulator.scores()
+        tables = DouDizhuTables(len(seeds), rules)
+        tables.reset(seeds)
+        return play_to_end(tables, player)
 
     def new_auction(self, rules: Rules, seed: int) -> Auction | None:
         """Return the auction before the deal ``seed``; None if ``rules`` have no bidding."""
         return Auction(seed) if rules.bidding else None
 
-    def play_auctioned(self, rules: Rules, auction: Auction, player: Player) -> F32:
+    def play_auctioned(self, rules: Rules, auction: Auction, player: CandidateAgent) -> F32:
         """Play the game that follows an auction; return float32 [1, 3]: what it was worth by ``rules.scoring``."""
-        simulator = Simulator(1, rules)
-        simulator.start(0, auction)
-        play_games(simulator, [player], np.zeros((1, NUM_SEATS), np.int64))
-        return simulator.scores()
-
-    def play_match(
-        self,
-        num_deals: int,
-        rules: Rules,
-        first: Player,
-        second: Player,
-        *,
-        first_seed: int = 0,
-        kept: KeptGames | None = None,
-        note_forfeit: NoteForfeit = lambda player, reason: None,
-    ) -> dict[str, SideResults]:
-        """Play each deck twice, with the sides swapped; return the results of ``first`` as landlord and as peasants."""
-        results = play_decks(
-            num_deals, rules, first, second, first_seed=first_seed, kept=kept, note_forfeit=note_forfeit
-        )
-        return {
-            "landlord": SideResults(results.landlord_wins, results.landlord_points),
-            "peasant": SideResults(results.peasant_wins, results.peasant_points),
-        }
+        tables = DouDizhuTables(1, rules)
+        tables.start(0, auction)
+        return play_to_end(tables, player)
 
     def seen_by(self, simulator: Simulator, table: int) -> dict[str, Any]:
         """Return what the seat that is to move sees (docs/doudizhu.md)."""
         return seen_by(simulator.tables[table], simulator.rules)
 
-    def scripted_player(self, name: str) -> ScriptedPlayer:
+    def scripted_agent(self, name: str) -> ScriptedPlayer:
         """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
         return ScriptedPlayer(name)
+
+    def write_records(self, records: Sequence[GameRecord], path: Path) -> None:
+        """Write games to a file, a line each."""
+        write_records(path, records)
+
+    def join_records(self, folder: Path) -> None:
+        """Put the games of a match, in the order of its decks, into one file ``games.jsonl``."""
+        parts = sorted(folder.glob("decks-*.jsonl"), key=lambda path: int(path.name.split("-")[1]))
+        if parts:
+            write_atomically(folder / "games.jsonl", (path.read_bytes() for path in parts))
+        for path in parts:
+            path.unlink()
 
     def read_records(self, path: Path) -> Iterator[GameRecord]:
         """Yield the games of a file, JSON lines or the text of one game, or of a folder of such files."""

@@ -1,22 +1,20 @@
-"""The decisions of a recorded game, so that an agent can be asked about all of them at once."""
+"""Games side by side: for self-play, for agents in matches, and the decisions of recorded games."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import KeptGames, NoteForfeit, OutsidePlayer, RecordedDecisions
+from suphx.games.candidate_game import RecordedDecisions
 from suphx.games.doudizhu.bots import agent_number, choose_scripted
 from suphx.games.doudizhu.engine import Simulator, advance_tables
 from suphx.games.doudizhu.features import encode_states
 from suphx.games.doudizhu.records.game_record import GameRecord, positions, record_of
-from suphx.games.doudizhu.table import F32, GAME_END, LANDLORD, LANDLORD_DOWN, NUM_SEATS, Rules, scores_of
+from suphx.games.doudizhu.table import F32, GAME_END, NUM_SEATS, Rules, scores_of
+from suphx.games.game import CandidateAgent, PlayedGame
 from suphx.kernel.record import I64, Records
 
 
@@ -79,117 +77,66 @@ def _check(seen: SeatObservations, indices: I64) -> None:
         )
 
 
-class Player(Protocol):
-    """What chooses moves, for many tables at once."""
+class DouDizhuTables(Simulator):
+    """``Tables`` of games (suphx/games/game.py); agents get these tables themselves."""
 
-    def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
-        """Return int64 (n,): for each table of ``seen`` the index of its move in ``seen.moves``."""
-        ...
+    def __init__(self, num_tables: int, rules: Rules) -> None:
+        """Make empty tables."""
+        super().__init__(num_tables, rules)
+        self.state = self
+        self.num_moves = self.moves.num_moves
+        self.shares: NDArray[np.float64] = np.zeros(num_tables)
+        self._is_running = np.zeros(num_tables, np.bool_)
+
+    def begin(self, indices: I64, seeds: Sequence[int]) -> None:
+        """Deal new games at tables."""
+        self.reset(seeds, indices)
+        self._is_running[indices] = True
+
+    def actors(self, indices: I64) -> I64:
+        """Return the seat that is to move at each table."""
+        actors: I64 = self.tables["actor"][indices]
+        return actors
+
+    def observe(self, indices: I64) -> list[SeatObservations]:
+        """Return what the seats that are to move at ``indices`` see, one part for each of these seats."""
+        actors = self.actors(indices)
+        parts = [(seat, indices[actors == seat]) for seat in range(NUM_SEATS)]
+        return [observe_seat(self, seat, tables) for seat, tables in parts if tables.size]
+
+    def take_ended(self) -> I64:
+        """Return the tables whose games have ended since the last call."""
+        ended = np.flatnonzero(self._is_running & (self.tables["phase"] == GAME_END))
+        self._is_running[ended] = False
+        return ended
+
+    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
+        """Return the game that has ended at a table; its points are counted with bombs, whatever a win is worth."""
+        landlord, down, up = names
+        record = record_of(self.tables[index], self.rules, (landlord, down, up))
+        points = scores_of(self.tables[index : index + 1], "points")[0]
+        return PlayedGame(game_id, tuple(points.tolist()), record)
 
 
-class ScriptedPlayer:
-    """A scripted agent as a player."""
+class ScriptedPlayer(CandidateAgent):
+    """A scripted agent."""
 
     def __init__(self, name: str) -> None:
         """``name``: one of AGENTS; ValueError for another."""
         agent_number(name)
         self.name = name
 
-    def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
-        """Return the agent's choices, as ``Player.choose``."""
-        return choose_scripted(simulator.tables, simulator.moves, seen.tables, seen.offsets, seen.moves, self.name)
+    def choose(self, tables: Simulator, seen: SeatObservations) -> I64:
+        """Return the agent's choices, as ``CandidateAgent.choose``."""
+        return choose_scripted(tables.tables, tables.moves, seen.tables, seen.offsets, seen.moves, self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class DeckResults:
-    """What the first player reached, deck by deck: once as the landlord, once as both peasants."""
-
-    landlord_wins: NDArray[np.bool_]
-    """bool (decks,)."""
-    peasant_wins: NDArray[np.bool_]
-    """bool (decks,)."""
-    landlord_points: F32
-    """float32 (decks,): the stake times 2 to the power of the bombs played, negative where it lost."""
-    peasant_points: F32
-    """float32 (decks,): the same for each of the peasants."""
-
-
-def play_games(simulator: Simulator, players: Sequence[Player], seating: I64) -> dict[int, tuple[int, str]]:
-    """Play all games of ``simulator`` to their ends; the caller has dealt them.
-
-    ``seating`` integers [tables, 3]: which of ``players`` has each seat. Returns table -> seat and why, of the games
-    that an ``OutsidePlayer`` could not play to the end: the first seat of a game. ValueError for a seating that does
-    not fit, and for a move that is not legal.
-    """
-    forfeits: dict[int, tuple[int, str]] = {}
-    lines = np.asarray(seating)
-    if lines.shape != (len(simulator.tables), NUM_SEATS):
-        raise ValueError(
-            f"seating has the shape {lines.shape} for {len(simulator.tables)} tables: give {NUM_SEATS} players for each"
-        )
-    if (outside := lines[(lines < 0) | (lines >= len(players))]).size:
-        raise ValueError(f"seating names player {outside[0]}: use 0 to {len(players) - 1}")
-    while (waiting := simulator.waiting()).size:
-        actors = simulator.tables["actor"][waiting]
-        movers = lines[waiting, actors]
-        for seat in range(NUM_SEATS):
-            for number, player in enumerate(players):
-                tables = waiting[(actors == seat) & (movers == number)]
-                if tables.size:
-                    seen = observe_seat(simulator, seat, tables)
-                    simulator.advance(tables, seen.moves[player.choose(simulator, seen)])
-                    if isinstance(player, OutsidePlayer):
-                        for table, reason in player.take_forfeits().items():
-                            forfeits.setdefault(table, (seat, reason))
-    return forfeits
-
-
-def play_decks(
-    num_decks: int,
-    rules: Rules,
-    first: Player,
-    second: Player,
-    *,
-    first_seed: int = 0,
-    kept: KeptGames | None = None,
-    note_forfeit: NoteForfeit = lambda player, reason: None,
-) -> DeckResults:
-    """Play the decks ``first_seed``, ``first_seed`` + 1, … twice: with ``first`` as landlord, then with ``second``.
-
-    ``kept`` gets the records of both games of each deck, one after another. A game that an ``OutsidePlayer`` could not
-    play to its end is lost for its side, with the points that it had when it was over. ValueError for fewer than one
-    deck.
-    """
-    if num_decks < 1:
-        raise ValueError(f"num_decks is {num_decks}: play at least one deck")
-    simulator = Simulator(2 * num_decks, rules)
-    simulator.reset(list(range(first_seed, first_seed + num_decks)) * 2)
-    is_swapped = np.arange(2 * num_decks) >= num_decks
-    is_peasant = np.arange(NUM_SEATS) != LANDLORD
-    seating = (is_swapped[:, None] ^ is_peasant).astype(np.int64)
-    try:
-        forfeits = play_games(simulator, (first, second), seating)
-    finally:
-        for player in (first, second):
-            if isinstance(player, OutsidePlayer):
-                player.leave()
-    if kept is not None:
-        _keep(kept, simulator, seating)
-    points = scores_of(simulator.tables, "points")
-    for table, (seat, reason) in sorted(forfeits.items()):
-        has_lost = is_peasant == (seat != LANDLORD)
-        points[table] = np.where(has_lost, -1, 1) * np.abs(points[table])
-        note_forfeit(int(seating[table, seat]), reason)
-    landlord, peasant = points[:num_decks, LANDLORD], points[num_decks:, LANDLORD_DOWN]
-    return DeckResults(landlord > 0, peasant > 0, landlord, peasant)
-
-
-def _keep(kept: KeptGames, simulator: Simulator, seating: I64) -> None:
-    """Write the games deck by deck."""
-    for table in np.arange(len(seating)).reshape(2, -1).T.ravel().tolist():
-        landlord, down, up = (kept.names[player] for player in seating[table].tolist())
-        record = record_of(simulator.tables[table], simulator.rules, (landlord, down, up))
-        kept.write(json.dumps(record.to_json()))
+def play_to_end(tables: DouDizhuTables, player: CandidateAgent) -> F32:
+    """Play all games, which have been dealt, with ``player`` at all seats; return what they were worth to each seat."""
+    while (waiting := tables.waiting()).size:
+        for seen in tables.observe(waiting):
+            tables.advance(seen.tables, seen.moves[player.choose(tables, seen)])
+    return tables.scores()
 
 
 def recorded_decisions(record: GameRecord) -> RecordedDecisions:
@@ -198,7 +145,7 @@ def recorded_decisions(record: GameRecord) -> RecordedDecisions:
     A game without moves has no decisions. ValueError for a move that is not legal.
     """
     if not record.moves:
-        return RecordedDecisions(Simulator(1, record.rules), ())
+        return RecordedDecisions(DouDizhuTables(1, record.rules), ())
     return _decisions(positions(record)[:-1], record.rules)
 
 
@@ -212,7 +159,6 @@ def next_decision(record: GameRecord) -> RecordedDecisions | None:
 
 
 def _decisions(tables: Records, rules: Rules) -> RecordedDecisions:
-    simulator = Simulator(len(tables), rules)
-    simulator.tables[:] = tables
-    parts = [(seat, np.flatnonzero(tables["actor"] == seat)) for seat in range(NUM_SEATS)]
-    return RecordedDecisions(simulator, tuple(observe_seat(simulator, *part) for part in parts if part[1].size))
+    own = DouDizhuTables(len(tables), rules)
+    own.tables[:] = tables
+    return RecordedDecisions(own, tuple(own.observe(np.arange(len(tables)))))

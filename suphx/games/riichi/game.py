@@ -1,33 +1,63 @@
-"""Riichi as ``HeadGame``: what the parts of Figure 6 need of it."""
+"""Riichi as the layers above see it: the contract of ``suphx/games/game.py``."""
 
 from __future__ import annotations
 
-from suphx.games.head_game import GroupConfig, Head, HeadGame
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES, NUM_CHOICES
-from suphx.games.riichi.selfplay.table_group import TableGroup, stored_observation_bytes
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.tile import face_name
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
-_YES_OR_NO = ("no", "yes")
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.riichi.learning import LEARNING
+from suphx.games.riichi.match_tables import number_tables
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.tables import SCRIPTED_AGENTS, RiichiScoring, RiichiTables, ScriptedAgent
 
 
 class Riichi:
     """The game of the paper: hanchans of four, by Tenhou's rules."""
 
     name = "riichi"
-    heads = tuple(
-        Head(name=name, outputs=tuple(map(face_name, range(choices))) or _YES_OR_NO, num_choices=choices)
-        for name, choices in zip(HEAD_NAMES, NUM_CHOICES, strict=True)
-    )
+    title = "riichi"
+    seat_names = ("East", "South", "West", "North")
+    agents = SCRIPTED_AGENTS
+    scoring = RiichiScoring()
+    kernel_groups = ("engine", "encoder", "scripted games", "net games")
+    record_suffix = ".tsv.xz"
+    decisions = DECISIONS
+    learning = LEARNING
 
-    def new_tables(self, config: GroupConfig, encoder: str, *, first_seed: int) -> TableGroup:
-        """See ``HeadGame``."""
-        return TableGroup(config, find_encoder(encoder), tenhou(), first_seed=first_seed)
+    def new_rules(self, values: Mapping[str, Any]) -> Rules:
+        """Return Tenhou's rules with these values; TypeError for others than the game has."""
+        return replace(tenhou(), **values) if values else tenhou()
 
-    def observation_bytes(self, encoder: str, head: int, *, has_oracle: bool) -> int:
-        """See ``HeadGame``."""
-        return stored_observation_bytes(find_encoder(encoder), head, has_oracle=has_oracle)
+    def rules_values(self, rules: Rules) -> dict[str, Any]:
+        """Return the values of ``rules`` for JSON."""
+        return asdict(rules)
+
+    def open_tables(self, num_tables: int, rules: Rules, **options: Any) -> RiichiTables:
+        """Return empty tables; ``options``: those of ``RiichiTables``."""
+        return RiichiTables(num_tables, rules, **options)
+
+    def scripted_agent(self, name: str) -> ScriptedAgent:
+        """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
+        return ScriptedAgent(name)
+
+    def write_records(self, records: Sequence[GameLog], path: Path) -> None:
+        """Write games to a compressed table of mjlog records."""
+        write_records(records, path, "mjlog")
+
+    def join_records(self, folder: Path) -> None:
+        """Number the tables in the order of the match."""
+        number_tables(folder)
+
+    def read_records(self, path: Path) -> Iterator[GameLog]:
+        """Yield the recorded games of a file or a folder; ValueError names what cannot be read."""
+        return iter_records([path], quarantine=Quarantine())
 
 
-GAME: HeadGame = Riichi()
+GAME = Riichi()

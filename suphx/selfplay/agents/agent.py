@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -16,29 +16,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from suphx.experience.observation import F32, Observations
-from suphx.games.riichi import (
-    DISCARD_HEAD,
-    HEAD_NAMES,
-    NUM_ACTIONS,
-    Encoder,
-    HeadOutputs,
-    Suits,
-    choose_scripted,
-    decide,
-    discard_outputs,
-    find_encoder,
-    head_index,
-    load_suits,
-    move_probabilities,
-    seen_planes,
-)
-from suphx.kernel.jit import jit
-from suphx.kernel.record import I16, I64, U8, Records
-from suphx.kernel.table_indices import as_integers
-from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
-from suphx.models.computation import Calibration
+from suphx.games.game import Agent
+from suphx.games.riichi.features.encoder import Encoder, find_encoder
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, head_index
+from suphx.games.riichi.features.oracle import seen_planes
+from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs, move_probabilities
+from suphx.games.riichi.table import NUM_ACTIONS
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.kernel.record import I16, I64, U8, Records, as_integers
+from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference import PackedNet
-from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
+from suphx.models.net_config import Calibration
+from suphx.models.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
@@ -77,59 +66,20 @@ LEARNED_HEADS = "learned_heads"
 """Key of a checkpoint's ``extra``: names of the heads that self-play trains, in all five checkpoints."""
 
 
-def ask(agent: Agent, tables: Records, indices: I64) -> I64:
-    """Return the actions of any agent as an array of their own, int64 (n,); their legality is not checked.
+def ask(agent: Agent, tables: Any, indices: I64, num_moves: int = NUM_ACTIONS) -> I64:
+    """Return the moves of an agent of any game as an array of their own, int64 (n,); their legality is not checked.
 
-    ValueError, with the name of the agent, for anything but one number of an action for each table.
+    ValueError, with the name of the agent, for anything but one number of a move for each table.
     """
     actions = as_integers(agent.act(tables, indices), f"actions of {agent.name}", len(indices)).copy()
-    is_outside = (actions < 0) | (actions >= NUM_ACTIONS)
+    is_outside = (actions < 0) | (actions >= num_moves)
     if is_outside.any():
-        raise ValueError(f"actions of {agent.name}: {actions[is_outside][0]} is not one of 0 to {NUM_ACTIONS - 1}")
+        raise ValueError(f"actions of {agent.name}: {actions[is_outside][0]} is not one of 0 to {num_moves - 1}")
     return actions
-
-
-class Agent(Protocol):
-    """Plays any seats of any tables; its actions depend on the tables alone, not on how they are batched."""
-
-    @property
-    def name(self) -> str:
-        """Return what it is called in logs and reports."""
-        ...
-
-    def act(self, tables: Records, indices: I64) -> I16:
-        """Return a legal action, int16 (n,), for the actor of each of the tables ``indices``.
-
-        ``tables``: TABLE records, the whole state, hidden tiles included (docs/agents.md lists what a seat may see);
-        ``indices``: int64 (n,).
-        """
-        ...
 
 
 AgentLike: TypeAlias = Agent | str | Path
 """An agent, or its address for ``load_agent``."""
-
-
-class ScriptedAgent:
-    """One of the scripted agents by name."""
-
-    def __init__(self, name: str) -> None:
-        if name not in SCRIPTED_AGENTS:
-            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(SCRIPTED_AGENTS)}")
-        self.name = name
-        self._number = SCRIPTED_AGENTS.index(name)
-
-    def act(self, tables: Records, indices: I64) -> I16:
-        """Return a legal action for each table."""
-        actions = np.empty(indices.shape, np.int16)
-        _act(tables, indices, load_suits(), self._number, actions)
-        return actions
-
-
-@jit
-def _act(tables: Records, indices: I64, suits: Suits, script: int, actions: I16) -> None:
-    for i in range(len(indices)):
-        actions[i] = choose_scripted(tables[indices[i]], suits, script)
 
 
 class NetAgent:
@@ -156,7 +106,7 @@ class NetAgent:
         ``sampled_heads``: nets whose actions are drawn from their probabilities instead, discards too. A draw depends
         on the seed of the wall and the decision only. Probabilities are those after calibration.
         """
-        if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
+        if [net.kind.number for net in nets] != list(range(len(HEAD_NAMES))):
             raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
         self.name = name
         self.encoder = encoder
@@ -167,14 +117,14 @@ class NetAgent:
         self._discard_net = fold_batch_norm(nets[DISCARD_HEAD]).to(self._device)
         self._nets = [_answering(net, self._device) for net in nets]
         self._num_oracle_planes = [net.config.num_oracle_planes for net in nets]
-        self._keep_probabilities = {net.head: keep_probability for net in nets if net.config.num_oracle_planes}
+        self._keep_probabilities = {net.kind.number: keep_probability for net in nets if net.config.num_oracle_planes}
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
         return decide(tables, indices, self.encoder, self.forward, self._keep_probabilities)
 
     def move_probabilities(self, tables: Records, indices: I64) -> F32:
-        """Return what the nets think of every legal move, float32 [n, NUM_ACTIONS] (move_probabilities.py)."""
+        """Return what the nets think of every legal move, float32 [n, NUM_ACTIONS] (decision.py)."""
         return move_probabilities(tables, indices, self.encoder, self._judge, self._keep_probabilities)
 
     @property
@@ -258,7 +208,7 @@ def load_agent(address: str | Path, *, device: str = "cpu") -> Agent:
     policy_set = load_policy_set(folder, encoder.name, is_weak=is_weak)
     return NetAgent(
         address,
-        policy_set.nets,
+        policy_set.policies,
         encoder,
         calibrations=policy_set.calibrations,
         action_selection="matched" if "matched" in words else "probable",
@@ -287,4 +237,4 @@ def _learned_heads(header: CheckpointHeader) -> list[int]:
 
 
 def _encoder_name(header: CheckpointHeader) -> str:
-    return str(header.extra.get("encoder", header.planes.name.split("-")[0]))
+    return str(header.extra.get("encoder", header.layout.name.split("-")[0]))

@@ -18,23 +18,19 @@ from torch import Tensor
 
 from suphx.experience.observation import F32, Observations
 from suphx.experience.sampling_uniform import uniform_of
-from suphx.games.riichi import (
-    DISCARD_HEAD,
-    GAME_END,
-    NUM_OUTPUTS,
-    HeadOutputs,
-    Simulator,
-    discard_outputs,
-    end_kyoku,
-    play_to_end,
-    tenhou,
-)
-from suphx.games.riichi import MAX_SEED as MAX_SEED
+from suphx.games.game import Agent
+from suphx.games.riichi.ending import end_kyoku
+from suphx.games.riichi.features.head import DISCARD_HEAD, NUM_OUTPUTS
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.decision import HeadOutputs, discard_outputs, play_to_end
+from suphx.games.riichi.simulator import MAX_SEED as MAX_SEED
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import GAME_END
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, Records
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.policy import PolicyNet
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.agent import Agent, NetAgent
+from suphx.selfplay.agents.agent import NetAgent
 
 _STARTS_PER_GAME = 4
 _MIN_GAMES = 8

@@ -1,0 +1,377 @@
+"""Plays the games of matches and tournaments, task by task, in one process or many.
+
+>>> plan = GamePlan(addresses=("ukeire", "runs/a/supervised"), names=("0", "1"))
+>>> for played in GameRunner(workers=2).play(plan, tasks):
+...     print(tasks[played.index].title, played.places)
+
+A plan and its tasks can be pickled: whoever gets both plays the same games on any machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import torch
+
+from suphx.evaluation.kept_results import KeptResults, with_kept
+from suphx.evaluation.worker_processes import Work, run_tasks, tick
+from suphx.games.game import Agent, Game, PlayedGame
+from suphx.games.registry import DEFAULT_GAME, load_game
+from suphx.games.scoring import Forfeited
+from suphx.kernel.record import I64
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, SeatedGame, list_games, play_stream
+
+LoadAgent = Callable[[str], Agent]
+"""Makes an agent of its address; a function of a module (or ``partial`` of one), as processes load it again."""
+Play = Callable[..., Iterable[Any]]
+"""A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
+Summary = dict[str, Any]
+"""What is known of a task's games, as plain JSON values."""
+FORFEITS = "forfeits"
+"""In a summary: who could not play a game to its end. [[agent, reason, game of the task, seat]]."""
+_SLOW_TABLES = 64
+"""At most so many games side by side with slow nets: a killed match loses the games in progress."""
+
+
+class Forfeit(NamedTuple):
+    """A seat that was lost in a game."""
+
+    agent: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Forfeits:
+    """Games that agents, by number, could not play to their end, such as an outside program that crashed.
+
+    A game is one forfeit for each seat that the agent lost. What such a game is worth: ``Scoring.settle``.
+    """
+
+    counts: Counter[int] = field(default_factory=Counter)
+    reasons: dict[int, str] = field(default_factory=dict)
+    """Why the agent forfeited, one of the reasons: the same one in whatever order games end."""
+
+    @classmethod
+    def together(cls, parts: Iterable[Forfeits]) -> Forfeits:
+        """Return the forfeits of several matches as those of one."""
+        total = cls()
+        for part in parts:
+            total.counts.update(part.counts)
+            for agent, reason in part.reasons.items():
+                total.reasons[agent] = min(reason, total.reasons.get(agent, reason))
+        return total
+
+    @classmethod
+    def of(cls, forfeits: Iterable[Forfeit]) -> Forfeits:
+        """Return the counts of ``forfeits``."""
+        total = cls()
+        for agent, reason in forfeits:
+            total.counts[agent] += 1
+            total.reasons[agent] = min(reason, total.reasons.get(agent, reason))
+        return total
+
+    def to_json(self, names: Sequence[str]) -> dict[str, dict[str, object]]:
+        """Return name -> ``forfeits`` and ``reason`` of the agents that forfeited; ``names`` by number."""
+        found = sorted(self.counts.items())
+        return {names[agent]: {"forfeits": count, "reason": self.reasons[agent]} for agent, count in found}
+
+    def sentences(self, names: Sequence[str], counts_as: str = "last place") -> list[str]:
+        """Return a sentence for each agent that forfeited; ``counts_as``: what such a game is."""
+        return [
+            f"{names[agent]} could not play {count:,} {'game' if count == 1 else 'games'} to the end: each counts as "
+            f"{counts_as}; one of the reasons: {self.reasons[agent]}"
+            for agent, count in sorted(self.counts.items())
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class GameTask:
+    """Games that one process plays and whose summary is kept as one."""
+
+    seating: I64
+    """int64 [n, seats]: the agent at each seat, as its index among the agents."""
+    seeds: tuple[int, ...]
+    """Of the deal of each game; equal seeds give equal deals."""
+    key: str
+    """Differs for every task of a match or tournament: the name under which its result is kept."""
+    title: str
+    """Who plays what, for errors."""
+
+    @property
+    def num_games(self) -> int:
+        """How many games it has."""
+        return len(self.seeds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePlan:
+    """Who plays and how: all that does not change from task to task."""
+
+    addresses: tuple[str, ...]
+    """Of the agents, for ``load``."""
+    names: tuple[str, ...]
+    """Of the agents in the records, whatever they are called: the same nets may play several parts."""
+    game: str = DEFAULT_GAME
+    """Name in the registry."""
+    rules: Any = None
+    """None: those of the game without options, which the runner takes."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the game's tables, where they are not those of its scoring."""
+    play: Play = play_stream
+    """Plays games of several tasks side by side; ``summarise`` gets what it yields for one task."""
+    summarise: Callable[[GamePlan, Sequence[Any], Forfeited], Summary] | None = None
+    """A function of a module: processes send what it returns, not the games, and a killed match keeps that. None:
+    ``summary_of``."""
+    load: LoadAgent | None = None
+    """This and what follows is that of the ``GameRunner``, which sets it."""
+    num_tables: int = DEFAULT_TABLES
+    """Games that a process plays side by side."""
+    records: Path | None = None
+    """Folder for a file of records for each task; None: they are not kept."""
+
+    def load_agents(self) -> list[Agent]:
+        """Return the agents. ValueError if one cannot be loaded."""
+        load = self.load or _default_load(load_game(self.game))
+        return [load(address) for address in self.addresses]
+
+    def records_path(self, task: GameTask) -> Path:
+        """Return the file for the records of a task."""
+        assert self.records is not None
+        return self.records / f"{task.key}{load_game(self.game).record_suffix}"
+
+    def compile_kernels(self, compile_groups: Callable[..., object]) -> None:
+        """Compile what games need; ``compile_groups`` compiles groups of kernels by name."""
+        game: Game = load_game(self.game)
+        if game.kernel_groups:
+            compile_groups(*game.kernel_groups)
+        else:
+            compile_game(self.game, self.rules)
+
+    def play_tasks(
+        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
+    ) -> Iterator[tuple[int, Summary]]:
+        """Yield the index of each task and its summary; tasks are taken when there are tables for their games.
+
+        Agents that depend on batches play the games of one task after those of another.
+        """
+        if any(getattr(agent, "depends_on_batches", False) for agent in agents):
+            for index, task in tasks:
+                alone = replace(self, num_tables=task.num_games)
+                yield from alone._play_stream(agents, iter([(index, task)]), progress)
+        else:
+            yield from self._play_stream(agents, tasks, progress)
+
+    def _play_stream(
+        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
+    ) -> Iterator[tuple[int, Summary]]:
+        game: Game = load_game(self.game)
+        begun: deque[tuple[int, GameTask]] = deque()
+
+        def games() -> Iterator[SeatedGame]:
+            for index, task in tasks:
+                begun.append((index, task))
+                yield from list_games(task.seating, task.seeds)
+
+        forfeits: dict[str, dict[int, str]] = {}
+
+        def note_forfeit(game: SeatedGame, seat: int, reason: str) -> None:
+            forfeits.setdefault(game.id, {})[seat] = reason
+
+        finished: list[Any] = []
+        for played in self.play(
+            game,
+            agents,
+            games(),
+            self.rules,
+            num_tables=self.num_tables,
+            options={**game.scoring.table_options, **self.options},
+            names=self.names,
+            progress=progress,
+            note_forfeit=note_forfeit,
+        ):
+            finished.append(played)
+            index, task = begun[0]
+            if len(finished) == task.num_games:
+                begun.popleft()
+                if self.records is not None:
+                    self.records.mkdir(parents=True, exist_ok=True)
+                    game.write_records([each.record for each in finished], self.records_path(task))
+                yield index, self._summary(game, task, finished, forfeits)
+                finished = []
+
+    def _summary(
+        self, game: Game, task: GameTask, finished: Sequence[Any], forfeits: dict[str, dict[int, str]]
+    ) -> Summary:
+        """Return the summary of a task; ``forfeits`` (id of a game -> seat -> reason) loses those of its games."""
+        lost = [forfeits.pop(played.id, {}) if forfeits else {} for played in finished]
+        if game.scoring.first_forfeit_decides:
+            lost = [dict(list(reasons.items())[:1]) for reasons in lost]
+        summary = (self.summarise or summary_of)(self, finished, [list(reasons) for reasons in lost])
+        told = [
+            (int(task.seating[number, seat]), reason, number, seat)
+            for number, reasons in enumerate(lost)
+            for seat, reason in sorted(reasons.items())
+        ]
+        return summary | {FORFEITS: told} if told else summary
+
+
+def summary_of(plan: GamePlan, games: Sequence[PlayedGame], forfeited: Forfeited) -> Summary:
+    """Return what a match or a tournament keeps of games.
+
+    ``places`` and ``points`` [games][parties], as they count; if the game has counters, ``rows``: name of an agent ->
+    what it did in each game, [games][counters], None where it was not there.
+    """
+    scoring = load_game(plan.game).scoring
+    places, points = scoring.settle(np.array([game.points for game in games]), forfeited)
+    summary: Summary = {"places": places.tolist(), "points": points.tolist()}
+    if scoring.counters:
+        games_and_places = list(zip(games, summary["places"], strict=True))
+        rows = {
+            name: [scoring.count(game.record, name, own) for game, own in games_and_places]
+            for name in sorted(set(plan.names))
+        }
+        summary["rows"] = {name: own for name, own in rows.items() if any(own)}
+    return summary
+
+
+def compile_game(name: str, rules: Any = None) -> None:
+    """Compile what games need: two scripted agents play a deal."""
+    game: Game = load_game(name)
+    scripted = tuple(game.scripted_agent(each) for each in (game.agents[0], game.agents[-1]))
+    seats = np.zeros((1, len(game.seat_names)), np.int64)
+    seats[0, ::2] = 1
+    list(play_stream(game, scripted, iter(list_games(seats, [0])), game.new_rules({}) if rules is None else rules))
+
+
+def _default_load(game: Game) -> LoadAgent:
+    """Return what makes agents where the caller does not say: the scripted ones of the game, or nets of riichi."""
+    return load_agent if game.name == DEFAULT_GAME else game.scripted_agent
+
+
+class GameWorkers(Protocol):
+    """Plays tasks elsewhere, such as on the nodes of a Ray cluster (``suphx_platform.evaluation``)."""
+
+    @property
+    def number(self) -> int:
+        """How many processes play."""
+        ...
+
+    def play(
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+    ) -> Generator[tuple[int, Summary], None, None]:
+        """Yield the index of each task and its summary, whatever ends first; records are in the plan's folder before.
+
+        ``progress`` gets finished games or parts of them. The summary of a task is the same as in this process.
+        Closing the generator ends the work. ValueError if an agent cannot be loaded, ChildProcessError if a
+        task cannot be played because its processes die.
+        """
+        ...
+
+
+Workers: TypeAlias = int | GameWorkers
+"""What plays: so many processes of this machine, or somebody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTask:
+    """What came of a task."""
+
+    index: int
+    """Of the task."""
+    summary: Summary
+    """As its function made it, without the forfeits."""
+    forfeits: tuple[Forfeit, ...]
+    """Seats whose agents could not play a game to its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRunner:
+    """How games are played, and what is kept of them. No result depends on it."""
+
+    workers: Workers = 1
+    """The number of processes here, or who plays elsewhere."""
+    load: LoadAgent | None = None
+    """Makes agents of their addresses; None: ``load_agent``, of other games than riichi scripted agents only."""
+    kept: KeptResults | None = None
+    """What it has of the same games is not played again; it gets each task that is finished."""
+    records: Path | None = None
+    """Folder for the games that are played now: a file of records for each task."""
+    progress: Callable[[float], None] = lambda games: None
+    """Called with parts of games while they are played."""
+    note_kept: Callable[[float], None] | None = None
+    """Called with numbers of games that were kept; None: ``progress`` is."""
+    max_tables: int = DEFAULT_TABLES
+    """Games that a process plays side by side, at most: those in progress are lost if the caller stops."""
+
+    def play(self, plan: GamePlan, tasks: Sequence[GameTask]) -> Generator[PlayedTask, None, None]:
+        """Yield what came of each task: first what is ``kept``, then whatever ends first.
+
+        When the caller stops iterating, the processes end. ValueError for an unknown agent. ChildProcessError if one of
+        the processes dies (elsewhere: too often); the tasks that the others have begun are yielded before.
+        """
+        plan = replace(plan, load=self.load, records=self.records)
+        if plan.rules is None:
+            plan = replace(plan, rules=load_game(plan.game).new_rules({}))
+
+        def results(missing: list[int]) -> Generator[tuple[int, Summary], None, None]:
+            return self._results(plan, [tasks[index] for index in missing])
+
+        def note_kept(index: int) -> None:
+            (self.note_kept or self.progress)(tasks[index].num_games)
+
+        with closing(with_kept(self.kept, [task.key for task in tasks], results, note_kept)) as played:
+            for index, summary in played:
+                lost = tuple(Forfeit(agent, reason) for agent, reason, *_ in summary.get(FORFEITS, ()))
+                own = {name: value for name, value in summary.items() if name != FORFEITS}
+                yield PlayedTask(index, own, lost)
+
+    def _num_tables(self, tasks: Sequence[GameTask], agents: Sequence[Agent]) -> int:
+        """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""
+        number = self.workers if isinstance(self.workers, int) else self.workers.number
+        num_games = sum(task.num_games for task in tasks)
+        is_slow = any(getattr(agent, "is_slow", False) for agent in agents)
+        most = min(self.max_tables, _SLOW_TABLES) if is_slow else self.max_tables
+        return min(most, -(-num_games // min(number, len(tasks))))
+
+    def _results(self, plan: GamePlan, tasks: Sequence[GameTask]) -> Generator[tuple[int, Summary], None, None]:
+        """Yield the index of each task and its summary from whoever plays."""
+        agents = plan.load_agents()  # here first: a wrong address is an error of this process
+        plan = replace(plan, num_tables=self._num_tables(tasks, agents))
+        workers, progress = self.workers, self.progress
+        if not isinstance(workers, int):
+            yield from workers.play(plan, tasks, progress)
+        elif min(workers, len(tasks)) == 1:
+            with one_thread():
+                yield from plan.play_tasks(agents, iter(enumerate(tasks)), progress)
+        else:
+            yield from run_tasks(
+                tasks, _start_worker, (plan,), workers=workers, describe=lambda task: task.title, progress=progress
+            )
+
+
+ONE_PROCESS = GameRunner()
+"""Plays in this process and keeps nothing."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep torch on one thread: small batches gain little from more, and lose much when others want the cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _start_worker(plan: GamePlan) -> Work[GameTask, Summary]:
+    torch.set_num_threads(1)
+    agents = plan.load_agents()
+    return lambda tasks: plan.play_tasks(agents, tasks, tick)

@@ -1,0 +1,361 @@
+"""A match that asks the sequential test while it is played, and stops as soon as the test has decided.
+
+The decision hangs on the deals 1, 2, 3, … without a gap only. A game that ends early cannot move it before all deals in
+front of it are there, so neither the number of processes nor the order in which games end can. If the candidate has
+passed, a match on new deals measures how much better it is: the mean of the games that were stopped when it looked good
+is too good on average (the winner's curse) and is not reported. docs/evaluation.md explains the figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.game_runner import ONE_PROCESS, Forfeit, Forfeits, GameRunner
+from suphx.evaluation.match import (
+    AGENT_NAMES,
+    MatchReport,
+    MatchSetup,
+    SideReport,
+    play_deals,
+    play_seatings,
+    play_side_match,
+)
+from suphx.evaluation.match_config import SEATS, check_hanchans, widened_note
+from suphx.evaluation.measures import SequentialConfig, SideTestConfig, TestConfig, check_budget, check_decks
+from suphx.evaluation.sequential_test import (
+    FIRST_LOOK,
+    Decision,
+    SequentialState,
+    WallScale,
+    WallSums,
+    last_look_within,
+)
+from suphx.evaluation.statistics import LEVEL, Interval
+from suphx.games.registry import load_game
+from suphx.kernel.record import I64
+
+FRESH_FOLDER = "fresh"
+_MAX_TABLES = 64
+"""Games of four seats side by side in a process: those in progress at the decision are lost."""
+
+
+def always_valid_interval(sums: WallSums, scale: WallScale, *, narrowest_at: int, level: float = LEVEL) -> Interval:
+    """Return the interval of the mean gain that holds at all times together; infinite without walls.
+
+    It is the narrowest possible after about ``narrowest_at`` walls, which must not depend on the results.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}: use a number between 0 and 1, such as 0.95")
+    if narrowest_at < 1:
+        raise ValueError(f"narrowest_at is {narrowest_at}: use 1 wall or more")
+    if sums.walls < 1:
+        return Interval(-math.inf, math.inf)
+    radius = math.sqrt(scale.variance(sums)) * _unit_radius(sums.walls, narrowest_at, 1 - level)
+    return Interval(scale.mean(sums) - radius, scale.mean(sums) + radius)
+
+
+def _unit_radius(walls: int, narrowest_at: int, error: float) -> float:
+    """Return half the width for a standard deviation of 1."""
+    rho_squared = (-2 * math.log(error) + math.log(-2 * math.log(error) + 1)) / narrowest_at
+    grown = walls * rho_squared + 1
+    return math.sqrt(2 * grown / (walls**2 * rho_squared) * math.log(math.sqrt(grown) / error))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialOutcome:
+    """The decision of a match, and what may be said of it at any time."""
+
+    decision: Decision
+    deals: int
+    """Walls or decks that decided."""
+    log_likelihood_ratio: float
+    bound: float
+    """The ratio at which the match ends now, above or below zero; it changes a little with the measured variance."""
+    expected_deals: float
+    """How many more the decision takes on average; 0 after it, infinite before the first look."""
+    intervals: dict[str, Interval]
+    """Always-valid 95 % interval of each measure: of the differences ``placement`` and ``points``, or of ``share``."""
+
+    @property
+    def hanchans(self) -> int:
+        """Games that decided, in a game of four seats."""
+        return SEATS * self.deals
+
+    @property
+    def expected_hanchans(self) -> float:
+        """How many more games the decision takes on average, in a game of four seats."""
+        return SEATS * self.expected_deals
+
+    def note(self) -> str:
+        """Return the state in a few words, for a progress line."""
+        ratio = f"ratio {self.log_likelihood_ratio:+.1f} of ±{self.bound:.1f}"
+        if share := self.intervals.get("share"):
+            left = "" if math.isinf(self.expected_deals) else f", about {self.expected_deals:,.0f} decks left"
+            return f"{share.low:.1%} to {share.high:.1%} of the games won, {ratio}{left}"
+        left = "" if math.isinf(self.expected_deals) else f", about {self.expected_hanchans:,.0f} hanchans left"
+        places = self.intervals["placement"]
+        return f"placement {places.low:+.3f} to {places.high:+.3f}, {ratio}{left}"
+
+
+class MatchWatch:
+    """Gets the deals of a match in any order, and knows what the complete ones in front decide.
+
+    >>> watch = MatchWatch(config, max_deals=1000)
+    >>> watch.add(8, placements)  # before the deals 0 to 7
+    False
+    """
+
+    def __init__(self, config: TestConfig, max_deals: int) -> None:
+        self.max_deals = max_deals
+        self._deciding, *self._others = config.gains
+        self._test = config.test()
+        self._state = SequentialState()
+        self._placements: dict[int, I64] = {}
+        """How often candidates came first, second, … on each deal, by the first deal."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether more deals change nothing."""
+        return self._state.decision != "undecided"
+
+    def add(self, first: int, placements: I64) -> bool:
+        """Take ``PlayedDeals.placements``; return whether the complete prefix has grown."""
+        before = self._state.sums.walls
+        self._placements[first] = placements
+        self._state = self._state.with_block(first, self._deciding.values(placements), self._test)
+        return self._state.sums.walls > before
+
+    def outcome(self) -> SequentialOutcome:
+        """Return what is known now."""
+        sums = self._state.sums
+        intervals = {gain.name: gain.shown(self._interval(gain.scale, self._sums(gain))) for gain in self._others}
+        intervals[self._deciding.name] = self._deciding.shown(self._interval(self._deciding.scale, sums))
+        return SequentialOutcome(
+            decision=self._state.decision,
+            deals=sums.walls,
+            log_likelihood_ratio=self._test.log_likelihood_ratio(sums),
+            bound=self._test.bound(sums),
+            expected_deals=self._test.expected_walls(sums),
+            intervals=dict(sorted(intervals.items())),
+        )
+
+    def _interval(self, scale: WallScale, sums: WallSums) -> Interval:
+        # Narrowest in the middle of the budget, on a logarithmic scale.
+        return always_valid_interval(sums, scale, narrowest_at=round(math.sqrt(FIRST_LOOK * self.max_deals)))
+
+    def _sums(self, gain: Any) -> WallSums:
+        """Return the sums of another measure over the deals that count."""
+        number = self._state.sums.walls
+        deals = [self._placements[first] for first in sorted(self._placements) if first < number]
+        return WallSums().with_walls(gain.values(np.concatenate(deals)[:number])) if deals else WallSums()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialReport:
+    """The outcome of a sequential match of four seats, with the match on new walls if the candidate has passed."""
+
+    candidate: str
+    opponent: str
+    seed: int
+    config: SequentialConfig
+    outcome: SequentialOutcome
+    fresh: MatchReport | None
+    """Played only after a pass, in the seating that decided: its difference is the one to publish."""
+    other_seatings: tuple[MatchReport, ...] = ()
+    """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """Of candidate (0) and opponent (1), on the walls that decided and on the new ones."""
+
+    def renamed(self, candidate: str, opponent: str) -> SequentialReport:
+        """Return the same with other names of the agents."""
+        return replace(
+            self,
+            candidate=candidate,
+            opponent=opponent,
+            fresh=None if self.fresh is None else self.fresh.renamed(candidate, opponent),
+            other_seatings=tuple(match.renamed(candidate, opponent) for match in self.other_seatings),
+        )
+
+    def verdict(self) -> str:
+        """Return one sentence with the decision and its figures."""
+        outcome, config = self.outcome, self.config
+        unit = "places" if config.decides == "placement" else "points per hanchan"
+        claim = {
+            "better": f"{self.candidate} is better than {self.opponent}",
+            "not_better": f"{self.candidate} is not better than {self.opponent} by {config.difference:g} {unit}",
+            "undecided": f"undecided whether {self.candidate} is better than {self.opponent}",
+        }[outcome.decision]
+        low, high = outcome.intervals[config.decides].low, outcome.intervals[config.decides].high
+        interval = f"always-valid 95 % interval {low:+.3f} to {high:+.3f} {unit}"
+        text = f"{claim}: decided after {outcome.hanchans:,} hanchans ({interval})"
+        if outcome.decision == "undecided":
+            text = f"{claim}: {outcome.hanchans:,} hanchans played, about {outcome.expected_hanchans:,.0f} more needed"
+            text += f" ({interval})"
+        if self.fresh is None:
+            return text
+        others = "".join(f"; {match.seating}: {_fresh_text(match)}" for match in self.other_seatings)
+        return f"{text}; on new walls {_fresh_text(self.fresh)}{others}"
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read."""
+        outcome, config = self.outcome, self.config
+        intervals = {name: [interval.low, interval.high] for name, interval in outcome.intervals.items()}
+        return {
+            "candidate": self.candidate,
+            "opponent": self.opponent,
+            "seed": self.seed,
+            "verdict": outcome.decision,
+            "hanchans": outcome.hanchans,
+            "walls": outcome.deals,
+            "difference": config.difference,
+            "error": config.error,
+            "decides": config.decides,
+            "seating": config.seating,
+            "points": list(config.points),
+            "log_likelihood_ratio": outcome.log_likelihood_ratio,
+            "bound": outcome.bound,
+            "expected_hanchans": outcome.expected_hanchans,
+            "always_valid_interval": intervals[config.decides],
+            "always_valid_intervals": intervals,
+            "forfeits": self.forfeits.to_json(AGENT_NAMES),
+            "fresh_match": None if self.fresh is None else self.fresh.to_json(),
+            "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideSequentialReport:
+    """The outcome of a sequential match of two sides, with the match on new decks if the candidate has passed."""
+
+    config: SideTestConfig
+    outcome: SequentialOutcome
+    fresh: SideReport | None
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """Of the candidate (0) and the opponent (1), on the decks that decided and on the new ones."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that scripts read; ``fresh_match`` is null without a pass."""
+        outcome, config, share = self.outcome, self.config, self.outcome.intervals["share"]
+        return {
+            "verdict": outcome.decision,
+            "decks": outcome.deals,
+            "difference": config.difference,
+            "error": config.error,
+            "log_likelihood_ratio": outcome.log_likelihood_ratio,
+            "bound": outcome.bound,
+            "expected_decks": outcome.expected_deals,
+            "always_valid_interval": [share.low, share.high],
+            "forfeits": self.forfeits.to_json(AGENT_NAMES),
+            "fresh_match": None if self.fresh is None else {"decks": self.fresh.deals, **self.fresh.to_json()},
+        }
+
+
+Look = Callable[[SequentialOutcome], None]
+
+
+def play_sequential_match(
+    setup: MatchSetup,
+    config: SequentialConfig,
+    *,
+    max_hanchans: int,
+    fresh_hanchans: int,
+    runner: GameRunner = ONE_PROCESS,
+    tell: Look = lambda outcome: None,
+) -> SequentialReport:
+    """Play until ``config`` decides, at most ``max_hanchans`` games, and after a pass ``fresh_hanchans`` on new walls.
+
+    With the seating ``all`` the games on new walls are played in each of the three seatings.
+    The result does not depend on the workers, nor on kills if ``runner.kept`` has the finished parts. ``tell`` gets the
+    state after each look; ``runner.records`` may also get games that had begun before the decision.
+    Errors as for ``play_match``. ValueError for a budget that allows no decision.
+    """
+    check_budget(max_hanchans)
+    check_hanchans(fresh_hanchans)
+    few_tables = replace(runner, max_tables=min(runner.max_tables, _MAX_TABLES))
+    outcome, forfeits = _decide(setup, config, max_hanchans // SEATS, few_tables, tell, config.deciding_seating)
+    fresh: tuple[MatchReport, ...] = ()
+    if outcome.decision == "better":
+        fresh = play_seatings(
+            setup.on_fresh_deals(), fresh_hanchans, config.seating, points=config.points, runner=_beside(runner)
+        ).matches
+    return SequentialReport(
+        candidate=setup.candidate,
+        opponent=setup.opponent,
+        seed=setup.seed,
+        config=config,
+        outcome=outcome,
+        fresh=fresh[0] if fresh else None,
+        other_seatings=fresh[1:],
+        forfeits=Forfeits.together([forfeits, *(match.forfeits for match in fresh)]),
+    )
+
+
+def play_sequential_side_match(
+    setup: MatchSetup,
+    config: SideTestConfig,
+    *,
+    max_decks: int,
+    fresh_decks: int,
+    runner: GameRunner = ONE_PROCESS,
+    tell: Look = lambda outcome: None,
+) -> SideSequentialReport:
+    """Play until ``config`` decides, at most ``max_decks`` decks, and after a pass ``fresh_decks`` new ones.
+
+    The rest as in ``play_sequential_match``; ValueError for numbers that ``check_decks`` refuses.
+    """
+    check_decks(max_decks, fresh_decks)
+    outcome, forfeits = _decide(setup, config, max_decks, runner, tell)
+    fresh = None
+    if outcome.decision == "better":
+        size = load_game(setup.game).scoring.deals_per_look
+        fresh = play_side_match(setup.on_fresh_deals(), fresh_decks, deals_per_task=size, runner=_beside(runner))
+    parts = [forfeits] if fresh is None else [forfeits, fresh.forfeits]
+    return SideSequentialReport(config=config, outcome=outcome, fresh=fresh, forfeits=Forfeits.together(parts))
+
+
+def _decide(
+    setup: MatchSetup, config: TestConfig, max_deals: int, runner: GameRunner, tell: Look, seating: str = ""
+) -> tuple[SequentialOutcome, Forfeits]:
+    """Play deals until they decide; return the decision, and the forfeits on those that decided.
+
+    Deals beyond the last look within ``max_deals`` could decide nothing and are not played.
+    """
+    watch = MatchWatch(config, last_look_within(max_deals))
+    size = load_game(setup.game).scoring.deals_per_look
+    forfeits: dict[int, tuple[Forfeit, ...]] = {}
+    with closing(
+        play_deals(setup, watch.max_deals, seating=seating, deals_per_task=size, runner=runner)
+    ) as blocks:  # ends the processes
+        for block in blocks:
+            forfeits[block.first] = block.forfeits
+            if watch.add(block.first, block.placements):
+                tell(watch.outcome())
+            if watch.is_decided:
+                break
+    outcome = watch.outcome()
+    counted = (forfeit for first, found in forfeits.items() if first < outcome.deals for forfeit in found)
+    return outcome, Forfeits.of(counted)
+
+
+def _beside(runner: GameRunner) -> GameRunner:
+    """Return what plays the match on new deals: its results are kept beside those of the match that decided."""
+    return replace(
+        runner,
+        kept=None if runner.kept is None else runner.kept.part(FRESH_FOLDER),
+        records=None if runner.records is None else runner.records / FRESH_FOLDER,
+    )
+
+
+def _fresh_text(fresh: MatchReport) -> str:
+    places, points = fresh.difference, fresh.points_difference
+    return (
+        f"placement difference {places.mean:+.3f} ({places.interval.low:+.3f} to {places.interval.high:+.3f}), "
+        f"{points.mean:+.1f} points per hanchan ({points.interval.low:+.1f} to {points.interval.high:+.1f}) "
+        f"over {fresh.hanchans:,} hanchans{widened_note(places.interval.is_widened)}"
+    )

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.game_runner import FORFEITS, ONE_PROCESS, GamePlan, GameRunner, GameTask, Summary
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import MatchSetup
+from suphx.evaluation.match_config import MeasureName, Seating, SeatingChoice
+from suphx.evaluation.measures import SequentialConfig, check_budget
+from suphx.evaluation.sequential import MatchWatch, SequentialReport, play_sequential_match
+from suphx.evaluation.sequential_test import last_look_within
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+def play(
+    candidate: str = "ukeire",
+    opponent: str = "tsumogiri",
+    *,
+    seating: SeatingChoice = "1v3",
+    decides: MeasureName = "placement",
+    difference: float = 0.5,
+    runner: GameRunner = ONE_PROCESS,
+) -> SequentialReport:
+    return play_sequential_match(
+        MatchSetup(candidate, opponent, seed=1),
+        SequentialConfig(difference=difference, error=0.05, seating=seating, decides=decides),
+        max_hanchans=320,
+        fresh_hanchans=24,
+        runner=runner,
+    )
+
+
+def test_a_clear_match_ends_early_and_new_walls_give_the_figure() -> None:
+    report = play()
+    assert report.outcome.decision == "better"
+    assert report.outcome.hanchans < 320
+    assert report.outcome.log_likelihood_ratio >= report.outcome.bound
+    assert report.fresh is not None
+    assert report.fresh.seed != report.seed
+    assert report.fresh.difference.mean < 0 < report.fresh.points_difference.mean
+    assert report.verdict().startswith("ukeire is better than tsumogiri: decided after")
+    assert json.loads(json.dumps(report.to_json()))["fresh_match"]["hanchans"] == 24
+
+
+class Elsewhere:
+    """Plays here, each pair of tasks in this order or the other, and says that the opponent forfeited in each."""
+
+    number = 1
+
+    def __init__(self, *, is_swapped: bool) -> None:
+        self.is_swapped = is_swapped
+        self.num_played = 0
+
+    def play(
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+    ) -> Generator[tuple[int, Summary], None, None]:
+        agents = plan.load_agents()
+        for place in range(len(tasks)):
+            index = min(place ^ 1, len(tasks) - 1) if self.is_swapped else place
+            ((_, summary),) = plan.play_tasks(agents, iter([(index, tasks[index])]), progress)
+            self.num_played += 1
+            yield index, summary | {FORFEITS: [(1, f"reason {9 - index}")]}
+
+
+def test_parts_that_come_in_another_order_change_nothing() -> None:
+    here, in_order, swapped = play(), Elsewhere(is_swapped=False), Elsewhere(is_swapped=True)
+    reports = [play(runner=GameRunner(workers=workers)) for workers in (in_order, swapped)]
+    assert in_order.num_played < swapped.num_played, "a part behind the decision was there before it"
+    assert reports[0].to_json() == reports[1].to_json()
+    assert reports[0].outcome == here.outcome
+    assert reports[0].fresh is not None
+    assert reports[0].forfeits.counts == {1: reports[0].outcome.deals // 8 + reports[0].fresh.forfeits.counts[1]}
+
+
+def test_equal_agents_are_not_better_and_play_no_fresh_match() -> None:
+    report = play("tsumogiri", "tsumogiri")
+    assert (report.outcome.decision, report.fresh) == ("not_better", None)
+    for interval in report.outcome.intervals.values():
+        assert interval.low == -interval.high < 0, "the agents played alike on every wall"
+    assert "is not better than tsumogiri by 0.5 places" in report.verdict()
+
+
+def test_a_budget_may_end_undecided() -> None:
+    report = play(difference=0.01)
+    assert (report.outcome.decision, report.outcome.hanchans, report.fresh) == ("undecided", 320, None)
+    assert report.outcome.expected_hanchans > 0
+    assert "more needed" in report.verdict()
+
+
+@pytest.mark.parametrize("seating", ["1v3", "2v2", "3v1"])
+def test_the_better_agent_passes_in_all_seatings_by_points_too(seating: Seating) -> None:
+    report = play(seating=seating, decides="points", difference=30)
+    assert report.outcome.decision == "better"
+    assert report.outcome.intervals["points"].low > 0
+    assert report.outcome.intervals["placement"].high < 0
+    worse = play("tsumogiri", "ukeire", seating=seating, decides="points", difference=30)
+    assert worse.outcome.decision == "not_better"
+
+
+def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -> None:
+    alone, report = play(), play(seating="all", runner=GameRunner(kept=KeptResults(tmp_path)))
+    assert report.outcome == alone.outcome, "one against three decides"
+    assert report.fresh is not None
+    assert report.fresh.to_json() == alone.to_json()["fresh_match"]
+    assert [match.seating for match in report.other_seatings] == ["2v2", "3v1"]
+    assert all(match.difference.mean < 0 and match.hanchans == 24 for match in report.other_seatings)
+    assert {match.seed for match in report.other_seatings} == {report.fresh.seed}, "on the same new walls"
+    values = json.loads(json.dumps(report.to_json()))
+    assert (values["seating"], values["fresh_match"]["seating"]) == ("all", "1v3")
+    assert {name: match["seating"] for name, match in values["other_seatings"].items()} == {"2v2": "2v2", "3v1": "3v1"}
+    assert "; 3v1: placement difference -" in report.verdict()
+    played: list[float] = []
+    again = play(seating="all", runner=GameRunner(kept=KeptResults(tmp_path), progress=played.append))
+    assert again.to_json() == report.to_json(), "all of it from the kept parts"
+    assert play("tsumogiri", "tsumogiri", seating="all").other_seatings == ()
+
+
+def test_workers_and_kills_change_no_byte(tmp_path: Path) -> None:
+    expected = json.dumps(play().to_json())
+    kept = KeptResults(tmp_path)
+
+    def kill(games: float) -> None:
+        if len(kept):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(runner=GameRunner(kept=kept, progress=kill, max_tables=16))  # so that tasks end one after another
+    assert json.dumps(play(runner=GameRunner(kept=kept)).to_json()) == expected
+    assert json.dumps(play(runner=GameRunner(kept=kept)).to_json()) == expected, "all of it from the kept parts"
+    assert json.dumps(play(runner=GameRunner(workers=2)).to_json()) == expected
+
+
+def test_blocks_behind_a_gap_do_not_count() -> None:
+    watch = MatchWatch(SequentialConfig(), max_deals=100)
+    placements = np.repeat([[4, 0, 0, 0]], 8, axis=0)  # always first
+    assert not watch.add(8, placements)
+    assert watch.outcome().deals == 0
+    assert watch.add(0, placements)
+    assert watch.outcome().deals == 16
+    assert watch.outcome().intervals["points"].high > watch.outcome().intervals["points"].low > 0
+
+
+def test_walls_beyond_the_last_look_are_not_played() -> None:
+    assert [last_look_within(hanchans // 4) for hanchans in (92, 96, 124, 128, 4000)] == [0, 24, 24, 32, 1000]
+    for hanchans in (92, 98):
+        with pytest.raises(ValueError, match=f"{hanchans} hanchans: use a multiple of 4"):
+            check_budget(hanchans)

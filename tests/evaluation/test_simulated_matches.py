@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.measures import SequentialConfig
+from suphx.evaluation.sequential import MatchWatch
+from suphx.evaluation.sequential_test import FIRST_LOOK, LOOK_EVERY, Decision, SequentialState
+from suphx.evaluation.simulated_matches import MeasuredWalls, simulate_match, simulate_matches
+from suphx.kernel.record import I64
+from tests.evaluation.simulated_walls import MEASURED_WALLS, NORMAL_WALLS
+
+
+def equal_placements(walls: int, rng: np.random.Generator) -> I64:
+    """Return the candidate's places in the four games of each wall among equal players: [walls, 4 games]."""
+    return rng.integers(0, 4, (walls, 4))
+
+
+def rows_of(places: I64) -> I64:
+    """Return how often the candidate came first to fourth on each wall: [walls, 4]."""
+    return np.stack([(places == place).sum(axis=1) for place in range(4)], axis=1)
+
+
+def play_night(config: SequentialConfig, places: I64, rng: np.random.Generator) -> tuple[Decision, int]:
+    """Decide a night whose parts arrive in an order that favours good results, by workers that die now and then.
+
+    A worker that dies loses its part; the repeated command has a new watch, which gets all finished parts first.
+    """
+    firsts = list(range(0, len(places), LOOK_EVERY))
+    finished: list[int] = []
+    while True:
+        watch = MatchWatch(config, len(places))
+        for first in finished:
+            watch.add(first, rows_of(places[first : first + LOOK_EVERY]))
+            if watch.is_decided:
+                return watch.outcome().decision, watch.outcome().deals
+        waiting = [first for first in firsts if first not in finished]
+        while waiting:
+            pool = waiting[:8]
+            good_first = min(pool, key=lambda first: places[first : first + LOOK_EVERY].sum())
+            if rng.random() < 0.05:
+                break  # a worker dies
+            waiting.remove(good_first)
+            finished.append(good_first)
+            watch.add(good_first, rows_of(places[good_first : good_first + LOOK_EVERY]))
+            if watch.is_decided:
+                return watch.outcome().decision, watch.outcome().deals
+        else:
+            return watch.outcome().decision, watch.outcome().deals
+
+
+def in_order(config: SequentialConfig, places: I64) -> tuple[Decision, int]:
+    watch = MatchWatch(config, len(places))
+    for first in range(0, len(places), LOOK_EVERY):
+        if not watch.is_decided:
+            watch.add(first, rows_of(places[first : first + LOOK_EVERY]))
+    return watch.outcome().decision, watch.outcome().deals
+
+
+def false_promotions(nights: int, config: SequentialConfig, walls: int) -> int:
+    rng = np.random.default_rng(11)
+    promoted = 0
+    for night in range(nights):
+        places = equal_placements(walls, rng)
+        decision = play_night(config, places, rng)
+        if night % 10 == 0:
+            assert decision == in_order(config, places)
+        promoted += decision[0] == "better"
+    return promoted
+
+
+def test_equal_candidates_are_rarely_promoted() -> None:
+    promoted = false_promotions(200, SequentialConfig(difference=0.3, error=0.05), 160)
+    assert promoted / 200 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("error", [0.01, 0.05])
+def test_a_thousand_nights_keep_the_promised_rate(error: float) -> None:
+    promoted = false_promotions(1_000, SequentialConfig(difference=0.1, error=error), 1_000)
+    assert promoted / 1_000 <= error + 2 * math.sqrt(error * (1 - error) / 1_000)
+
+
+SCALE = SequentialConfig().gains[0].scale
+
+
+def test_the_measured_walls_are_drawn_as_they_are_at_their_own_mean() -> None:
+    walls = np.array([-4, -4, 0, 1, 1, 1, 3, 6])
+    measured = MeasuredWalls(walls, SCALE)
+    assert measured.gain == pytest.approx(-walls.mean() / 4), "places: fewer are better"
+    assert measured.standard_deviation == pytest.approx(walls.std() / 4)
+    own = measured.with_gain(measured.gain)
+    assert own.values.tolist() == [-4, 0, 1, 3, 6]
+    assert own.probabilities == pytest.approx([2 / 8, 1 / 8, 3 / 8, 1 / 8, 1 / 8])
+
+
+@pytest.mark.parametrize("gain", [-0.3, 0.0, 0.05, 0.4])
+def test_walls_of_another_mean_keep_their_values_and_their_spread(gain: float) -> None:
+    measured = MeasuredWalls(NORMAL_WALLS, SCALE)
+    moved = measured.with_gain(gain)
+    gains = SCALE.unit * moved.values
+    assert moved.probabilities @ gains == pytest.approx(gain)
+    spread = math.sqrt(moved.probabilities @ (gains - gain) ** 2)
+    assert spread == pytest.approx(measured.standard_deviation, rel=0.05)
+    drawn = moved.draw((400, 50), np.random.default_rng(1))
+    assert SCALE.unit * drawn.mean() == pytest.approx(gain, abs=4 * spread / math.sqrt(drawn.size))
+
+
+def test_means_that_no_walls_have_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"from -0\.500 to \+0\.250 cannot have the mean \+0\.300: measure agents of"):
+        MeasuredWalls(np.array([-1, 0, 2]), SCALE).with_gain(0.3)
+    with pytest.raises(ValueError, match="all walls have the same result"):
+        MeasuredWalls(np.zeros(20, np.int64), SCALE)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_simulated_match_ends_where_a_real_one_does(seed: int) -> None:
+    test = SequentialConfig(difference=0.15, error=0.05).test()
+    walls = MeasuredWalls(NORMAL_WALLS, SCALE).with_gain(0.1)
+    decision, number = simulate_match(test, walls, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([walls.draw((1, FIRST_LOOK), rng).ravel(), walls.draw((64, LOOK_EVERY), rng).ravel()])
+    state = SequentialState().with_block(0, drawn.tolist(), test)
+    assert (state.decision, state.sums.walls) == (decision, number)
+
+
+def test_errors_stay_within_the_promised_rate_and_use_it() -> None:
+    """With Wald's bound only 2 % would be wrong: it is for a test that looks after every step, however small."""
+    test = SequentialConfig(difference=0.25, error=0.05).test()
+    measured = MeasuredWalls(NORMAL_WALLS, SCALE)
+    rng = np.random.default_rng(3)
+    equal, better = (simulate_matches(test, measured.with_gain(gain), matches=2_000, rng=rng) for gain in (0.0, 0.25))
+    for wrong in (equal.better, 1 - better.better):
+        assert 0.03 < wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / 2_000)
+    assert equal.standard_error < 0.03 * equal.mean_hanchans
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("difference", "hanchans", "matches"), [(0.05, 2_000, 6_000), (0.02, 12_200, 4_000)])
+def test_small_differences_are_decided_within_the_hanchans_of_the_page(
+    difference: float, hanchans: int, matches: int
+) -> None:
+    """On walls of real nets, with errors of 5 % each, on average of equal agents and a better one.
+
+    The bounds are those of docs/evaluation.md, without an allowance for the chance in the simulation.
+    """
+    test = SequentialConfig(difference=difference, error=0.05).test()
+    measured = MeasuredWalls(MEASURED_WALLS, SCALE)
+    rng = np.random.default_rng(1)
+    equal, better = (
+        simulate_matches(test, measured.with_gain(gain), matches=matches, rng=rng) for gain in (0.0, difference)
+    )
+    assert (equal.mean_hanchans + better.mean_hanchans) / 2 < hanchans
+    for wrong in (equal.better, 1 - better.better):
+        assert wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / matches)

@@ -1,0 +1,101 @@
+"""Real processes, which really die. Tasks wait for each other at a FIFO: no test depends on who is faster."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.worker_processes import run_tasks
+from tests.evaluation.file_task import start
+from tests.repository import REPOSITORY
+
+FIRST_PROCESS = """
+import sys
+from pathlib import Path
+from suphx.evaluation.worker_processes import run_tasks
+from tests.evaluation.file_task import start
+
+if __name__ == "__main__":
+    list(run_tasks([("stay", Path(sys.argv[1]))] * 2, start, (), workers=2))
+"""
+
+
+def start_in_pairs() -> Callable[[Iterator[tuple[int, str]]], Iterator[tuple[int, str]]]:
+    """Return what takes two tasks before it does them, and dies of the word "die"."""
+
+    def work(tasks: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        while pair := list(islice(tasks, 2)):
+            for place, word in reversed(pair):
+                if word == "die":
+                    os._exit(3)
+                yield place, word.upper()
+
+    return work
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+def test_every_task_is_done_once(tmp_path: Path) -> None:
+    tasks = [(name, tmp_path) for name in "abcdefg"]
+    found = dict(run_tasks(tasks, start, ("played",), workers=3))
+    assert found == {place: f"played {name}" for place, name in enumerate("abcdefg")}
+    assert list(run_tasks([], start, (), workers=3)) == []
+
+
+def test_a_killed_process_is_told_with_its_task_and_the_others_finish_theirs(fifo: Path) -> None:
+    found: list[tuple[int, str]] = []
+    with pytest.raises(ChildProcessError, match=r"was ended by SIGKILL, perhaps .* while it played the task 'die'"):
+        found.extend(
+            run_tasks([("wait", fifo), ("die", fifo)], start, (), workers=2, describe=lambda t: f"the task {t[0]!r}")
+        )
+    assert found == [(0, "did wait")]
+
+
+def test_a_process_may_work_on_several_tasks_at_a_time() -> None:
+    assert list(run_tasks(["a", "b", "c"], start_in_pairs, (), workers=1)) == [(1, "B"), (0, "A"), (2, "C")]
+    found = dict(run_tasks(list("abcdefg"), start_in_pairs, (), workers=2))
+    assert found == dict(enumerate("ABCDEFG"))
+
+
+def test_a_process_that_dies_is_told_with_all_tasks_that_it_had() -> None:
+    with pytest.raises(ChildProcessError, match=r"ended with exit code 3 while it played a and 1 other part$"):
+        list(run_tasks(["a", "die", "c"], start_in_pairs, (), workers=1, describe=str))
+
+
+def test_a_process_that_ends_by_itself_is_told_with_its_exit_code(tmp_path: Path) -> None:
+    with pytest.raises(ChildProcessError, match="ended with exit code 3 while it played"):
+        list(run_tasks([("exit", tmp_path)], start, (), workers=1))
+
+
+def test_an_error_of_a_task_is_raised_here_with_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no ") as caught:
+        list(run_tasks([("refuse", tmp_path)] * 2, start, (), workers=2))
+    assert "in work\n" in caught.value.__notes__[0]
+
+
+def test_processes_end_when_nobody_takes_their_results_any_more(fifo: Path) -> None:
+    results = run_tasks([("quick", fifo), ("stay", fifo)], start, (), workers=2)
+    assert next(results) == (0, "did quick")
+    results.close()  # returns when both are gone
+
+
+def test_processes_end_when_the_first_one_is_killed(fifo: Path) -> None:
+    first = subprocess.Popen([sys.executable, "-c", FIRST_PROCESS, str(fifo)], cwd=REPOSITORY)
+    with fifo.open("rb", buffering=0) as pipe:
+        said = b""
+        while said.count(b"here") < 2:
+            said += pipe.read(100)
+        first.kill()
+        first.wait()
+        assert pipe.read() == b"", "it ends when no process has it open"
