@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import DISCARD_HEAD, tenhou, write_store
-from suphx.models.nets.policy import NetConfig
+from suphx.games.riichi.archive.store import write_store
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.rules import tenhou
+from suphx.models.policy import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import StreamConfig, SupervisedConfig

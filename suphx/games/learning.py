@@ -1,10 +1,10 @@
 """The learning half of a game's contract: what nets decide, what they see, and self-play that keeps decisions.
 
-A game has it as ``Game.learning``; its decision kinds are ``Game.decisions``. Nets, trainers and the parts of Figure 6
+A game has it as ``LEARNING`` of games/NAME/learning.py; its decision kinds are DECISIONS of games/NAME/decisions.py. Nets, trainers and the parts of Figure 6
 know a game through these names only. What only some games have is an option: ``Learning.options`` lists those that a
 game offers.
 
->>> learning = find_learning("doudizhu")  # games/registry.py
+>>> learning = find_learning("doudizhu")  # games/registry.py: LEARNING of games/doudizhu/learning.py
 >>> config = LearningConfig(num_tables=64, learned=(0, 1, 2))
 >>> tables = learning.new_learning_tables(config, learning.encoders[0], rules, first_seed=1)
 >>> while True:
@@ -16,22 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, Observations, OpponentConfig, PolicyOutputs
 from suphx.kernel.record import I16, I64, U8
+
+if TYPE_CHECKING:
+    from suphx.experience.decisions import Decisions  # with kernels, which recipes do not need
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionKind:
     """One kind of decision of one role, which one net answers."""
 
+    game: str
+    """Name in the registry."""
     number: int
-    """Its place in ``Game.decisions``."""
+    """Its place among the kinds of the game."""
     name: str
     """Unique in the game: name of the net's file, of its figures, of its part in recipes."""
     role: str
@@ -40,6 +44,8 @@ class DecisionKind:
     """What the logits of its net are for, by name: a table of choices, or no and yes. Empty: it values candidates."""
     num_choices: int = 0
     """Columns of a mask of legal choices; 0: no and yes, which are always legal, or candidates."""
+    first_logit: float = 0.0
+    """Of yes, before a net learns: with 0 a random agent would claim half of all tiles."""
 
     @property
     def num_outputs(self) -> int:
@@ -55,19 +61,6 @@ class DecisionKind:
     def has_candidates(self) -> bool:
         """Whether its net values a list of candidate moves, each with features of its own."""
         return not self.outputs
-
-
-def decision_numbers(kinds: Sequence[DecisionKind], names: Sequence[str]) -> tuple[int, ...]:
-    """Return the numbers of the kinds with these ``names``, ascending.
-
-    ValueError unless they are one or more of ``kinds``, each once.
-    """
-    known = {kind.name: kind.number for kind in kinds}
-    if not names or len(set(names)) < len(names) or not known.keys() >= set(names):
-        raise ValueError(
-            f"{list(names)} are not decisions of the game: use one or more of {', '.join(known)}, each once"
-        )
-    return tuple(sorted(known[name] for name in names))
 
 
 LearningOption = Literal["hidden", "costs", "draw lanes"]
@@ -183,11 +176,6 @@ class RowLayout(Protocol):
         """Return how many planes a row has; of a ``CandidateLayout`` its columns."""
         ...
 
-    @property
-    def observation_bytes(self) -> int:
-        """Return the bytes of a row."""
-        ...
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateLayout:
@@ -236,7 +224,7 @@ class Learning(Protocol):
         """Return the bytes of a row of a kind's decisions; ``has_hidden``: of the option ``hidden``."""
         ...
 
-    def candidate_features(self, encoder: str, rules: Any) -> U8 | None:
+    def candidate_features(self, encoder: str, rules: Any = None) -> U8 | None:
         """Return what a net sees of each move that ``rules`` know, uint8 [moves, columns]; None without candidates."""
         ...
 
@@ -251,10 +239,10 @@ class Learning(Protocol):
         ...
 
     def new_learning_tables(
-        self, config: LearningConfig, encoder: str, rules: Any, *, first_seed: int
+        self, config: LearningConfig, encoder: str, rules: Any = None, *, first_seed: int
     ) -> LearningTables:
         """Deal the first games; their seeds are ``first_seed``, ``first_seed`` + 1, …
 
-        ValueError for an unknown encoder, and for an option that the game does not offer.
+        ``rules``: None for the usual ones. ValueError for an unknown encoder, and for an option that the game does not offer.
         """
         ...

@@ -13,12 +13,14 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from suphx.games.learning import DecisionKind, Learning
 from suphx.suggestion import did_you_mean
 
 
@@ -70,6 +72,36 @@ _NO_RECORDS = (".html", ".md")
 _MAX_LOOKED_AT = 100
 _BEGINNING = 8192
 """Bytes of a file of records that are searched for marks; a game of DouDizhu has about 1,000."""
+
+
+def find_decisions(name: str = DEFAULT_GAME) -> tuple[DecisionKind, ...]:
+    """Return what nets decide in a game, without loading the rest of it; ValueError for an unknown game.
+
+    >>> [kind.name for kind in find_decisions("riichi")]
+    ['discard', 'riichi', 'chow', 'pong', 'kong']
+    """
+    kinds: tuple[DecisionKind, ...] = importlib.import_module(f"suphx.games.{find_game(name).name}.decisions").DECISIONS
+    return kinds
+
+
+def find_learning(name: str = DEFAULT_GAME) -> Learning:
+    """Return how nets see and learn a game; ValueError for an unknown game."""
+    learning: Learning = importlib.import_module(f"suphx.games.{find_game(name).name}.learning").LEARNING
+    return learning
+
+
+@cache
+def decision_names(name: str = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the names of what nets decide in a game, in the order of their numbers."""
+    return tuple(kind.name for kind in find_decisions(name))
+
+
+def decision_numbers(names: Sequence[str], game: str = DEFAULT_GAME) -> tuple[int, ...]:
+    """Return the numbers of some decisions of a game, ascending; ValueError unless they are such, each once."""
+    known = decision_names(game)
+    if not names or len(set(names)) < len(names) or not set(known) >= set(names):
+        raise ValueError(f"heads is {list(names)}: use one or more of {', '.join(known)}, each once")
+    return tuple(sorted(known.index(name) for name in names))
 
 
 def find_game(name: str) -> GameEntry:

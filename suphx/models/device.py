@@ -15,7 +15,7 @@ from typing import Literal, cast
 
 import torch
 
-from suphx.models.computation import Compilation, DeviceName, Precision
+from suphx.models.net_config import Compilation, DeviceName, Precision
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def first_weights(seed: int) -> Iterator[None]:
     """Let nets that the block makes on the CPU have the weights of ``seed``; torch's own random state stays as it was.
 
     >>> with first_weights(1):
-    ...     net = PolicyNet(head, num_planes, config)
+    ...     net = PolicyNet(kind, num_planes, config)
     """
     with torch.random.fork_rng(devices=[]):  # with them it warns on every machine with several GPUs
         torch.default_generator.manual_seed(seed)

@@ -17,9 +17,15 @@ from typing import Any, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
-from suphx.games.riichi import NUM_COLUMNS, observation_bytes
-from suphx.models.computation import (
+from suphx.experience.observation import Candidates
+from suphx.experience.segments import segment_rows
+from suphx.games.mahjong.planes import NUM_COLUMNS, observation_bytes
+from suphx.kernel.record import U8
+from suphx.models.candidate_net import CandidateNet
+from suphx.models.device import compared_algorithms, resolve_compilation, uses_bf16
+from suphx.models.net_config import (
     FASTEST,
     Compilation,
     Convolution,
@@ -27,11 +33,8 @@ from suphx.models.computation import (
     check_batch_sizes,
     check_convolution,
 )
-from suphx.models.device import compared_algorithms, resolve_compilation, uses_bf16
-from suphx.models.nets.compiled_net import compiled
-from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, fold_batch_norm
-from suphx.models.nets.resnet import ConvNorm, ResidualBlock
 from suphx.models.packed import TurnedWeights, check_observations
+from suphx.models.policy import CallHead, ColumnHead, ConvNorm, PolicyNet, ResidualBlock, fold_batch_norm
 
 _STEP = NUM_COLUMNS + 1
 """Lines of a row among the columns of a batch: its own, and one of zeros that it shares with the next row."""
@@ -155,6 +158,54 @@ def _finish(features: Tensor) -> None:
     features[::_STEP] = 0
 
 
+_MAX_COMPILED = 256  # kinds of one part times batch sizes of a process
+
+
+def compiled(
+    net: PolicyNet, compilation: Compilation, device: torch.device, *, fullgraph: bool = False
+) -> PolicyNet | CompiledNet:
+    """Return ``net`` through torch.compile for fixed shapes, or as it is where ``compilation`` says none.
+
+    ``fullgraph``: parts that cannot be compiled are an error instead of slow.
+    """
+    kind = resolve_compilation(compilation, device)
+    if kind == "none":
+        return net
+    # torch stops at 8 versions of one function, for fear of a mistake: here each batch size is one.
+    limits = torch._dynamo.config
+    limits.recompile_limit = max(limits.recompile_limit, _MAX_COMPILED)
+    # No CUDA graphs by torch.compile: inference and training record their own.
+    mode = "max-autotune-no-cudagraphs" if kind == "max-autotune" else "default"
+    return CompiledNet(net, mode, fullgraph=fullgraph)
+
+
+class CompiledNet(nn.Module):
+    """Computes the logits of its net part by part: the stem, one residual block, the output.
+
+    Weights and modes (training, evaluation) are those of the net itself. The blocks of a trunk are equal but for their
+    weights, which a compiled function takes as inputs: it is compiled once for all blocks, and for all nets with as
+    many channels. Compiled as a whole, every net would be compiled anew, block after block. A block ends where a
+    convolution begins. In inference, a whole net could therefore not be fused further; in training, the gradient
+    between two blocks is written and read once more.
+    """
+
+    def __init__(self, net: PolicyNet, mode: str, *, fullgraph: bool) -> None:
+        """``mode``: of torch.compile."""
+        super().__init__()
+        self.net = net
+        self._parts: list[Callable[[Tensor], Tensor]] = [
+            torch.compile(part, fullgraph=fullgraph, dynamic=False, mode=mode)
+            for part in (net.first_features, *net.trunk.blocks, net.output)
+        ]
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return the logits of ``planes``, as ``PolicyNet.forward``; oracle planes must be part of the packed rows."""
+        features = planes
+        for part in self._parts:
+            features = part(features)
+        return features
+
+
 _GPU_BATCH_SIZES = (62, 248, 496, 992, 1984)
 """Times 34 columns, the last three are just under 1, 2 and 4 tiles of 128 rows for each of the 132 multiprocessors of
 an H200. 2,048 rows would take about as long as 2,480: a fifth wave of tiles would begin."""
@@ -222,8 +273,9 @@ class InferenceNet:
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     @torch.inference_mode()
-    def prepared(self, net: PolicyNet) -> dict[str, Tensor]:
+    def prepared(self, net: nn.Module) -> dict[str, Tensor]:
         """Return the weights of ``net`` for ``use``; this is the slow part, and changes nothing here."""
+        assert isinstance(net, PolicyNet)
         return dict(self._prepare(net).named_parameters())
 
     @torch.inference_mode()
@@ -291,6 +343,34 @@ class _RecordedBatch(_Batch):
         return self._logits.clone()  # the next batch writes to the same place
 
 
+class CandidateInference:
+    """Consumes: rows with candidates. Produces: float32 values, or logits, of the candidates on the device."""
+
+    def __init__(self, net: CandidateNet, device: torch.device, features: U8, precision: Precision = "auto") -> None:
+        """Take the weights of ``net``; ``features`` uint8 [moves, columns]: what it sees of each move."""
+        self.device = device
+        self.is_bf16 = uses_bf16(precision, device)
+        self._features = torch.from_numpy(features).to(device)
+        self._net = net.like().to(device).eval().requires_grad_(False)
+        self.use(self.prepared(net))
+
+    @torch.inference_mode()
+    def __call__(self, rows: U8, candidates: Candidates) -> Tensor:
+        """Return [m]: of the candidates of all ``rows`` uint8 [n, bytes], one list after another."""
+        lists = torch.from_numpy(segment_rows(candidates.offsets)).to(self.device)
+        seen = self._features[torch.from_numpy(candidates.moves).to(self.device).long()]
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.is_bf16):
+            return self._net.of_rows(torch.from_numpy(rows).to(self.device), seen, lists)
+
+    def prepared(self, net: nn.Module) -> dict[str, Tensor]:
+        """Return the weights of ``net`` for ``use``."""
+        return {name: weight.to(self.device) for name, weight in net.state_dict().items()}
+
+    def use(self, new: Mapping[str, Tensor]) -> None:
+        """Use ``prepared`` weights from now on."""
+        self._net.load_state_dict(new)
+
+
 def plan_batches(num_rows: int, sizes: Sequence[int]) -> list[int]:
     """Return the batch sizes, out of the ascending ``sizes``, that hold ``num_rows`` rows one after another.
 
@@ -313,3 +393,30 @@ def _default_batch_sizes(device: torch.device, compilation: Compilation) -> tupl
     if device.type == "cuda":
         return _GPU_BATCH_SIZES
     return () if resolve_compilation(compilation, device) == "none" else (_CPU_ROWS,)
+
+
+def inference_flops(net: PolicyNet) -> int:
+    """Return the operations of one forward pass for one row: a multiplication and an addition count two.
+
+    Convolutions and matrix products count, as if every plane were a dense number; normalisation and activation do not.
+    """
+    return _count(net, trains=False)
+
+
+def training_flops(net: PolicyNet) -> int:
+    """Return the operations of one forward and backward pass for one row; the planes need no gradient."""
+    return _count(net, trains=True)
+
+
+def _count(net: PolicyNet, *, trains: bool) -> int:
+    with torch.device("meta"):
+        twin = net.like()
+        num_planes = net.num_planes + net.config.num_oracle_planes
+        planes = torch.empty(2, num_planes, 34)  # BatchNorm refuses to train with a single row of one column
+    counter = FlopCounterMode(display=False)
+    with counter:
+        features = twin.trunk(planes)
+        logits = twin.output(features)
+        if trains:
+            torch.autograd.backward(logits.sum())
+    return counter.get_total_flops() // len(planes)

@@ -1,4 +1,8 @@
-"""From logits to actions and their log-probabilities, on the device that the logits are on."""
+"""From logits to actions and their log-probabilities, on the device that the logits are on.
+
+Legal answers are a mask over a table of choices [n, k], or lists of candidates one after another [m] with offsets
+[n + 1]; what is done to masked rows is done to lists by the functions whose names begin with ``list_``.
+"""
 
 from __future__ import annotations
 
@@ -96,3 +100,46 @@ def _fill_actions(logits: F32, masks: U8, uniforms: F32, actions: I64, log_probs
                 left -= probability
         actions[i] = chosen
         log_probs[i] = logits[i, chosen] - highest - math.log(total)
+
+
+def list_numbers(offsets: Tensor) -> Tensor:
+    """Return int64 [m]: the list that each candidate belongs to; ``offsets`` int64 [n + 1]."""
+    return torch.repeat_interleave(torch.arange(len(offsets) - 1, device=offsets.device), offsets.diff())
+
+
+def list_sums(values: Tensor, offsets: Tensor) -> Tensor:
+    """Return the sum [n] of ``values`` [m] over each list; differentiable."""
+    return values.new_zeros(len(offsets) - 1).index_add(0, list_numbers(offsets), values)
+
+
+def list_log_softmax(logits: Tensor, offsets: Tensor) -> Tensor:
+    """Return float32 [m]: the logarithm of the probability of each candidate in its list; differentiable."""
+    logits, lists = logits.float(), list_numbers(offsets)
+    highest = (
+        logits.detach().new_full((len(offsets) - 1,), -torch.inf).scatter_reduce(0, lists, logits.detach(), "amax")
+    )
+    shifted = logits - highest[lists]
+    return shifted - list_sums(shifted.exp(), offsets).log()[lists]
+
+
+def list_entropies(log_probs: Tensor, offsets: Tensor) -> Tensor:
+    """Return the entropy [n] in nats of each list of ``log_probs`` [m]; differentiable."""
+    return -list_sums(log_probs * log_probs.exp(), offsets)
+
+
+def list_actions_at(logits: Tensor, offsets: I64, uniforms: F32) -> tuple[NDArray[np.int64], F32]:
+    """Return the places int64 [n] in their lists of the candidates at the quantiles ``uniforms`` [n], and log-probs [n].
+
+    As ``actions_at``, for lists of at least one candidate; computed on the CPU.
+    """
+    places, log_probs = np.empty(len(uniforms), np.int64), np.empty(len(uniforms), np.float32)
+    rows, no_masks = logits.float().cpu().numpy(), np.zeros((1, 0), np.uint8)
+    _fill_places(rows.reshape(1, -1), no_masks, offsets, uniforms, places, log_probs)
+    return places, log_probs
+
+
+@jit
+def _fill_places(logits: F32, no_masks: U8, offsets: I64, uniforms: F32, places: I64, log_probs: F32) -> None:
+    for i in range(len(uniforms)):
+        own = logits[:, offsets[i] : offsets[i + 1]]
+        _fill_actions(own, no_masks, uniforms[i : i + 1], places[i : i + 1], log_probs[i : i + 1])

@@ -21,11 +21,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs, joined_observations
+from suphx.experience.observation import (
+    FIRST_OLDER,
+    LATEST,
+    WEAK,
+    Candidates,
+    Observations,
+    PolicyOutputs,
+    joined_observations,
+)
+from suphx.experience.segments import segment_argmax
+from suphx.kernel.record import U8
+from suphx.models.candidate_net import CandidateNet
+from suphx.models.checkpoint import Net
 from suphx.models.device import find_device
-from suphx.models.inference import InferenceConfig, InferenceNet
-from suphx.models.nets.policy import PolicyNet
-from suphx.models.sampling import actions_at
+from suphx.models.inference import CandidateInference, InferenceConfig, InferenceNet
+from suphx.models.sampling import actions_at, list_actions_at
 from suphx.selfplay.agents.agent import yes_no_actions
 from suphx.selfplay.agents.choice import ActionSelection
 from suphx.selfplay.agents.policy_set import PolicySet
@@ -49,12 +60,15 @@ class InferenceEngine:
         heads: Sequence[int],
         num_older: int = 0,
         thread: Executor | None = None,
+        features: U8 | None = None,
     ) -> None:
         """``weak``: None if nobody plays it; ``heads``: those that learn; ``num_older``: older versions that can be
         asked for, each with nets of its own; ``thread``: where to compute (None: in the caller's), as torch keeps
-        memory for every thread that ever computed.
+        memory for every thread that ever computed. ``features``: what nets see of candidates, if there are any
+        (``Learning.candidate_features``).
         """
         self._thread = thread
+        self._features = features
         self.counts = EngineCounts()
         self._config = config
         self._device = find_device(config.device)
@@ -116,11 +130,11 @@ class InferenceEngine:
                 self._nets[head, policy].use(weights)
             self._versions[policy] = version.number
 
-    def _net_of(self, head: int, version: PolicyVersion) -> PolicyNet:
+    def _net_of(self, head: int, version: PolicyVersion) -> Net:
         template = self._policy_set.nets[head]
         with torch.device("meta"):  # no weights are drawn
-            net = PolicyNet(head, template.num_planes, template.config)
-        weights = version.weights[template.head_name]
+            net = template.like()
+        weights = version.weights[template.kind.name]
         net.load_state_dict({name: torch.from_numpy(np.array(v)) for name, v in weights.items()}, assign=True)
         return net
 
@@ -161,19 +175,40 @@ class InferenceEngine:
     def _evaluate_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
         head = observations.head
         net = self._nets[head, policy]
+        if observations.candidates is not None:
+            return self._evaluate_candidates(observations, observations.candidates, policy)
+        assert not isinstance(net, CandidateInference)
         origin = self._weak if policy == WEAK else self._policy_set
-        rows = origin.nets[head].seen(observations.planes)
+        rows = origin.net(head).seen(observations.planes)
         logits = net(torch.from_numpy(rows))
         if head in self._heads or self._config.nets == "null":
             masks = torch.from_numpy(observations.masks).to(logits.device)
             uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
-            return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=origin.nets[head].is_choice)
+            return _sampled_outputs(
+                actions, log_probs, self._versions[policy], is_choice=origin.net(head).kind.is_choice
+            )
         return _unlearned(origin, logits.cpu().numpy(), observations, self._config.action_selection)
 
-    def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
+    def _evaluate_candidates(self, observations: Observations, candidates: Candidates, policy: int) -> PolicyOutputs:
+        """Choose the best candidate of each row, or one by chance if the net learns."""
+        net = self._nets[observations.head, policy]
+        logits = torch.zeros(len(candidates.moves))
+        if isinstance(net, CandidateInference):
+            logits = net(observations.planes, candidates)
+        if observations.head in self._heads or isinstance(net, _NullNet):
+            places, log_probs = list_actions_at(logits, candidates.offsets, observations.uniforms)
+            return _sampled_outputs(places, log_probs, self._versions[policy], is_choice=True)
+        best = segment_argmax(logits.cpu().numpy(), candidates.offsets) - candidates.offsets[:-1]
+        return replace(PolicyOutputs.blank(len(best), UNLEARNED_VERSION), actions=best.astype(np.int16))
+
+    def _make(self, net: Net) -> InferenceNet | CandidateInference | _NullNet:
         if self._config.nets == "null":
             return _NullNet(net)
+        if isinstance(net, CandidateNet):
+            if self._features is None:
+                raise ValueError(f"the decision {net.kind.name} has candidates: give the features of moves")
+            return CandidateInference(net, self._device, self._features, self._config.precision)
         config = InferenceConfig(precision=self._config.precision, batch_sizes=self._config.batch_sizes)
         return InferenceNet(net, self._device, config)
 
@@ -181,13 +216,13 @@ class InferenceEngine:
 class _NullNet:
     """A net without weights: all its logits are 0, so all actions are equally probable."""
 
-    def __init__(self, net: PolicyNet) -> None:
-        self._num_outputs = net.num_outputs
+    def __init__(self, net: Net) -> None:
+        self._num_outputs = net.kind.num_outputs
 
     def __call__(self, rows: Tensor) -> Tensor:
         return torch.zeros(len(rows), self._num_outputs)
 
-    def prepared(self, net: PolicyNet) -> dict[str, Tensor]:
+    def prepared(self, net: Net) -> dict[str, Tensor]:
         """Return nothing: there are no weights."""
         return {}
 
@@ -235,7 +270,7 @@ def _unlearned(
     """Return the actions of a net that does not learn: the most probable kind, or yes and no as ``selection`` says."""
     whole = PolicyOutputs.blank(len(logits), UNLEARNED_VERSION)
     head = observations.head
-    if policy_set.nets[head].is_choice:
+    if policy_set.nets[head].kind.is_choice:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
     actions, scores = yes_no_actions(logits, observations.uniforms, policy_set.calibrations[head], selection)

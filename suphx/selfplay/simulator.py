@@ -1,4 +1,4 @@
-"""The simulator of the paper's Figure 6: many hanchans on one CPU, half of which play while the others wait.
+"""The simulator of the paper's Figure 6: many games on one CPU, half of which play while the others wait.
 
 >>> simulator = SelfPlaySimulator(SimulatorConfig(), SimulatorContext(...), LocalEngine(engine))
 >>> played = simulator.play(64)  # decisions of every table
@@ -16,7 +16,8 @@ import numpy as np
 
 from suphx.experience.decisions import concatenate, no_decisions
 from suphx.experience.observation import F32
-from suphx.games.head_game import GroupConfig, Tables, head_game
+from suphx.games.learning import LearningConfig, LearningOption, LearningTables
+from suphx.games.registry import DEFAULT_GAME, find_decisions, find_learning
 from suphx.selfplay.backend import Played
 from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.requests import EnginePort, PendingReply
@@ -55,12 +56,13 @@ class SimulatorContext:
     heads: tuple[int, ...]
     """Those that learn."""
     run_seed: int
-    sees_hidden: bool = False
-    """The rows of those heads have what is hidden from their seats."""
-    has_costs: bool = False
-    """Discards are kept with what each legal one costs at once (suphx/games/riichi/selfplay/deal_in.py)."""
-    new_reward: Callable[[int], Reward]
-    """Makes the reward of so many tables."""
+    game: str = DEFAULT_GAME
+    rules: Any = None
+    """Of the game; None: the usual ones."""
+    options: frozenset[LearningOption] = frozenset()
+    """Of the game."""
+    new_reward: Callable[[int], Reward] | None = None
+    """Makes the reward of so many tables; None: what each deal was worth by the rules."""
     keep_probability_after: Callable[[int], float] = lambda updates: 1.0
     """How much of the hidden tiles the nets of those heads see after so many updates."""
     updates_per_version: int = 1
@@ -79,30 +81,32 @@ class SelfPlaySimulator:
     def __init__(self, config: SimulatorConfig, context: SimulatorContext, engine: EnginePort) -> None:
         if not 0 <= context.index < MAX_SIMULATORS:
             raise ValueError(f"simulator {context.index}: use 0 to {MAX_SIMULATORS - 1}")
-        group = GroupConfig(
+        group = LearningConfig(
             num_tables=config.num_tables // _NUM_HALVES,
-            heads=context.heads,
+            learned=context.heads,
             opponents=config.opponents,
-            sees_hidden=context.sees_hidden,
-            has_costs=context.has_costs,
+            options=context.options,
             first_steps=_FIRST_STEPS,
         )
-        game = head_game()
+        learning, kinds = find_learning(context.game), find_decisions(context.game)
         self._halves = [
-            game.new_tables(group, context.encoder, first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
+            learning.new_learning_tables(group, context.encoder, context.rules, first_seed=context.first_seed(half))
+            for half in range(_NUM_HALVES)
         ]
         self._context = context
         self._blank = [
             no_decisions(
                 head,
-                game.observation_bytes(context.encoder, head, has_oracle=context.sees_hidden),
-                game.heads[head].num_choices,
-                has_costs=context.has_costs,
+                learning.observation_bytes(context.encoder, head, has_hidden="hidden" in context.options),
+                kinds[head].num_choices,
+                has_costs="costs" in context.options,
+                has_candidates=kinds[head].has_candidates,
             )
             for head in context.heads
         ]
         self._engine = engine
-        self._rewards = [context.new_reward(group.num_tables) for _ in self._halves]
+        new = context.new_reward
+        self._rewards = [] if new is None else [new(group.num_tables) for _ in self._halves]
         self._open: deque[tuple[int, PendingReply]] = deque()
 
     def play(self, num_steps: int, *, version: int = 0, drains: bool = True) -> Played:
@@ -128,7 +132,8 @@ class SelfPlaySimulator:
             outputs = future.result()
             waited += time.monotonic() - waiting_since
             ended = self._halves[number].step(outputs)
-            for parts, part in zip(found, ended.with_rewards(self._rewards[number](ended.kyokus)), strict=True):
+            rewards = self._rewards[number](ended.ends) if self._rewards else ended.points
+            for parts, part in zip(found, ended.with_rewards(rewards), strict=True):
                 parts.append(part)
             counts += (ended.num_games, ended.num_deals, ended.num_decisions)
         return Played(
@@ -150,8 +155,9 @@ class SelfPlaySimulator:
         for prefix, part in self._parts():
             part.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})
 
-    def _parts(self) -> Iterator[tuple[str, Tables | Reward]]:
+    def _parts(self) -> Iterator[tuple[str, LearningTables | Reward]]:
         """Yield the prefix of the names in the saved state, and the part whose state has these names."""
         for number in range(_NUM_HALVES):
             yield f"{number}.", self._halves[number]
-            yield f"reward.{number}.", self._rewards[number]
+            if self._rewards:
+                yield f"reward.{number}.", self._rewards[number]

@@ -17,18 +17,19 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.observation import F32
-from suphx.games.riichi import DISCARD_HEAD, MAX_SEED
+from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import I64, U8
 from suphx.models.device import first_weights
-from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.policy import CriticNet, PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
 from suphx.training.config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
-from suphx.training.optimizer import DivergedError
 from suphx.training.policy_gradient import generalised_advantages, policy_loss
 from suphx.training.reward import DealReward, points_won
+from suphx.training.trainer import DivergedError
 
 REWARD_UNIT = 5000.0
 """The critic's values are rewards divided by it."""
@@ -62,7 +63,9 @@ def train_rollout_critic(
     progress(0.6)
     rewards = reward(before, deals)[np.arange(len(deals)), seats]
     with first_weights(seed % MAX_SEED):
-        critic = CriticNet(DISCARD_HEAD, agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config)
+        critic = CriticNet(
+            DECISIONS[DISCARD_HEAD], agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config
+        )
     order = draw.permutation(len(decisions))
     _learn(critic, decisions.planes, rewards[decisions.deals] / np.float32(REWARD_UNIT), order)
     progress(1.0)

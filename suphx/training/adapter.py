@@ -11,11 +11,13 @@ import torch
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, Observations
-from suphx.games.riichi import DISCARD_HEAD, MAX_SEED, HeadOutputs, decide, determinise, discard_outputs
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.selfplay.decision import HeadOutputs, decide, discard_outputs
+from suphx.games.riichi.simulator import MAX_SEED
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.device import give_back_memory
-from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.policy import CriticNet, PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
@@ -91,7 +93,7 @@ class Adapter:
         """Return a net for each of ``tables`` (n,), from what ``seats`` [n] see of them.
 
         ``seeds`` [n] decide what is dealt and sampled; ``nets``: what is sampled from and adapted, one for each table,
-        by default the agent's own. ValueError for positions that cannot be dealt again (hidden/determinisation.py).
+        by default the agent's own. ValueError for positions that cannot be dealt again (hidden.py).
         """
         whole = Adapted([], 0, 0.0, 0.0)
         at_a_time = max(1, _MAX_ROLLOUTS // self.config.num_rollouts)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.models.computation import Calibration
+from suphx.models.net_config import Calibration
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.integer]

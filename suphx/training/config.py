@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, get_args
 
 from suphx.evaluation.match_config import HANCHANS_OR_NONE
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
-from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
+from suphx.models.net_config import FASTEST, Compilation, Convolution, DeviceName, Precision
 from suphx.number_range import (
     Interval,
     LearningRate,

@@ -20,9 +20,9 @@ import numpy as np
 from torch import Tensor
 
 from suphx.experience.decisions import Decisions
+from suphx.games.registry import decision_names
 from suphx.models.device import find_device, torch_threads
-from suphx.models.nets.net_config import HEAD_NAMES
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.backend import Learned
 from suphx.selfplay.weights import Weights
 from suphx.training.learner_config import LearnerConfig
@@ -34,7 +34,7 @@ from suphx.training.learning_step import (
     new_actor_critic,
     step_tensors,
 )
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from suphx.training.update_control import UpdateControl
 
 KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]
@@ -79,8 +79,8 @@ class LocalWorker:
         """``nets`` and ``teachers``: as for ``Learner``. ValueError if the config needs several workers."""
         if config.num_learners > 1:
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
-        of_heads = {teacher.head: teacher for teacher in teachers}
-        actors = {net.head_name: new_actor_critic(config, net, of_heads.get(net.head)) for net in nets}
+        of_heads = {teacher.kind.number: teacher for teacher in teachers}
+        actors = {net.kind.name: new_actor_critic(config, net, of_heads.get(net.kind.number)) for net in nets}
         self._threads = config.threads
         self._step = LearningStep(config, actors, find_device(config.device))
 
@@ -141,9 +141,9 @@ class Learner:
 
         Raises ValueError if teachers are missing, and what ``new_workers`` raises.
         """
-        if config.distillation.weight and [net.head for net in teachers] != [net.head for net in nets]:
+        if config.distillation.weight and [net.kind.number for net in teachers] != [net.kind.number for net in nets]:
             raise ValueError("distillation.weight needs a teacher for each head that learns: give some, or set it to 0")
-        self._control = UpdateControl(config, [net.head for net in nets])
+        self._control = UpdateControl(config, [net.kind.number for net in nets])
         self._workers = new_workers(config, nets, teachers if config.distillation.weight else ())
 
     @property
@@ -172,7 +172,7 @@ class Learner:
         ``restore``.
         """
         columns = {
-            HEAD_NAMES[head]: (part.planes.dense(), part.masks)
+            decision_names()[head]: (part.planes.dense(), part.masks)
             for head, batch in batches.items()
             if len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_decisions))[:num_decisions]))
         }
@@ -221,7 +221,7 @@ def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *,
     if update.number % report_every == 0:
         measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
         figures = measured | figures
-    num_decisions = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
+    num_decisions = {decision_names()[head]: len(part) for head, part in parts.items()}
     return Learned(update.number, figures, time.monotonic() - started, num_decisions)
 
 

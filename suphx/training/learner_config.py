@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from suphx.games.riichi import DISCARD_HEAD
-from suphx.models.computation import DeviceName, Precision
-from suphx.models.nets.net_config import NetConfig
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.models.net_config import DeviceName, NetConfig, Precision
 from suphx.number_range import (
     Interval,
     LearningRate,

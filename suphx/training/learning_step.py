@@ -16,13 +16,12 @@ from torch import Tensor, nn
 from torch.optim import AdamW
 
 from suphx.experience.decisions import Decisions
-from suphx.games.riichi import ORACLE
+from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.device import uses_bf16
-from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import CriticNet, PolicyNet
 from suphx.training.learner_config import LearnerConfig
-from suphx.training.optimizer import DivergedError, net_logits, new_optimizer
+from suphx.training.optimizer import net_logits, new_optimizer
 from suphx.training.policy_gradient import (
     BatchColumns,
     LossColumns,
@@ -31,6 +30,8 @@ from suphx.training.policy_gradient import (
     distillation_loss,
     kl_divergence,
 )
+from suphx.training.trainer import DivergedError
+from suphx.training.training_state import below
 
 
 class ActorCritic(nn.Module):
@@ -52,8 +53,8 @@ class ActorCritic(nn.Module):
         self.critic: CriticNet | None = None
         if critic is not None:
             with torch.random.fork_rng(devices=[]):
-                torch.default_generator.manual_seed(start.head)
-                self.critic = CriticNet(start.head, start.num_planes, critic)
+                torch.default_generator.manual_seed(start.kind.number)
+                self.critic = CriticNet(start.kind, start.num_planes, critic)
         self._fixed = [_copied(net) for net in (start, teacher) if net is not None]  # in a list: no submodules
 
     @property
@@ -97,7 +98,7 @@ def new_actor_critic(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet
 
 
 def _copied(net: PolicyNet) -> PolicyNet:
-    copy = PolicyNet(net.head, net.num_planes, net.config)
+    copy = PolicyNet(net.kind, net.num_planes, net.config)
     copy.load_state_dict(net.state_dict())
     return copy.eval()
 
@@ -378,25 +379,20 @@ def load_step_tensors(step: LearningStep, tensors: Mapping[str, Tensor]) -> None
     """Continue ``step`` from copies of ``tensors``; ValueError if they belong to other nets."""
     for head, actor in step.actors.items():
         try:
-            actor.load_state_dict(tensors_below(tensors, f"net.{head}."))
+            actor.load_state_dict(below(tensors, f"net.{head}."))
         except RuntimeError as error:
             raise ValueError(
                 f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
             ) from error
         for key, parameter in actor.named_parameters():
-            slots = tensors_below(tensors, f"optimizer.{head}.{key}/")
+            slots = below(tensors, f"optimizer.{head}.{key}/")
             copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
             state = step.optimizer_state(head, key, parameter)
             state.clear()  # what is not stored, as before the first update, was not there
             state.update(copies)
-        gradients = tensors_below(tensors, f"gradient.{head}.")
+        gradients = below(tensors, f"gradient.{head}.")
         step.last_gradients[head] = {key: value.to(step.device, copy=True) for key, value in gradients.items()}
 
 
 def _copied_tensor(tensor: Tensor) -> Tensor:
     return tensor.detach().to("cpu", copy=True)
-
-
-def tensors_below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Return the tensors whose names begin with ``prefix``, by the rest of their names."""
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.optim import AdamW
+from torch.optim import AdamW, Optimizer
 
-from suphx.games.riichi import Samples
-from suphx.models.nets.policy import PolicyNet
+from suphx.games.mahjong.planes import Samples
+from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.training.dataset import num_samples, take
+from suphx.training.trainer import DivergedError
 
 
 def learning_rate_factor(
@@ -45,8 +46,22 @@ def new_optimizer(net: nn.Module, learning_rate: float, weight_decay: float) -> 
     return AdamW(groups, lr=learning_rate, fused=True)
 
 
-class DivergedError(Exception):
-    """The loss or its gradient is no longer a finite number; the best weights before are on disk."""
+def make_step(net: nn.Module, optimizer: Optimizer, loss: Tensor, max_grad_norm: float, name: str) -> float:
+    """Move the weights of ``net`` down the gradient of ``loss`` (0-d), clipped to ``max_grad_norm``; return the loss.
+
+    DivergedError, before anything has changed, if the loss or its gradient is not finite; ``name``: of the net.
+    """
+    optimizer.zero_grad(set_to_none=True)
+    torch.autograd.backward(loss)
+    norm = float(nn.utils.clip_grad_norm_(net.parameters(), max_grad_norm))
+    value = float(loss.detach())
+    if not (math.isfinite(value) and math.isfinite(norm)):
+        rate = optimizer.param_groups[0]["lr"]
+        raise DivergedError(
+            f"the loss of {name} is {value:g}, with a gradient of norm {norm:g}: lower learning_rate (now {rate:g})"
+        )
+    optimizer.step()
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,7 @@
 """Learning from playouts, round by round: games are played out by some threads while the nets learn from those before.
 
->>> training = PlayoutTraining(config, start, find_encoder("suphx"), tenhou(), seed=1)
->>> while not training.is_finished:
-...     training.play_round()
->>> training.policy_set()
+>>> job = PlayoutJob(config=config, start=start, encoder="suphx", rules_version="tenhou-1", seed=1)
+>>> PlayoutTrainer(job, Path("runs/playouts")).run()["decisions"]
 
 The numbers do not depend on the speed of the machine, and with ``threads`` = 1 not on its cores: the games of a round
 are played by the nets of the round before the last, and a training that is restored from a state plays the round again
@@ -14,35 +12,34 @@ from __future__ import annotations
 
 import copy
 import json
-import math
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi import HEAD_NAMES, Encoder, Rules, find_encoder, tenhou
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.rules import tenhou
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.models.computation import Calibration
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference import PackedNet
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import Calibration
+from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
-from suphx.printable_text import shortened
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches, Net, join
 from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
-from suphx.training.optimizer import DivergedError, new_optimizer
-from suphx.training.trainer import METRICS_FILE
+from suphx.training.optimizer import make_step, new_optimizer
+from suphx.training.trainer import METRICS_FILE, Keep, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.training_state import below, damage, read_state, write_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,19 +231,10 @@ class BranchLearner:
         """Return the loss before the step."""
         config = self._config
         loss = self._loss(self.net(torch.from_numpy(branches.planes).to(self._device)), start_logits, branches)
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss.loss)
-        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm)
-        value = float(loss.loss.detach())
-        if not (math.isfinite(value) and bool(norm.isfinite())):
-            raise DivergedError(
-                f"the loss of step {self.steps + 1} is {value:g} with a gradient of norm {float(norm):g}: "
-                "use a smaller playouts.learning_rate"
-            )
         rising = min(1.0, (self.steps + 1) / config.warmup_steps) if config.warmup_steps else 1.0
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * rising * rate_share
-        self.optimizer.step()
+        value = make_step(self.net, self.optimizer, loss.loss, config.max_grad_norm, f"step {self.steps + 1}")
         self.steps += 1
         return value
 
@@ -266,7 +254,7 @@ class BranchLearner:
         prefix = "net."
         self.net.load_state_dict({k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)})
         self.steps = int(state["steps"])
-        self._deals = state["deals"].numpy() if "deals" in state else self._deals  # of an earlier version
+        self._deals = state["deals"].numpy()
         for name, parameter in self.net.named_parameters():
             own = {}
             for key in ("step", "exp_avg", "exp_avg_sq"):
@@ -280,132 +268,7 @@ _FIRST_SEED, _SEEDS = 2**61, 2**36
 """Of the games of the first collector, and of each: the next one has those after them, and all are below 2**62."""
 
 
-class PlayoutTraining:
-    """Consumes: nets. Produces: stronger nets. Waits for: its collectors. To be closed, or used with ``with``."""
-
-    def __init__(self, config: PlayoutConfig, start: PolicySet, encoder: Encoder, rules: Rules, *, seed: int) -> None:
-        """Deal the first games. ``start`` stays as it is; ``seed``: 0 <= seed < 2**20, all random numbers follow."""
-        self._config = config
-        self._start = start
-        self._seed = seed
-        heads = config.head_numbers
-        device = find_device(config.device)
-        self._learners = {head: BranchLearner(start.nets[head], config, device) for head in heads}
-        first_seeds = [
-            _FIRST_SEED + (MAX_COLLECTORS * seed + number) * _SEEDS for number in range(config.num_collectors)
-        ]
-        self._collectors = [
-            BranchCollector(config.branches, heads, encoder, rules, first_seed=first_seed) for first_seed in first_seeds
-        ]
-        self._threads = ThreadPoolExecutor(
-            config.num_collectors, "playouts", initializer=torch.set_num_threads, initargs=(1,)
-        )
-        self._pending: list[Future[dict[int, Branches]]] = []
-        self._resume: dict[str, Tensor] = {}
-        self.decisions = 0
-        self.rounds = 0
-        self.seconds = 0.0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._threads.shutdown(cancel_futures=True)
-
-    @property
-    def is_finished(self) -> bool:
-        """Tell whether all decisions were learned from."""
-        return self.decisions >= self._config.num_decisions
-
-    def play_round(self) -> dict[int, BranchSums]:
-        """Take the games of a round, have the next one played, and learn; return by head what to watch."""
-        started = time.monotonic()
-        if not self._pending:
-            self._begin_round()
-        played = [future.result() for future in self._pending]
-        found = {head: join([part[head] for part in played if head in part]) for head in self._heads(played)}
-        share_before = self.decisions / self._config.num_decisions
-        self.decisions += sum(len(branches) for branches in found.values())
-        self._pending = []
-        open_deals = np.concatenate([collector.open_deals() for collector in self._collectors])
-        if not self.is_finished:
-            self._begin_round()
-        rate_share = 1 + min(1.0, share_before) * (self._config.last_rate_share - 1)
-        sums = {head: BranchSums() for head in found}
-        with torch_threads(self._config.threads):
-            for head, branches in found.items():
-                generator = np.random.default_rng([self._seed, self.rounds, head])
-                self._learners[head].learn(branches, rate_share, generator, sums[head], open_deals=open_deals)
-        self.rounds += 1
-        self.seconds += time.monotonic() - started
-        return sums
-
-    def policy_set(self) -> PolicySet:
-        """Return copies of the nets of now; those that learned are not calibrated."""
-        nets, calibrations = list(self._start.nets), list(self._start.calibrations)
-        for head, learner in self._learners.items():
-            nets[head], calibrations[head] = _copy_of(learner.net), Calibration()
-        return PolicySet(tuple(nets), tuple(calibrations))
-
-    def state(self) -> dict[str, Tensor]:
-        """Return all that ``restore`` needs."""
-        counts = torch.tensor([self.decisions, self.rounds], dtype=torch.int64)
-        state = {"counts": counts, "seconds": torch.tensor(self.seconds, dtype=torch.float64), **self._resume}
-        for head, learner in self._learners.items():
-            state |= {f"{HEAD_NAMES[head]}.{name}": tensor for name, tensor in learner.state().items()}
-        return state
-
-    def restore(self, state: dict[str, Tensor]) -> None:
-        """Go on from the ``state`` of an equal training; KeyError or RuntimeError for that of another one."""
-        self.decisions, self.rounds = (int(count) for count in state["counts"])
-        self.seconds = float(state["seconds"])
-        for head, learner in self._learners.items():
-            learner.restore(_part(state, HEAD_NAMES[head]))
-        for number, collector in enumerate(self._collectors):
-            collector.restore({name: tensor.numpy() for name, tensor in _part(state, f"games.{number}").items()})
-        if not self.is_finished:
-            nets = {head: _copy_of(learner.net) for head, learner in self._learners.items()}
-            for head, net in nets.items():
-                net.load_state_dict(_part(state, f"player.{HEAD_NAMES[head]}"))
-            self._begin_round(nets)
-
-    def _heads(self, played: Sequence[dict[int, Branches]]) -> list[int]:
-        return [head for head in self._learners if any(head in part for part in played)]
-
-    def _begin_round(self, players: dict[int, PolicyNet] | None = None) -> None:
-        """Have the games of a round played by ``players``, or else by copies of the nets of now."""
-        players = players or {head: _copy_of(learner.net) for head, learner in self._learners.items()}
-        self._resume = {
-            f"player.{HEAD_NAMES[head]}.{name}": tensor.clone()
-            for head, net in players.items()
-            for name, tensor in net.state_dict().items()
-        }
-        for number, collector in enumerate(self._collectors):
-            own = {name: torch.from_numpy(column) for name, column in collector.state().items()}
-            self._resume |= {f"games.{number}.{name}": column for name, column in own.items()}
-        nets: list[Net] = [PackedNet(players.get(head, net)) for head, net in enumerate(self._start.nets)]
-        count = -(-self._config.round_decisions // len(self._collectors))
-        self._pending = [self._threads.submit(collector.collect, nets, count) for collector in self._collectors]
-
-
-def _copy_of(net: PolicyNet) -> PolicyNet:
-    copied = PolicyNet(net.head, net.num_planes, net.config)
-    copied.load_state_dict(net.state_dict())
-    return copied.eval()
-
-
-def _part(state: dict[str, Tensor], name: str) -> dict[str, Tensor]:
-    """Return the tensors below ``name``; KeyError if there are none."""
-    found = {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
-    if not found:
-        raise KeyError(name)
-    return found
-
-
 STATE_FILE = "playout_state.safetensors"
-FORMAT_VERSION = 2
-START_DIGEST = "start"
-"""What states of earlier versions do not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -417,7 +280,7 @@ class PlayoutJob:
     encoder: str
     rules_version: str
     seed: int
-    """0 <= seed < 2**20."""
+    """0 <= seed < 2**20; all random numbers follow."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Goes into the headers of the checkpoints."""
 
@@ -425,12 +288,15 @@ class PlayoutJob:
         """Return all that must be the same for a training to go on, as JSON can hold it."""
         config = {name: value for name, value in asdict(self.config).items() if name not in self.config.FREE_KEYS}
         nets = [asdict(net.config) for net in self.start.nets]
-        same = {"config": config, "nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
-        return dict(parse_json(json.dumps(same | {START_DIGEST: self.start.digest()})))
+        same = {"nets": nets, "encoder": self.encoder, "rules": self.rules_version, "seed": self.seed}
+        return dict(parse_json(json.dumps(config | same | {"start": self.start.digest()})))
 
 
-class PlayoutRun:
-    """Consumes: a job. Produces: an agent in a folder. Waits for: its games. To be used with ``with``."""
+class PlayoutTrainer(Trainer[TrainingProgress, dict[str, Any]]):
+    """Consumes: a job. Produces: an agent in a folder. Waits for: its collectors.
+
+    A step is a round. ``progress.step`` counts rounds, ``progress.samples`` decisions.
+    """
 
     def __init__(
         self,
@@ -438,106 +304,95 @@ class PlayoutRun:
         folder: Path,
         *,
         report: Callable[[Mapping[str, float]], None] | None = None,
-        keep: Callable[[int], None] | None = None,
+        keep: Keep | None = None,
+        watch: TrainingWatch | None = None,
     ) -> None:
-        """``report`` gets a point of the curves every ``report_every`` rounds; ``keep`` the rounds of a saved state."""
+        """Deal the first games, or go on from the state in ``folder``; ValueError if it belongs to another training.
+
+        ``report`` gets a point of the curves every ``report_every`` rounds; ``keep`` the rounds of a saved state.
+        """
+        super().__init__(TrainingProgress(), save_seconds=job.config.save_seconds, watch=watch, keep=keep)
         folder.mkdir(parents=True, exist_ok=True)
-        self._job, self._folder, self._report, self._keep = job, folder, report, keep
-        encoder = find_encoder(job.encoder)
-        self._training = PlayoutTraining(job.config, job.start, encoder, tenhou(), seed=job.seed)
+        config = job.config
+        self._job, self._config, self._folder, self._report_to = job, config, folder, report
         self._since_report: dict[str, BranchSums] = {}
-        self.history: list[dict[str, float]] = []
-        self._saved_at = time.monotonic()
+        heads, device = config.head_numbers, find_device(config.device)
+        self._learners = {head: BranchLearner(job.start.net(head), config, device) for head in heads}
+        seeds = [_FIRST_SEED + (MAX_COLLECTORS * job.seed + number) * _SEEDS for number in range(config.num_collectors)]
+        encoder = find_encoder(job.encoder)
+        self._collectors = [
+            BranchCollector(config.branches, heads, encoder, tenhou(), first_seed=first_seed) for first_seed in seeds
+        ]
+        self._threads = ThreadPoolExecutor(
+            config.num_collectors, "playouts", initializer=torch.set_num_threads, initargs=(1,)
+        )
+        self._pending: list[Future[dict[int, Branches]]] = []
+        self._first_players: dict[int, PolicyNet] | None = None
+        self._players: dict[str, Tensor] = {}
+        """The nets and the games with which the round under way began: a training that resumes plays it again."""
+        if (folder / STATE_FILE).is_file():
+            self._load(folder / STATE_FILE)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._training.__exit__(*error)
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.shutdown(cancel_futures=True)
 
     @property
-    def decisions(self) -> int:
-        """Decisions learned from so far."""
-        return self._training.decisions
+    def reached(self) -> int:
+        """Decisions learned from."""
+        return self.progress.samples
 
     @property
     def share_done(self) -> float:
-        """0 to 1."""
-        return min(1.0, self.decisions / self._job.config.num_decisions)
+        """Of the decisions."""
+        return self.progress.samples / self._config.num_decisions
 
-    @property
-    def is_finished(self) -> bool:
-        """Tell whether all decisions were learned from."""
-        return self._training.is_finished
+    def step(self, share_done: float) -> None:
+        """Take the games of a round, have the next one played, and learn."""
+        if not self._pending:
+            self._begin_round(self._first_players)
+        played = [future.result() for future in self._pending]
+        heads = [head for head in self._learners if any(head in part for part in played)]
+        found = {head: join([part[head] for part in played if head in part]) for head in heads}
+        self.progress.samples += sum(len(branches) for branches in found.values())
+        self._pending = []
+        open_deals = np.concatenate([collector.open_deals() for collector in self._collectors])
+        if not self.is_finished:
+            self._begin_round()
+        rate_share = 1 + min(1.0, share_done) * (self._config.last_rate_share - 1)
+        with torch_threads(self._config.threads):
+            for head, branches in found.items():
+                generator = np.random.default_rng([self._job.seed, self.progress.step, head])
+                sums = BranchSums()
+                self._learners[head].learn(branches, rate_share, generator, sums, open_deals=open_deals)
+                self._since_report.setdefault(HEAD_NAMES[head], BranchSums()).add_all(sums)
+        self.progress.step += 1
+        self.clock.tick()
 
-    def resume(self) -> None:
-        """Go on from the state in the folder, if there is one; ValueError if it belongs to another training."""
-        path = self._folder / STATE_FILE
-        if not path.is_file():
-            return
-        tensors, header = read_tensors(path)
-        if header.get("kind") != "playouts" or header.get("format_version") != FORMAT_VERSION:
-            raise ValueError(f"{path} is not a state of playouts of format {FORMAT_VERSION}: delete it to start over")
-        then, now = header.get("job"), self._job.identity()
-        if isinstance(then, dict) and START_DIGEST not in then:
-            del now[START_DIGEST]
-        if then != now:
-            raise ValueError(f"{path} belongs to a training with other settings: restore them, or delete it")
-        try:
-            self._training.restore(tensors)
-            self.history = list(header["history"])
-            self._since_report = {
-                head: BranchSums(**{"measured": sums["count"], **sums}) for head, sums in header["since_report"].items()
-            }
-        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
-            reason = shortened(str(error), 200)
-            raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
-
-    def advance(self) -> None:
-        """Play and learn one round; report and save when it is time."""
-        for head, sums in self._training.play_round().items():
-            self._since_report.setdefault(HEAD_NAMES[head], BranchSums()).add_all(sums)
-        if self._training.rounds % self._job.config.report_every == 0 or self.is_finished:
-            self._add_point()
-        if self.is_finished or time.monotonic() - self._saved_at >= self._job.config.save_seconds:
-            self.save()
-
-    def save(self) -> None:
-        """Write the nets of now as checkpoints, and the state."""
-        save_policy_set(
-            self._folder,
-            self._training.policy_set(),
-            self._job.encoder,
-            rules_version=self._job.rules_version,
-            step=self._training.rounds,
-            extra=dict(self._job.extra),
-        )
-        header = {
-            "kind": "playouts",
-            "format_version": FORMAT_VERSION,
-            "job": self._job.identity(),
-            "history": self.history,
-            "since_report": {head: asdict(sums) for head, sums in self._since_report.items()},
+    def _begin_round(self, players: dict[int, PolicyNet] | None = None) -> None:
+        """Have the games of a round played by ``players``, or else by copies of the nets of now."""
+        players = players or {head: _copy_of(learner.net) for head, learner in self._learners.items()}
+        self._players = {
+            f"player.{HEAD_NAMES[head]}.{name}": tensor.clone()
+            for head, net in players.items()
+            for name, tensor in net.state_dict().items()
         }
-        write_tensors(self._folder / STATE_FILE, self._training.state(), header)
-        self._saved_at = time.monotonic()
-        if self._keep is not None:
-            self._keep(self._training.rounds)
+        for number, collector in enumerate(self._collectors):
+            own = {name: torch.from_numpy(column) for name, column in collector.state().items()}
+            self._players |= {f"games.{number}.{name}": column for name, column in own.items()}
+        nets: list[Net] = [
+            PackedNet(players.get(head, net)) for head, net in enumerate(self._job.start.policies)
+        ]
+        count = -(-self._config.round_decisions // len(self._collectors))
+        self._pending = [self._threads.submit(collector.collect, nets, count) for collector in self._collectors]
 
-    def finish(self) -> dict[str, Any]:
-        """Write ``metrics.json`` and return what it holds."""
-        metrics = {
-            "decisions": self.decisions,
-            "rounds": self._training.rounds,
-            "seconds": self._training.seconds,
-            "heads": list(self._job.config.heads),
-            "history": self.history,
-        }
-        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
-        return metrics
+    def is_evaluation_due(self, before: float, share_done: float) -> bool:
+        """Every ``report_every`` rounds, and at the end."""
+        return share_done >= 1 or self.progress.step % self._config.report_every == 0
 
-    def _add_point(self) -> None:
-        point = {"decisions": float(self.decisions), "seconds": self._training.seconds}
+    def evaluate(self) -> None:
+        """Add a point to the curves: the gains that were measured since the last one."""
+        point = {"decisions": float(self.progress.samples), "seconds": self.progress.seconds}
         too_few: dict[str, BranchSums] = {}
         for head, sums in self._since_report.items():
             if means := sums.means():
@@ -547,6 +402,67 @@ class PlayoutRun:
             else:
                 too_few[head] = sums
         self._since_report = too_few
-        self.history.append(point)
-        if self._report is not None:
-            self._report(point)
+        self.progress.history.append(point)
+        if self._report_to is not None:
+            self._report_to(point)
+
+    def policy_set(self) -> PolicySet:
+        """Return copies of the nets of now; those that learned are not calibrated."""
+        start = self._job.start
+        nets, calibrations = list(start.nets), list(start.calibrations)
+        for head, learner in self._learners.items():
+            nets[head], calibrations[head] = _copy_of(learner.net), Calibration()
+        return PolicySet(tuple(nets), tuple(calibrations))
+
+    def write_state(self) -> None:
+        """Write the nets of now as checkpoints, and the state."""
+        job, rounds = self._job, self.progress.step
+        save_policy_set(
+            self._folder, self.policy_set(), job.encoder, rules=job.rules_version, step=rounds,
+            extra=dict(job.extra),
+        )  # fmt: skip
+        tensors = dict(self._players)
+        for head, learner in self._learners.items():
+            tensors |= {f"{HEAD_NAMES[head]}.{name}": tensor for name, tensor in learner.state().items()}
+        sums = {head: asdict(sums) for head, sums in self._since_report.items()}
+        write_state(self._folder / STATE_FILE, tensors, self.progress, job.identity(), since_report=sums)
+
+    def _load(self, path: Path) -> None:
+        tensors, progress, header = read_state(path, self._job.identity(), TrainingProgress)
+        with damage(path, RuntimeError):
+            self._since_report = {head: BranchSums(**sums) for head, sums in header["since_report"].items()}
+            for head, learner in self._learners.items():
+                learner.restore(_part(tensors, HEAD_NAMES[head]))
+            for number, collector in enumerate(self._collectors):
+                collector.restore({name: tensor.numpy() for name, tensor in _part(tensors, f"games.{number}").items()})
+            nets = {head: _copy_of(learner.net) for head, learner in self._learners.items()}
+            for head, net in nets.items():
+                net.load_state_dict(_part(tensors, f"player.{HEAD_NAMES[head]}"))
+        self._first_players = nets
+        self.resume(progress)
+
+    def finish(self) -> dict[str, Any]:
+        """Write ``metrics.json`` and return what it holds."""
+        metrics = {
+            "decisions": self.progress.samples,
+            "rounds": self.progress.step,
+            "seconds": self.progress.seconds,
+            "heads": list(self._config.heads),
+            "history": self.progress.history,
+        }
+        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        return metrics
+
+
+def _copy_of(net: PolicyNet) -> PolicyNet:
+    copied = PolicyNet(net.kind, net.num_planes, net.config)
+    copied.load_state_dict(net.state_dict())
+    return copied.eval()
+
+
+def _part(state: dict[str, Tensor], name: str) -> dict[str, Tensor]:
+    """Return the tensors below ``name``; KeyError if there are none."""
+    found = below(state, f"{name}.")
+    if not found:
+        raise KeyError(name)
+    return found

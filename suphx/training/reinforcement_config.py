@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal, get_args
 
 from suphx.evaluation.match_config import HANCHANS, HANCHANS_OR_NONE, MIN_DEALS
-from suphx.models.nets.net_config import check_heads, head_index
+from suphx.games.registry import decision_numbers
 from suphx.number_range import Interval, Minutes, Processes, Range, Seconds, Steps, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.config import InferenceEngineConfig, ParameterServerConfig, ReplayBufferConfig, SimulatorConfig
@@ -15,6 +15,8 @@ from suphx.training.config import GlobalRewardConfig, RewardName
 from suphx.training.learner_config import LearnerConfig, OracleConfig
 
 Start = Literal["supervised", "random"]
+
+STATE_FILE = "reinforcement_state.safetensors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ class ReinforcementConfig:
         check_ranges(self)
         if self.start not in get_args(Start):
             raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
-        check_heads(self.heads)
+        decision_numbers(self.heads)
         if self.reward not in get_args(RewardName):
             raise ValueError(f"reward is {self.reward!r}: use one of {', '.join(get_args(RewardName))}")
         if self.learner.gradient.exact_deal_in and self.reward != "round_score":
@@ -139,7 +141,7 @@ class ReinforcementConfig:
     @property
     def head_numbers(self) -> tuple[int, ...]:
         """The heads that learn, as numbers, ascending."""
-        return tuple(sorted(head_index(head) for head in self.heads))
+        return decision_numbers(self.heads)
 
     def share_done(self, updates: int, seconds: float) -> float:
         """Return how much of the run is done: 1 or more at its end."""

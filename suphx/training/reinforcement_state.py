@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from suphx.experience.decisions import Decisions
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.models.nets.net_config import HEAD_NAMES
+from suphx.games.registry import decision_names
+from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.backend import BackendState, LearnerState
 from suphx.selfplay.buffer import BufferCounts
 from suphx.selfplay.weights import PolicyVersion, Weights
@@ -109,7 +109,7 @@ def save_state(path: Path, state: BackendState, progress: Progress, run: Mapping
         tensors |= _tensors(f"buffer/{number}", arrays)
     for number, parts in enumerate(state.held):
         for part in parts:
-            tensors |= _tensors(f"held/{number}/{HEAD_NAMES[part.head]}", part.arrays())
+            tensors |= _tensors(f"held/{number}/{decision_names()[part.head]}", part.arrays())
     for version in (*state.older, state.latest):
         for head, weights in version.weights.items():
             tensors |= _tensors(f"version/{version.number}/{head}", weights)
@@ -121,7 +121,7 @@ def save_state(path: Path, state: BackendState, progress: Progress, run: Mapping
         "learner": learner,
         "buffers": [values for _, values in state.buffers],
         "num_simulators": len(state.simulators),
-        "held": [[HEAD_NAMES[part.head] for part in parts] for parts in state.held],
+        "held": [[decision_names()[part.head] for part in parts] for parts in state.held],
         "next_simulator": state.next_simulator,
         "counts": asdict(state.counts),
         "latest": state.latest.number,
@@ -165,7 +165,7 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
             buffers=[(_arrays(tensors, f"buffer/{number}"), values) for number, values in enumerate(header["buffers"])],
             held=[
                 [
-                    Decisions.from_arrays(HEAD_NAMES.index(name), _arrays(tensors, f"held/{number}/{name}"))
+                    Decisions.from_arrays(decision_names().index(name), _arrays(tensors, f"held/{number}/{name}"))
                     for name in names
                 ]
                 for number, names in enumerate(header["held"])

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import GAME_END, GameProgress, KyokuEnds, encode_game_progress
+from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
+from suphx.games.riichi.selfplay.table_group import KyokuEnds
+from suphx.games.riichi.table import GAME_END
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records
-from suphx.models.nets.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next
+from suphx.models.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next
 from suphx.selfplay.simulator import Reward
 from suphx.training.config import LastKyoku
 

@@ -11,35 +11,39 @@ from which a training that was killed goes on and ends with the same numbers.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from suphx.experience.observation import F32
-from suphx.games.riichi import (
+from suphx.games.riichi.archive.store import KyokuStore
+from suphx.games.riichi.features.game_progress import (
     NUM_GAME_PROGRESS_INPUTS,
     NUM_KYOKU,
     GameProgress,
-    KyokuStore,
     encode_game_progress,
-    places_of_scores,
 )
+from suphx.games.riichi.table import places_of_scores
 from suphx.kernel.record import I8, I32, I64
-from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
 from suphx.models.device import find_device, first_weights, torch_threads
-from suphx.models.nets.net_config import RewardPredictorConfig
-from suphx.models.nets.reward_predictor import Points, RewardPredictor
+from suphx.models.net_config import RewardPredictorConfig
+from suphx.models.reward_predictor import (
+    REWARD_PREDICTOR_FILE,
+    Points,
+    RewardHeader,
+    RewardPredictor,
+    save_reward_predictor,
+)
 from suphx.training.config import RewardLearningConfig
-from suphx.training.optimizer import DivergedError, learning_rate_factor, new_optimizer
-from suphx.training.trainer import StoppedError, TrainingWatch
-from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.optimizer import learning_rate_factor, make_step, new_optimizer
+from suphx.training.trainer import Keep, Now, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.training_state import load_training_state, save_training_state
 
 
 def prefix_losses(predictions: Tensor, lengths: Tensor, rewards: Tensor) -> Tensor:
@@ -197,7 +201,7 @@ def learn_rewards(
     folder: Path,
     *,
     report: Callable[[EpochReport], None] | None = None,
-    keep: Callable[[int], None] | None = None,
+    keep: Keep | None = None,
     watch: TrainingWatch | None = None,
 ) -> tuple[RewardPredictor, TrainingProgress]:
     """Train a predictor, or go on from the state in ``folder``; return the best one and how it went.
@@ -208,135 +212,93 @@ def learn_rewards(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(learning.config.threads):
-        trainer = _Trainer(learning, folder, report, keep, watch or TrainingWatch())
-        trainer.run()
-        return trainer.finish()
+        return RewardTrainer(learning, folder, report=report, keep=keep, watch=watch).run()
 
 
-class _Trainer:
+class RewardTrainer(Trainer[TrainingProgress, tuple[RewardPredictor, TrainingProgress]]):
     """Consumes games; produces weights and states. Waits for nothing."""
 
     def __init__(
         self,
         learning: RewardLearning,
         folder: Path,
-        report: Callable[[EpochReport], None] | None,
-        keep: Callable[[int], None] | None,
-        watch: TrainingWatch,
+        *,
+        report: Callable[[EpochReport], None] | None = None,
+        keep: Keep | None = None,
+        watch: TrainingWatch | None = None,
     ) -> None:
-        self.learning, self.config, self.folder = learning, learning.config, folder
-        self.report, self.keep, self.watch = report, keep, watch
-        self.device = find_device(self.config.device)
-        self.net = _new_net(learning).to(self.device)
-        self.optimizer = new_optimizer(self.net, self.config.learning_rate, self.config.weight_decay)
-        self.progress = TrainingProgress()
-        self.best: dict[str, Tensor] = {}
-        self.state_path = folder / STATE_FILE
-        if self.state_path.is_file():
-            identity = learning.identity()
-            self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
-            watch.resumed(self.progress.step, min(self.share_done, 1.0))
-        self.saved_at = self.ticked_at = time.monotonic()
+        """Make a net, or load the state in ``folder``; arguments as for ``learn_rewards``."""
+        super().__init__(TrainingProgress(), save_seconds=learning.config.save_seconds, watch=watch, keep=keep)
+        self._learning, self._config, self._folder, self._report_to = learning, learning.config, folder, report
+        self._device = find_device(self._config.device)
+        with first_weights(self._config.seed):
+            self._net = RewardPredictor(learning.net, learning.points).to(self._device)
+        self._optimizer = new_optimizer(self._net, self._config.learning_rate, self._config.weight_decay)
+        self._best: dict[str, Tensor] = {}
+        self._steps_of_epoch = -(-len(learning.train) // self._config.batch_games)
+        self._order = (-1, learning.train)
+        """The games in the order of an epoch."""
+        path = folder / STATE_FILE
+        if path.is_file():
+            progress, self._best = load_training_state(path, self._net, self._optimizer, learning.identity())
+            self.resume(progress)
 
     @property
     def share_done(self) -> float:
-        steps = self.config.max_epochs * self._steps_of_epoch
-        shares = [self.progress.step / steps]
-        if self.config.max_minutes:
-            shares.append(self.progress.seconds / (60 * self.config.max_minutes))
-        return max(shares)
+        """Of the epochs or of the minutes, whichever end first."""
+        share = self.progress.step / (self._config.max_epochs * self._steps_of_epoch)
+        minutes = self._config.max_minutes
+        return max(share, self.progress.seconds / (60 * minutes)) if minutes else share
 
     @property
     def is_finished(self) -> bool:
-        is_stuck = 0 < self.config.patience <= self.progress.num_worse
-        return is_stuck or self.share_done >= 1
+        """Also if the validation loss has not fallen for long."""
+        return 0 < self._config.patience <= self.progress.num_worse or self.share_done >= 1
 
-    def run(self) -> None:
-        """Learn epoch by epoch; validate, save and report after each, and when time is up."""
-        while not self.is_finished:
-            for games in self._rest_of_epoch():
-                self._step(games)
-                self._tick()
-                self.watch.progress(min(self.share_done, 1.0))
-                if self.is_finished:
-                    break
-                if self.progress.step % self._steps_of_epoch:
-                    self._stop_if_asked()
-            self._validate()
-            if self.report is not None:
-                last = self.progress.history[-1]
-                self.report(EpochReport(**last, share_done=min(self.share_done, 1.0)))
-            if self.is_finished or time.monotonic() - self.saved_at > self.config.save_seconds:
-                self._save()
-            if not self.is_finished:
-                self._stop_if_asked()
-
-    def _stop_if_asked(self) -> None:
-        """Save and raise StoppedError if the training is to stop."""
-        if self.watch.is_stopping():
-            self._save()
-            raise StoppedError(self.progress.step)
-
-    def finish(self) -> tuple[RewardPredictor, TrainingProgress]:
-        """Return the predictor with the best weights, on the CPU."""
-        self.net.load_state_dict(self.best)
-        return self.net.eval().cpu(), self.progress
-
-    @property
-    def _steps_of_epoch(self) -> int:
-        return -(-len(self.learning.train) // self.config.batch_games)
-
-    def _rest_of_epoch(self) -> Iterator[I64]:
-        """Yield the games of each step that is left of the epoch, in another order in each epoch."""
-        epoch, done = divmod(self.progress.step, self._steps_of_epoch)
-        order = np.random.default_rng([self.config.seed, epoch]).permutation(self.learning.train)
-        for first in range(done * self.config.batch_games, len(order), self.config.batch_games):
-            yield order[first : first + self.config.batch_games]
-
-    def _step(self, games: I64) -> None:
-        config, progress = self.config, self.progress
-        factor = learning_rate_factor(
-            progress.step, self.share_done, config.warmup_steps, config.final_learning_rate_factor
-        )
-        for group in self.optimizer.param_groups:
+    def step(self, share_done: float) -> None:
+        """Learn from the next games of the epoch, each epoch in another order."""
+        config, progress = self._config, self.progress
+        epoch, done = divmod(progress.step, self._steps_of_epoch)
+        if self._order[0] != epoch:
+            random = np.random.default_rng([config.seed, epoch])
+            self._order = (epoch, random.permutation(self._learning.train))
+        games = self._order[1][done * config.batch_games : (done + 1) * config.batch_games]
+        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, config.final_learning_rate_factor)
+        for group in self._optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
-        self.net.train()
-        losses = _losses(self.net, self.learning.histories.batch(games), self.device)
-        self.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(losses.mean() / self.net.spread**2)
-        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
-        loss = float(losses.detach().sum())
-        if not math.isfinite(loss) or not math.isfinite(float(norm)):
-            raise DivergedError(
-                f"training of the reward predictor diverged at step {progress.step + 1}: lower learning_rate "
-                f"(now {config.learning_rate})"
-            )
-        self.optimizer.step()
+        self._net.train()
+        losses = _losses(self._net, self._learning.histories.batch(games), self._device)
+        loss = losses.mean() / self._net.spread**2
+        make_step(self._net, self._optimizer, loss, config.max_grad_norm or math.inf, "the reward predictor")
         progress.step += 1
         progress.samples += len(games)
-        progress.loss_sum += loss
+        progress.loss_sum += float(losses.detach().sum())
         progress.loss_samples += len(losses)
+        self.clock.tick()
 
-    def _validate(self) -> None:
+    def now(self) -> Now:
+        """Return where the training stands; it is saved between two epochs only, unless it stops."""
+        now = super().now()
+        return replace(now, saves=now.saves and self.progress.step % self._steps_of_epoch == 0)
+
+    def is_evaluation_due(self, before: float, share_done: float) -> bool:
+        """After each epoch, and when time is up."""
+        return share_done >= 1 or self.progress.step % self._steps_of_epoch == 0
+
+    def evaluate(self) -> None:
         """Add an entry to the history; keep the weights if they are the best so far."""
         progress = self.progress
-        loss = validation_loss(self.net, self.learning.histories, self.learning.validation)
-        entry = {
-            "step": progress.step,
-            "seconds": progress.seconds,
-            "train_loss": progress.loss_sum / progress.loss_samples,
-            "validation_loss": loss,
-        }
-        progress.history.append(entry)
-        progress.loss_sum, progress.loss_samples = 0.0, 0
-        progress.num_worse += 1
-        if progress.best_loss is None or loss < progress.best_loss:
-            progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
-            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
+        loss = validation_loss(self._net, self._learning.histories, self._learning.validation)
+        entry = {"step": progress.step, "seconds": progress.seconds, "train_loss": progress.mean_loss}
+        progress.add_entry(entry | {"validation_loss": loss})
+        if progress.is_best(loss, progress.step):
+            self._best = {name: tensor.detach().cpu().clone() for name, tensor in self._net.state_dict().items()}
+        if self._report_to is not None:
+            self._report_to(EpochReport(**progress.history[-1], share_done=min(self.share_done, 1.0)))
 
-    def _save(self) -> None:
+    def write_state(self) -> None:
         """Write the state, and the predictor if there was a validation."""
-        progress, learning = self.progress, self.learning
+        progress, learning = self.progress, self._learning
         if progress.best_loss is not None:
             header = RewardHeader(
                 net=learning.net,
@@ -346,16 +308,14 @@ class _Trainer:
                 metrics={"validation_loss": progress.best_loss},
                 extra=learning.extra,
             )
-            save_reward_predictor(self.folder / REWARD_PREDICTOR_FILE, self.best, header)
-        save_training_state(self.state_path, self.net, self.best, self.optimizer, progress, learning.identity())
-        if self.keep is not None:
-            self.keep(progress.step)
-        self.saved_at = time.monotonic()
+            save_reward_predictor(self._folder / REWARD_PREDICTOR_FILE, self._best, header)
+        path = self._folder / STATE_FILE
+        save_training_state(path, self._net, self._best, self._optimizer, progress, learning.identity())
 
-    def _tick(self) -> None:
-        now = time.monotonic()
-        self.progress.seconds += now - self.ticked_at
-        self.ticked_at = now
+    def finish(self) -> tuple[RewardPredictor, TrainingProgress]:
+        """Return the predictor with the best weights, on the CPU."""
+        self._net.load_state_dict(self._best)
+        return self._net.eval().cpu(), self.progress
 
 
 def validation_loss(predictor: RewardPredictor, histories: GameHistories, games: I64) -> float:
@@ -393,12 +353,6 @@ def _losses(predictor: RewardPredictor, batch: HistoryBatch, device: torch.devic
         torch.from_numpy(part).to(device) for part in (batch.lines, batch.lengths, rewards)
     )
     return prefix_losses(predictor(lines), lengths, rewards_there)
-
-
-def _new_net(learning: RewardLearning) -> RewardPredictor:
-    """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
-    with first_weights(learning.config.seed):
-        return RewardPredictor(learning.net, learning.points)
 
 
 F64: TypeAlias = NDArray[np.float64]

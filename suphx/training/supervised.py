@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +28,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
-from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
-from suphx.models.checkpoints.tensor_file import read_header
-from suphx.models.computation import Calibration
+from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
 from suphx.models.device import compared_algorithms, find_device, first_weights, torch_threads, uses_bf16
-from suphx.models.nets.compiled_net import CompiledNet, compiled
-from suphx.models.nets.net_config import NetConfig, checkpoint_name
-from suphx.models.nets.policy import PolicyNet, num_weights
+from suphx.models.inference import CompiledNet, compiled
+from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
+from suphx.models.policy import PolicyNet, num_weights
 from suphx.models.sampling import masked_logits
+from suphx.models.tensor_file import read_header
 from suphx.training.classification import (
     accuracy,
     calibrated_report,
@@ -50,7 +49,6 @@ from suphx.training.dataset import Encode, SampleStream, StreamPosition, first_s
 from suphx.training.feed import Batch, BatchFeed
 from suphx.training.head_data import HeadData, exchange_suits
 from suphx.training.optimizer import (
-    DivergedError,
     LossWatch,
     StepLoss,
     learning_rate_factor,
@@ -58,8 +56,8 @@ from suphx.training.optimizer import (
     new_optimizer,
     predict,
 )
-from suphx.training.trainer import METRICS_FILE, StoppedError, TrainingWatch
-from suphx.training.training_state import Clock, TrainingProgress, load_training_state, save_training_state
+from suphx.training.trainer import METRICS_FILE, DivergedError, Keep, Now, Trainer, TrainingProgress, TrainingWatch
+from suphx.training.training_state import load_training_state, save_training_state
 from suphx.training.worker_group import ONE_WORKER, WorkerGroup
 
 
@@ -243,9 +241,9 @@ class HeadResult:
         calibration: Calibration | None,
     ) -> None:
         header = CheckpointHeader(
-            head=HEAD_NAMES[self._data.head],
-            planes=PlanesVersion.of(self._data.layout),
-            rules_version=self._rules_version,
+            kind=DECISIONS[self._data.head],
+            layout=LayoutVersion.of(self._data.layout),
+            rules=self._rules_version,
             net=self._net_config,
             step=step,
             metrics=metrics,
@@ -318,7 +316,7 @@ class HeadTraining:
         free = SupervisedConfig.FREE_KEYS + StreamConfig.FREE_KEYS
         return {
             "head": HEAD_NAMES[self.data.head],
-            "planes": str(PlanesVersion.of(self.data.layout)),
+            "planes": str(LayoutVersion.of(self.data.layout)),
             "data": self.data.digest,
             "rules": self.rules_version,
             **{f"net.{name}": value for name, value in net.items()},
@@ -352,9 +350,9 @@ def train_head(
     job: HeadTraining,
     folder: Path,
     *,
-    group: WorkerGroup | None = None,
+    group: WorkerGroup = ONE_WORKER,
     report: Callable[[HeadProgress], None] | None = None,
-    keep: Callable[[int], None] | None = None,
+    keep: Keep | None = None,
     watch: TrainingWatch | None = None,
     kept_in: str = "",
 ) -> dict[str, Any]:
@@ -371,10 +369,7 @@ def train_head(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(job.config.threads):
-        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep, watch or TrainingWatch(), kept_in)
-        trainer.resume()
-        trainer.run()
-        return trainer.finish() if trainer.group.is_first else {}
+        return HeadTrainer(job, folder, group, report=report, keep=keep, watch=watch, kept_in=kept_in).run()
 
 
 def steps_so_far(folder: Path) -> int:
@@ -383,270 +378,224 @@ def steps_so_far(folder: Path) -> int:
     return int(read_header(path)["progress"]["step"]) if path.is_file() else 0
 
 
-@dataclass(frozen=True, slots=True)
-class _NextActions:
-    """What all workers do after a step, as the first worker decided."""
-
-    share_done: float
-    ends: bool
-    saves: bool
-    stops: bool
-
-
-class _Trainer:
+class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
     """Consumes batches of a BatchFeed; produces weights, states, history. Waits for: the feed, the other workers."""
 
     def __init__(
         self,
         job: HeadTraining,
         folder: Path,
-        group: WorkerGroup,
-        report: Callable[[HeadProgress], None] | None,
-        keep: Callable[[int], None] | None,
-        watch: TrainingWatch,
-        kept_in: str,
+        group: WorkerGroup = ONE_WORKER,
+        *,
+        report: Callable[[HeadProgress], None] | None = None,
+        keep: Keep | None = None,
+        watch: TrainingWatch | None = None,
+        kept_in: str = "",
     ) -> None:
-        self.job, self.group, self.report, self.keep, self.watch = job, group, report, keep, watch
+        """Count the samples and make the net, or load the state in ``folder``; arguments as for ``train_head``."""
+        super().__init__(TrainingProgress(), save_seconds=job.config.save_seconds, watch=watch, keep=keep)
+        self._job, self._group, self._report_to = job, group, report
         data = job.data
         if job.config.batch_size % group.size:
             raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
-        watch.phase("counting samples")
-        self.num_samples = estimate_samples(data.encode, data.split.train)
-        self.config = plan_training(job.config, self.num_samples, group.size)
-        self.own_data = data.shard(group.rank, group.size) if group.size > 1 else data
-        self.state_path = folder / STATE_FILE
-        self.device = find_device(job.config.device)
-        if self.device.type == "cuda":  # by its number: the thread of the feed has another current device
-            self.device = torch.device("cuda", torch.cuda.current_device())
-        self.bf16 = uses_bf16(job.config.precision, self.device)
-        self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
-        self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.convolution)
-        self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
-        self.losses = LossWatch(self.device)
-        self.progress = TrainingProgress()
-        self.position = StreamPosition()
-        self.best: dict[str, Tensor] = {}
-        self.result = HeadResult(folder, data, self.net.config, job.rules_version, job.extra, kept_in)
+        self.watch.phase("counting samples")
+        self._num_samples = estimate_samples(data.encode, data.split.train)
+        self.config = plan_training(job.config, self._num_samples, group.size)
+        self._own_data = data.shard(group.rank, group.size) if group.size > 1 else data
+        self._state_path = folder / STATE_FILE
+        self._device = find_device(job.config.device)
+        if self._device.type == "cuda":  # by its number: the thread of the feed has another current device
+            self._device = torch.device("cuda", torch.cuda.current_device())
+        self._bf16 = uses_bf16(job.config.precision, self._device)
+        self._yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
+        with first_weights(job.config.seed):
+            net = PolicyNet(DECISIONS[data.head], data.layout.num_planes, job.net)
+        self._net = net.to(self._device).use(job.config.convolution)
+        self._optimizer = new_optimizer(self._net, job.config.learning_rate, job.config.weight_decay)
+        self._losses = LossWatch(self._device)
+        self._position = StreamPosition()
+        self._best: dict[str, Tensor] = {}
+        self._feed: BatchFeed | None = None
+        self._result = HeadResult(folder, data, self._net.config, job.rules_version, job.extra, kept_in)
         # Fixed samples; the seed is not the run's, so that runs with different seeds can be compared.
-        watch.phase("encoding validation samples")
+        self.watch.phase("encoding validation samples")
         # Only the first worker validates.
-        self.validation = (
+        self._validation = (
             first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
             if group.is_first
             else None
         )
-        self.saved_at = time.monotonic()
+        if self._state_path.is_file():
+            self._load()
 
-    @property
-    def is_finished(self) -> bool:
-        progress, patience = self.progress, self.config.patience
-        is_stuck = patience > 0 and progress.num_worse >= patience
-        return is_stuck or self.share_done >= 1
+    def _load(self) -> None:
+        progress, self._best = load_training_state(self._state_path, self._net, self._optimizer, self._job.identity())
+        if len(progress.positions) == self._group.size:
+            self._position = progress.positions[self._group.rank]
+        else:  # other shares of the games: about as far in the epoch, in the new order
+            num_kyokus, chunk = len(self._own_data.split.train), self._job.stream.chunk_kyokus
+            self._position = StreamPosition.near(progress.positions[0].epochs, num_kyokus, chunk)
+        self.resume(progress)
 
     @property
     def share_done(self) -> float:
-        return self.config.share_done(self.progress.step, self.position.epochs, self.progress.seconds)
+        """As ``SupervisedConfig.share_done``."""
+        return self.config.share_done(self.progress.step, self._position.epochs, self.progress.seconds)
 
-    def resume(self) -> None:
-        """Load the state in the folder, if there is one."""
-        if not self.state_path.is_file():
-            return
-        identity = self.job.identity()
-        self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
-        positions = self.progress.positions
-        if len(positions) == self.group.size:
-            self.position = positions[self.group.rank]
-        else:  # other shares of the games: about as far in the epoch, in the new order
-            num_kyokus = len(self.own_data.split.train)
-            self.position = StreamPosition.near(positions[0].epochs, num_kyokus, self.job.stream.chunk_kyokus)
-        self.watch.resumed(self.progress.step, min(1.0, self.share_done))
+    @property
+    def is_finished(self) -> bool:
+        """Also if the validation loss has not fallen for long."""
+        return 0 < self.config.patience <= self.progress.num_worse or self.share_done >= 1
 
-    def run(self) -> None:
-        """Make steps until the training ends; validate, save and report when they are due."""
-        next_actions = self.agree()
-        if next_actions.ends:
+    def now(self) -> Now:
+        """Return what the first worker decides for all."""
+        share_done, *decided = self._group.from_first(astuple(super().now()))
+        return Now(share_done, *map(bool, decided))
+
+    def open(self) -> None:
+        """Start the feed."""
+        if self.is_finished:
             return
-        clock = Clock(self.progress)
-        gradients = self.make_gradients()
+        # torch compiles in the first step, when join has already changed the net.
+        net = compiled(self._net, self.config.compilation, self._device)
+        self._gradients = LossGradients(
+            self._group.join(net, shares_statistics=self.config.shares_statistics),
+            is_bf16=self._bf16,
+            yes_weight=self._yes_weight,
+            group=self._group,
+            is_recorded=self._device.type == "cuda" and self._group.size == 1 and isinstance(net, CompiledNet),
+        )
         self.watch.phase("encoding the first samples")
-        with self.feed() as feed:
-            while not next_actions.ends:
-                with clock.waiting():
-                    batch = next(feed)
-                share_before = next_actions.share_done
-                self.step(batch, gradients, share_before)
-                self.position = batch.position
-                clock.tick()
-                next_actions = self.agree()
-                if next_actions.share_done >= self.config.weak_share and not self.progress.weak_step:
-                    self.keep_weak()
-                if self.is_validation_due(share_before, next_actions.share_done):
-                    self.watch.phase("validation")
-                    self.validate()
-                    clock.tick()
-                    self.save()
-                    next_actions = self.agree()  # the validation may have ended the run
-                elif next_actions.saves or next_actions.stops:
-                    self.save()
-                self.report_progress(clock, next_actions.share_done)
-                if next_actions.stops and not next_actions.ends:
-                    raise StoppedError(self.progress.step)
-
-    def is_validation_due(self, share_before: float, share_done: float) -> bool:
-        """Return whether to validate after the step that led from ``share_before`` to ``share_done``."""
-        parts = self.config.min_validations
-        is_part_done = parts > 0 and int(share_done * parts) > int(share_before * parts)
-        return is_part_done or share_done >= 1 or self.progress.step % self.config.validate_every == 0
-
-    def agree(self) -> _NextActions:
-        """Return how much is done and what to do next; the first worker decides for all."""
-        saves = time.monotonic() - self.saved_at > self.config.save_seconds
-        wishes = [self.share_done, self.is_finished, saves, self.watch.is_stopping()]
-        share_done, ends, saves_all, stops = self.group.from_first(wishes)
-        return _NextActions(share_done, bool(ends), bool(saves_all), bool(stops))
-
-    def feed(self) -> BatchFeed:
-        """Return the batches of this worker, from its position on."""
         stream = SampleStream(
-            self.own_data.encode,
-            self.own_data.split.train,
-            batch_size=self.config.batch_size // self.group.size,
+            self._own_data.encode,
+            self._own_data.split.train,
+            batch_size=self.config.batch_size // self._group.size,
             seed=self.config.seed,
-            config=self.job.stream,
-            position=self.position,
+            config=self._job.stream,
+            position=self._position,
             augment=exchange_suits if self.config.suit_permutation else None,
         )
-        return BatchFeed(stream, self.device, self.job.stream.prefetch_batches)
+        self._feed = BatchFeed(stream, self._device, self._job.stream.prefetch_batches)
 
-    def make_gradients(self) -> LossGradients:
-        """Return what computes losses and gradients, over all workers."""
-        # torch compiles in the first step, when join has already changed the net.
-        net = compiled(self.net, self.config.compilation, self.device)
-        return LossGradients(
-            self.group.join(net, shares_statistics=self.config.shares_statistics),
-            is_bf16=self.bf16,
-            yes_weight=self.yes_weight,
-            group=self.group,
-            is_recorded=self.device.type == "cuda" and self.group.size == 1 and isinstance(net, CompiledNet),
-        )
+    def close(self) -> None:
+        """End the feed."""
+        if self._feed is not None:
+            self._feed.close()
 
-    def step(self, batch: Batch, gradients: LossGradients, share_done: float) -> None:
+    def step(self, share_done: float) -> None:
         """Make one optimizer step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
         config, progress = self.config, self.progress
+        assert self._feed is not None
+        with self.clock.waiting():
+            batch = next(self._feed)
         final, share = config.final_learning_rate_factor, config.warmup_share
         factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, final, share)
-        for group in self.optimizer.param_groups:
+        for group in self._optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
-        self.net.train()
-        loss = gradients(batch)
-        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
-        self.losses.add(progress.step + 1, batch.num_samples, loss, norm)
-        self.count_losses()
-        self.optimizer.step()
+        self._net.train()
+        loss = self._gradients(batch)
+        norm = nn.utils.clip_grad_norm_(self._net.parameters(), config.max_grad_norm or math.inf)
+        self._losses.add(progress.step + 1, batch.num_samples, loss, norm)
+        self._count_losses()
+        self._optimizer.step()
         progress.step += 1
-        progress.samples += batch.num_samples * self.group.size
+        progress.samples += batch.num_samples * self._group.size
+        self._position = batch.position
+        self.clock.tick()
 
-    def count_losses(self, *, waits: bool = False) -> None:
+    def _count_losses(self, *, waits: bool = False) -> None:
         """Add the available losses to the sums; DivergedError if one is not finite."""
-        for loss in self.losses.take(waits=waits):
+        for loss in self._losses.take(waits=waits):
             if not loss.is_finite:
-                raise DivergedError(self.result.divergence(loss, self.progress.best_step, self.config.learning_rate))
-            self.progress.loss_sum += loss.loss * loss.num_samples
-            self.progress.loss_samples += loss.num_samples
+                raise DivergedError(self._result.divergence(loss, self.progress.best_step, self.config.learning_rate))
+            self.progress.add_loss(loss.loss, loss.num_samples)
 
-    def report_progress(self, clock: Clock, share_done: float) -> None:
-        """Show the progress; report every ``report_every`` steps and at the end."""
-        if self.group.is_first:
-            self.watch.progress(min(1.0, share_done))
-        is_time = self.progress.step % self.config.report_every == 0 or share_done >= 1
-        if self.report is not None and self.group.is_first and is_time:
-            self.report(self.make_report(clock, share_done))
+    def is_evaluation_due(self, before: float, share_done: float) -> bool:
+        """At each part of the training, after so many steps, and at the end. The weak weights are kept on the way."""
+        if share_done >= self.config.weak_share and not self.progress.weak_step:
+            self._keep_weak()
+        parts = self.config.min_validations
+        is_part_done = parts > 0 and int(share_done * parts) > int(before * parts)
+        return is_part_done or share_done >= 1 or self.progress.step % self.config.validate_every == 0
 
-    def keep_weak(self) -> None:
+    def _keep_weak(self) -> None:
         """Write the weights of this step as those of the weaker agent."""
-        self.count_losses(waits=True)
+        self._count_losses(waits=True)
         self.progress.weak_step = self.progress.step
-        if self.group.is_first:
-            self.result.write_weak(self.net.state_dict(), self.progress.step, self.calibrated())
+        if self._group.is_first:
+            self._result.write_weak(self._net.state_dict(), self.progress.step, self._calibrated())
 
-    def calibrated(self) -> Calibration | None:
-        """Return the calibration of the present weights; None without validation samples."""
-        if self.validation is None:
-            return None
-        return fit_calibration(predict(self.net, self.validation, self.bf16), self.validation.labels)
-
-    def validate(self) -> None:
+    def evaluate(self) -> None:
         """Add an entry to the history; keep the weights, here and as the checkpoint, if they are the best so far."""
-        self.count_losses(waits=True)
-        if not self.group.is_first:
-            return
+        self.watch.phase("validation")
+        self._count_losses(waits=True)
+        if self._group.is_first:
+            self._validate()
+        self.clock.tick()
+        self.saved_at = -math.inf  # a save follows
+
+    def _validate(self) -> None:
         progress = self.progress
         loss = share = None
-        if self.validation is not None:
-            logits = predict(self.net, self.validation, self.bf16)
-            loss = cross_entropy(logits, self.validation.labels)
-            share = accuracy(logits, self.validation.labels)
-        entry = {
-            "step": progress.step,
-            "samples": progress.samples,
-            "seconds": progress.seconds,
-            "train_loss": progress.loss_sum / progress.loss_samples,
-            "validation_loss": loss,
-            "validation_accuracy": share,
-        }
-        progress.history.append(entry)
-        progress.loss_sum, progress.loss_samples = 0.0, 0
-        if loss is None or progress.best_loss is None or loss < progress.best_loss:
-            progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
-            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
-            self.result.write_best(self.best, progress)
-        else:
-            progress.num_worse += 1
+        if self._validation is not None:
+            logits = predict(self._net, self._validation, self._bf16)
+            loss = cross_entropy(logits, self._validation.labels)
+            share = accuracy(logits, self._validation.labels)
+        entry = {"step": progress.step, "samples": progress.samples, "seconds": progress.seconds}
+        entry["train_loss"] = progress.mean_loss
+        progress.add_entry(entry | {"validation_loss": loss, "validation_accuracy": share})
+        if progress.is_best(loss, progress.step):
+            self._best = {name: tensor.detach().cpu().clone() for name, tensor in self._net.state_dict().items()}
+            self._result.write_best(self._best, progress)
 
-    def save(self) -> None:
+    def _calibrated(self) -> Calibration | None:
+        """Return the calibration of the present weights; None without validation samples."""
+        if self._validation is None:
+            return None
+        return fit_calibration(predict(self._net, self._validation, self._bf16), self._validation.labels)
+
+    def report(self, share_done: float) -> None:
+        """Show the progress; report every ``report_every`` steps and at the end."""
+        if not self._group.is_first:
+            return
+        super().report(share_done)
+        progress = self.progress
+        if self._report_to is None or not (progress.step % self.config.report_every == 0 or share_done >= 1):
+            return
+        samples_per_second, waiting_share = self.clock.lap()
+        last = progress.history[-1] if progress.history else {}
+        self._report_to(
+            HeadProgress(
+                step=progress.step,
+                samples=progress.samples,
+                share_done=min(1.0, share_done),
+                seconds=progress.seconds,
+                train_loss=progress.mean_loss if progress.loss_samples else last.get("train_loss", math.nan),
+                samples_per_second=samples_per_second,
+                waiting_share=waiting_share,
+                learning_rate=float(self._optimizer.param_groups[0]["lr"]),
+                validation_loss=last.get("validation_loss"),
+                validation_accuracy=last.get("validation_accuracy"),
+            )
+        )
+
+    def write_state(self) -> None:
         """Write the training state, after a check that all losses of this worker so far are finite."""
-        self.count_losses(waits=True)
-        self.progress.positions = self.group.gather(self.position)
-        if self.group.is_first:
-            identity = self.job.identity()
-            save_training_state(self.state_path, self.net, self.best, self.optimizer, self.progress, identity)
-        if self.keep is not None:
-            self.keep(self.progress.step)
-        self.saved_at = time.monotonic()
+        self._count_losses(waits=True)
+        self.progress.positions = self._group.gather(self._position)
+        if self._group.is_first:
+            identity = self._job.identity()
+            save_training_state(self._state_path, self._net, self._best, self._optimizer, self.progress, identity)
 
     def finish(self) -> dict[str, Any]:
-        """Test the best weights; write the checkpoint and, last, the metrics."""
+        """Test the best weights; write the checkpoint and, last, the metrics. Nothing if this is not the first worker."""
+        if not self._group.is_first:
+            return {}
         self.watch.phase("test")
-        self.net.load_state_dict(self.best)
-        calibration = self.calibrated()
+        self._net.load_state_dict(self._best)
+        calibration = self._calibrated()
         if not self.progress.weak_step:  # the run ended before it was due
-            self.result.write_weak(self.best, self.progress.best_step, calibration)
+            self._result.write_weak(self._best, self.progress.best_step, calibration)
         plan = {"batch_size": self.config.batch_size, "max_epochs": self.config.max_epochs}
-        plan |= {"yes_weight": self.yes_weight, "train_samples": self.num_samples, "epochs": self.position.epochs}
-        return self.result.finish(self.net, self.progress, self.bf16, calibration, plan)
-
-    def make_report(self, clock: Clock, share_done: float) -> HeadProgress:
-        progress = self.progress
-        samples_per_second, waiting_share = clock.lap()
-        last = progress.history[-1] if progress.history else {}
-        mean_loss = (
-            progress.loss_sum / progress.loss_samples if progress.loss_samples else last.get("train_loss", math.nan)
-        )
-        return HeadProgress(
-            step=progress.step,
-            samples=progress.samples,
-            share_done=min(1.0, share_done),
-            seconds=progress.seconds,
-            train_loss=mean_loss,
-            samples_per_second=samples_per_second,
-            waiting_share=waiting_share,
-            learning_rate=float(self.optimizer.param_groups[0]["lr"]),
-            validation_loss=last.get("validation_loss"),
-            validation_accuracy=last.get("validation_accuracy"),
-        )
-
-
-def _new_net(data: HeadData, config: NetConfig, seed: int) -> PolicyNet:
-    """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
-    with first_weights(seed):
-        return PolicyNet(data.head, data.layout.num_planes, config)
+        plan |= {"yes_weight": self._yes_weight, "train_samples": self._num_samples, "epochs": self._position.epochs}
+        return self._result.finish(self._net, self.progress, self._bf16, calibration, plan)

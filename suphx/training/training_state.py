@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.printable_text import shortened
 from suphx.training.dataset import StreamPosition
+from suphx.training.trainer import P, TrainingProgress
 
 
 def check_types(progress: Any) -> None:
@@ -40,52 +40,25 @@ def _fits(value: Any, new: Any) -> bool:
 FORMAT_VERSION = 3
 
 
-@dataclass(slots=True, kw_only=True)
-class TrainingProgress:
-    """The progress of a training: all of its state except the tensors."""
-
-    step: int = 0
-    """Optimizer steps done."""
-    samples: int = 0
-    """Samples learned from, by all workers."""
-    seconds: float = 0.0
-    """Time spent, over all starts."""
-    waited_seconds: float = 0.0
-    """Part of it in which the next batch was not ready."""
-    positions: list[StreamPosition] = field(default_factory=list)
-    """Position of each worker's next batch, by rank; empty before the first save."""
-    history: list[dict[str, Any]] = field(default_factory=list)
-    """One entry for each validation."""
-    loss_sum: float = 0.0
-    """Of the training loss over the samples since the last validation."""
-    loss_samples: int = 0
-    """Those samples."""
-    staleness_sum: float = 0.0
-    """Of the rounds of self-play since the last validation (Deep Monte-Carlo)."""
-    staleness_rounds: int = 0
-    """Those rounds."""
-    weak_step: int = 0
-    """Step of the weights that were kept as the weak ones; 0 before."""
-    dealt: int = 0
-    """Rounds of self-play that were given to somebody to play; no number is used twice (Deep Monte-Carlo)."""
-    best_step: int = 0
-    """Step of the best weights; 0 before the first validation."""
-    best_loss: float | None = None
-    """Validation loss of the best weights, or the share of games that they lost; None without validation samples."""
-    num_worse: int = 0
-    """Validations since the best one."""
-
-
 def save_training_state(
     path: Path, net: nn.Module, best: dict[str, Tensor], optimizer: Optimizer, progress: TrainingProgress, run: Any
 ) -> None:
-    """Write everything that a training needs to resume, atomically (OSError says what to do).
+    """Write everything that a training of one net and its optimizer needs to resume; arguments as for ``write_state``.
 
-    ``run``: the settings that must not change when it resumes, as JSON values; ``best``: the best state dict so far.
+    ``best``: the best state dict so far.
     """
-    tensors = state_tensors(net, optimizer) | {f"best.{name}": tensor for name, tensor in best.items()}
+    write_state(
+        path, state_tensors(net, optimizer) | {f"best.{n}": tensor for n, tensor in best.items()}, progress, run
+    )
+
+
+def write_state(path: Path, tensors: dict[str, Tensor], progress: TrainingProgress, run: Any, **more: Any) -> None:
+    """Write the state of a training, atomically (OSError says what to do).
+
+    ``run``: the settings that must not change when it resumes; ``more``: further parts of the header; JSON values.
+    """
     header = {"kind": "training state", "format_version": FORMAT_VERSION, "progress": asdict(progress), "run": run}
-    write_tensors(path, tensors, header)
+    write_tensors(path, tensors, header | more)
 
 
 def state_tensors(net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
@@ -104,19 +77,36 @@ def load_training_state(
 
     Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
     """
+    tensors, progress, _ = read_state(path, run, TrainingProgress)
+    with damage(path, RuntimeError):
+        return progress, restore_tensors(tensors, net, optimizer)
+
+
+def read_state(path: Path, run: dict[str, Any], kind: type[P]) -> tuple[dict[str, Tensor], P, dict[str, Any]]:
+    """Return the tensors, the progress (of a ``kind``) and the header of ``write_state``; ValueError as above."""
     tensors, header = read_tensors(path)
     if header.get("kind") != "training state" or header.get("format_version") != FORMAT_VERSION:
         raise ValueError(f"{path} is not a training state of format {FORMAT_VERSION}: delete it to start over")
     if not isinstance(header.get("run"), dict) or not isinstance(header.get("progress"), dict):
         raise ValueError(f"{path} has a damaged header: delete it to start over")
     _check_same_run(path, header["run"], run)
-    try:
+    with damage(path):
         positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
-        progress = TrainingProgress(**header["progress"] | {"positions": positions})
+        progress = kind(**header["progress"] | {"positions": positions})
         check_types(progress)
-        return progress, restore_tensors(tensors, net, optimizer)
-    except (KeyError, TypeError, RuntimeError) as error:
-        reason = shortened(str(error), 200)  # torch lists every tensor, one a line
+    return tensors, progress, header
+
+
+@contextmanager
+def damage(path: Path, *more: type[Exception]) -> Iterator[None]:
+    """Make ValueError, which names the file, of the errors of parts that are missing or not what they should be.
+
+    ``more``: other such errors; torch has RuntimeError for tensors of another shape.
+    """
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, *more) as error:
+        reason = shortened(str(error) if isinstance(error, more) else repr(error), 200)  # torch lists every tensor
         raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
 
@@ -139,6 +129,11 @@ def restore_tensors(tensors: Mapping[str, Tensor], net: nn.Module, optimizer: Op
     return parts["best"]
 
 
+def below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin with ``prefix``, by the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
 def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
     names = sorted(then.keys() | now.keys())
     differences = [f"{n} was {then.get(n)}, now {now.get(n)}" for n in names if then.get(n) != now.get(n)]
@@ -147,37 +142,3 @@ def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> No
             f"{path} belongs to another training ({'; '.join(differences)}): "
             "restore these settings to continue it, or delete the file to start over"
         )
-
-
-class Clock:
-    """Adds the time that passes to ``progress``; knows how fast rows go and how long was waited for them.
-
-    On a GPU the wait is that of the process that launches the work: the device may still be busy with what was
-    launched before, so that the share is the most that the device can have been idle for lack of samples.
-    """
-
-    def __init__(self, progress: TrainingProgress) -> None:
-        self._progress = progress
-        self._last_tick = self._lap_start = time.monotonic()
-        self._lap_samples, self._lap_waited = progress.samples, progress.waited_seconds
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Count the time inside the block as waiting."""
-        start = time.monotonic()
-        yield
-        self._progress.waited_seconds += time.monotonic() - start
-
-    def tick(self) -> None:
-        """Add the time since the last tick."""
-        now = time.monotonic()
-        self._progress.seconds += now - self._last_tick
-        self._last_tick = now
-
-    def lap(self) -> tuple[float, float]:
-        """Return rows a second and the share of waiting since the last lap, and start a new one."""
-        now, progress = time.monotonic(), self._progress
-        elapsed = max(now - self._lap_start, 1e-9)
-        samples, waited = progress.samples - self._lap_samples, progress.waited_seconds - self._lap_waited
-        self._lap_start, self._lap_samples, self._lap_waited = now, progress.samples, progress.waited_seconds
-        return samples / elapsed, waited / elapsed

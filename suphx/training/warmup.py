@@ -1,6 +1,6 @@
 """The kernels of this project in groups: each function does in small what runs do, so that all it needs is compiled.
 
-A kernel of one group may be needed by others; whoever comes first compiles it (kernel/kernel_lock.py). Imports are
+A kernel of one group may be needed by others; whoever comes first compiles it (kernel/jit.py). Imports are
 inside the functions: torch is loaded only if a group needs it.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.json_text import parse_json
 from suphx.kernel.jit import cache_folder
 from suphx.kernel.source_closure import PROJECT_ROOT, closure
@@ -131,7 +132,8 @@ _ENCODER = "mini"  # the same kernels serve all encoders
 
 def warm_engine() -> None:
     """Compile the rules of the game."""
-    from suphx.games.riichi import Simulator, tenhou
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.simulator import Simulator
 
     simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
     simulator.reset([0])
@@ -142,7 +144,9 @@ def warm_engine() -> None:
 
 def warm_hands() -> None:
     """Compile what reads a hand: shanten, waits, and what it is worth."""
-    from suphx.games.riichi import improving_kinds, load_suits, score_hand, shanten, waiting_kinds
+    from suphx.games.mahjong.shanten import load_suits
+    from suphx.games.riichi.shanten import improving_kinds, shanten, waiting_kinds
+    from suphx.games.riichi.yaku import score_hand
 
     suits, hand, melds = load_suits(), np.zeros(34, np.int8), np.zeros(4, np.int8)
     hand[:5] = 3, 3, 3, 3, 2
@@ -154,8 +158,9 @@ def warm_hands() -> None:
 
 def warm_scripted_games() -> None:
     """Compile the scripted agents; play and store a game."""
-    from suphx.games.riichi import KyokuStore, StoreWriter, tenhou
-    from suphx.selfplay.agents.agent import ScriptedAgent
+    from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.tables import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     agents = [ScriptedAgent("ukeire"), ScriptedAgent("random")]
@@ -168,8 +173,9 @@ def warm_scripted_games() -> None:
 
 def warm_replay() -> None:
     """Compile the check of records against the rules."""
-    from suphx.games.riichi import Replayer, tenhou
-    from suphx.selfplay.agents.agent import ScriptedAgent
+    from suphx.games.riichi.records.replay import Replayer
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.tables import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     replayer = Replayer()
@@ -179,7 +185,8 @@ def warm_replay() -> None:
 
 def warm_random_games() -> None:
     """Compile games that are played inside one kernel."""
-    from suphx.games.riichi import play_random, tenhou
+    from suphx.games.riichi.bots import play_random
+    from suphx.games.riichi.rules import tenhou
 
     play_random(1, tenhou(), seed=0)
 
@@ -195,16 +202,11 @@ def warm_environments() -> None:
 
 def warm_encoder() -> None:
     """Compile the planes of all encoders, look-ahead and hidden tiles included."""
-    from suphx.games.riichi import (
-        DISCARD_HEAD,
-        ORACLE,
-        TABLE,
-        encode_batch,
-        encode_observations,
-        encode_oracle_batch,
-        find_encoder,
-        load_lookup,
-    )
+    from suphx.games.riichi.features.encoder import encode_batch, encode_observations, encode_oracle_batch, find_encoder
+    from suphx.games.riichi.features.head import DISCARD_HEAD
+    from suphx.games.riichi.features.oracle import ORACLE
+    from suphx.games.riichi.features.suit_targets import load_lookup
+    from suphx.games.riichi.table import TABLE
 
     encoder = find_encoder(_ENCODER)
     tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
@@ -218,18 +220,22 @@ def warm_nets() -> None:
     """Compile what only a training step needs."""
     import torch
 
-    from suphx.games.riichi import DISCARD_HEAD, observation_bytes
-    from suphx.models.nets.net_config import NetConfig
-    from suphx.models.nets.policy import PolicyNet
+    from suphx.games.mahjong.planes import observation_bytes
+    from suphx.games.riichi.features.head import DISCARD_HEAD
+    from suphx.models.net_config import NetConfig
+    from suphx.models.policy import PolicyNet
 
-    net = PolicyNet(DISCARD_HEAD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 1, NetConfig(size="tiny", channels=4, num_blocks=1))
     torch.autograd.backward(net(torch.zeros(1, observation_bytes(1), dtype=torch.uint8)).sum())
 
 
 def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
-    from suphx.games.riichi import HEAD_NAMES, KyokuStore, StoreWriter, encode_kyokus, tenhou
-    from suphx.selfplay.agents.agent import ScriptedAgent
+    from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.games.riichi.features.samples import encode_kyokus
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.tables import ScriptedAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
     with tempfile.TemporaryDirectory() as name:
@@ -243,7 +249,8 @@ def warm_samples() -> None:
 
 def warm_net_games() -> None:
     """Compile the decision flow of nets that play a match."""
-    from suphx.games.riichi import DISCARD_HEAD, tenhou
+    from suphx.games.riichi.features.head import DISCARD_HEAD
+    from suphx.games.riichi.rules import tenhou
     from suphx.selfplay.rollouts.rollout import play_games
 
     agents = [_untrained(), _untrained(sampled_heads=(DISCARD_HEAD,))]
@@ -252,37 +259,38 @@ def warm_net_games() -> None:
 
 def warm_self_play() -> None:
     """Compile groups of tables, trajectories, rewards and playouts; every observation is answered with no."""
-    from suphx.games.head_game import GroupConfig
-    from suphx.games.riichi import (
-        DISCARD_HEAD,
-        HEAD_NAMES,
-        ORACLE,
-        TableGroup,
-        find_encoder,
-        play_out_scripted,
-        seen_planes,
-        tenhou,
-    )
+    from suphx.games.learning import LearningConfig
+    from suphx.games.riichi.features.encoder import find_encoder
+    from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
+    from suphx.games.riichi.features.oracle import ORACLE, seen_planes
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.selfplay.playout import play_out_scripted
+    from suphx.games.riichi.selfplay.table_group import TableGroup
 
     encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
-    group = TableGroup(GroupConfig(num_tables=2, heads=heads, has_costs=True), encoder, tenhou(), first_seed=0)
+    group = TableGroup(
+        LearningConfig(num_tables=2, learned=heads, options=frozenset({"costs"})), encoder, tenhou(), first_seed=0
+    )
     observed = group.observe()
     number, discards = next((n, part) for n, part in enumerate(observed) if part.head == DISCARD_HEAD)
     legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]
     play_out_scripted(group.branch(number, np.zeros(1, np.int64), legal, num_walls=2))
     ended = group.step([_no(observations) for observations in observed])
-    while not len(ended.kyokus.games):
+    while not len(ended.ends.games):
         ended = group.step([_no(observations) for observations in group.observe()])
-    for decisions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):
+    for decisions in ended.with_rewards(_reward(num_tables=2)(ended.ends)):
         decisions.take(np.zeros(0, np.int64)).planes.dense()
-    oracle_group = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
+    oracle_group = TableGroup(
+        LearningConfig(num_tables=2, learned=heads, options=frozenset({"hidden"})), encoder, tenhou(), first_seed=0
+    )
     for observations in oracle_group.observe(0.5):
         seen_planes(observations.planes, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
 
 
 def warm_adaptation() -> None:
     """Compile what deals the hidden tiles of a position again and plays it to the end."""
-    from suphx.games.riichi import Simulator, tenhou
+    from suphx.games.riichi.rules import tenhou
+    from suphx.games.riichi.simulator import Simulator
     from suphx.training.adapter import Adapter
     from suphx.training.config import AdaptationConfig
 
@@ -316,16 +324,16 @@ WITHOUT_TORCH = ("engine", "hands", "encoder")
 
 def import_for(group: str) -> None:
     """Import what several groups need: a process that compiles is forked from one that has it."""
-    from suphx.games.riichi import Simulator  # noqa: F401
+    from suphx.games.riichi.simulator import Simulator  # noqa: F401
 
     if group not in WITHOUT_TORCH:
-        import suphx.models.nets.policy
+        import suphx.models.policy
         import suphx.selfplay.agents.agent  # noqa: F401
 
 
 def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
-    from suphx.games.riichi import DISCARD_HEAD
+    from suphx.games.riichi.features.head import DISCARD_HEAD
 
     num_rows = len(observations.planes)
     nothing = np.zeros(num_rows, np.float32)
@@ -334,8 +342,8 @@ def _no(observations: Observations) -> PolicyOutputs:
 
 
 def _reward(num_tables: int) -> GlobalReward:
-    from suphx.models.nets.net_config import RewardPredictorConfig
-    from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
+    from suphx.models.net_config import RewardPredictorConfig
+    from suphx.models.reward_predictor import RewardPredictor, weights_of
     from suphx.training.config import GlobalRewardConfig
     from suphx.training.reward import GlobalReward, Prediction
 
@@ -349,14 +357,15 @@ def _reward(num_tables: int) -> GlobalReward:
 
 
 def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
-    from suphx.games.riichi import HEAD_NAMES, find_encoder
-    from suphx.models.nets.net_config import NetConfig
-    from suphx.models.nets.policy import PolicyNet
+    from suphx.games.riichi.features.encoder import find_encoder
+    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.models.net_config import NetConfig
+    from suphx.models.policy import PolicyNet
     from suphx.selfplay.agents.agent import NetAgent
 
     encoder = find_encoder(_ENCODER)
     nets = [
-        PolicyNet(head, encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
+        PolicyNet(DECISIONS[head], encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
         for head in range(len(HEAD_NAMES))
     ]
     return NetAgent("untrained", nets, encoder, sampled_heads=sampled_heads)

@@ -17,7 +17,7 @@ from torch.autograd import Function
 from torch.autograd.function import FunctionCtx
 from torch.nn.parallel import DistributedDataParallel
 
-from suphx.models.nets.resnet import ChannelNorm
+from suphx.models.policy import ChannelNorm
 
 T = TypeVar("T")
 

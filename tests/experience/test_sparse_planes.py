@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from suphx.experience.sparse_planes import SparseObservations, SparsePlanes, concatenate_planes
-from suphx.games.head_game import GroupConfig
+from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.rules import tenhou
 
 
 def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None:
-    group = TableGroup(GroupConfig(num_tables=20, heads=(DISCARD_HEAD,)), find_encoder("suphx"), tenhou(), first_seed=1)
+    group = TableGroup(LearningConfig(num_tables=20, learned=(DISCARD_HEAD,)), find_encoder("suphx"), tenhou(), first_seed=1)
     for asked in group.observe():
         sparse = SparseObservations.of(asked)
         assert sparse.planes.nbytes < asked.planes.nbytes / 3
@@ -29,7 +29,7 @@ def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None
 
 def test_no_observations_stay_none() -> None:
     (asked, *_) = TableGroup(
-        GroupConfig(num_tables=2, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=1
+        LearningConfig(num_tables=2, learned=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=1
     ).observe()
     none = SparseObservations.of(
         type(asked)(asked.head, asked.planes[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
-from suphx.models.computation import Compilation
-from suphx.models.nets.compiled_net import compiled
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.inference import compiled
+from suphx.models.net_config import Compilation, NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.dataset import StreamPosition
 from suphx.training.feed import Batch
@@ -63,7 +63,7 @@ def learn(
 
 def new_net(head: int) -> PolicyNet:
     torch.manual_seed(1)
-    net = PolicyNet(head, NUM_PLANES, NetConfig(size="tiny"))
+    net = PolicyNet(DECISIONS[head], NUM_PLANES, NetConfig(size="tiny"))
     for norm in (module for module in net.modules() if isinstance(module, nn.BatchNorm1d)):
         nn.init.normal_(norm.weight)  # the blocks start at zero, where most gradients vanish
     return net

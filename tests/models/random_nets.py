@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from suphx.games.mahjong.planes import observation_bytes
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig
-from suphx.models.nets.policy import PolicyNet
-from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
+from suphx.models.net_config import NetConfig, RewardPredictorConfig
+from suphx.models.policy import PolicyNet
+from suphx.models.reward_predictor import Points, RewardPredictor, weights_of
 from suphx.training.reward import Prediction
 
 EXPERT_8_DAN: Points = (75.0, 30.0, 0.0, -150.0)
@@ -31,7 +32,7 @@ NUM_PLANES = 9
 
 
 def random_net(head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NUM_PLANES) -> PolicyNet:
-    net = PolicyNet(head, num_planes, NetConfig(size="tiny", channels=size))
+    net = PolicyNet(DECISIONS[head], num_planes, NetConfig(size="tiny", channels=size))
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.1)
     return net.eval()

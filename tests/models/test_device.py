@@ -7,7 +7,6 @@ import pytest
 import torch
 from psutil import Process
 
-from suphx.models.computation import Calibration
 from suphx.models.device import (
     _has_compiler,
     _trim,
@@ -17,6 +16,7 @@ from suphx.models.device import (
     torch_threads,
     uses_bf16,
 )
+from suphx.models.net_config import Calibration
 
 
 @pytest.mark.parametrize("field", ["temperature", "yes_threshold"])

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import torch
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.computation import Calibration
-from suphx.models.nets.net_config import NetConfig, checkpoint_name
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
@@ -23,12 +23,12 @@ def small_policy_set(seed: int, net: NetConfig = SMALL_PLAIN) -> PolicySet:
     encoder = find_encoder("mini")
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, net).eval() for head in range(len(HEAD_NAMES)))
+        nets = tuple(PolicyNet(DECISIONS[head], encoder.layout(head).num_planes, net).eval() for head in range(len(HEAD_NAMES)))
     return PolicySet(nets, (Calibration(),) * len(HEAD_NAMES))
 
 
 def save_random(folder: Path, seed: int = 1) -> Path:
-    save_policy_set(folder, small_policy_set(seed), "mini", rules_version="tenhou", step=seed, extra={})
+    save_policy_set(folder, small_policy_set(seed), "mini", rules="tenhou", step=seed, extra={})
     return folder
 
 

@@ -11,13 +11,13 @@ import pytest
 import torch
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, OpponentConfig
-from suphx.games.head_game import GroupConfig
+from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.rules import tenhou
 from suphx.models.inference import InferenceNet
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
 from suphx.selfplay.agents.policy_set import save_policy_set
@@ -219,14 +219,14 @@ def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
 def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tuple[int, ...]) -> None:
     encoder, policy_set = find_encoder("mini"), keeper(1.0)
     engine = InferenceEngine(EXACT, policy_set, policy_set, heads=heads)
-    config = GroupConfig(num_tables=2, heads=heads, opponents=OpponentConfig(latest=1.0, older=0.0, weak=0.0))
+    config = LearningConfig(num_tables=2, learned=heads, opponents=OpponentConfig(latest=1.0, older=0.0, weak=0.0))
     group = TableGroup(config, encoder, tenhou(), first_seed=7)
     scores: list[tuple[int, ...]] = []
     while len(scores) < 4:
-        ends = group.step(engine.evaluate(group.observe())).kyokus
+        ends = group.step(engine.evaluate(group.observe())).ends
         scores += map(tuple, ends.scores_after[ends.games == 7].tolist())
     learned = {LEARNED_HEADS: [HEAD_NAMES[head] for head in heads]}
-    save_policy_set(tmp_path, policy_set, encoder.name, rules_version="tenhou", step=1, extra=learned)
+    save_policy_set(tmp_path, policy_set, encoder.name, rules="tenhou", step=1, extra=learned)
     (log,) = play_games([load_agent(f"{tmp_path}:sampled")], np.zeros((1, 4), np.int64), [7], tenhou())
     assert [tuple(kyoku.scores) for kyoku in log.kyokus[1:4]] == scores[:3]
     (plain,) = play_games([load_agent(str(tmp_path))], np.zeros((1, 4), np.int64), [7], tenhou())

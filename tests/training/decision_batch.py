@@ -12,9 +12,9 @@ from suphx.experience.decisions import Decisions
 from suphx.experience.sparse_planes import SparsePlanes
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.games.riichi.features.oracle_observation import oracle_observation
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.games.riichi.features.oracle import oracle_observation
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.learner_config import (
     CriticWarmupConfig,
     EntropyConfig,

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.games.mahjong.planes import Samples, layout
+from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import layout
-from suphx.games.riichi.features.samples import Samples
-from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.table.rules import Rules, tenhou
-from suphx.models.nets.net_config import NetConfig
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.models.net_config import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import StreamConfig, SupervisedConfig

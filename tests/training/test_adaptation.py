@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.games.mahjong.planes import observation_bytes
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.rollouts.deal_play import SeatDecisions
 from suphx.training.adaptation import adapt_net, copy_for_adaptation, rollout_advantages, trajectory_loss
 from suphx.training.config import AdaptationConfig, RolloutBaseline
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from tests.training.twins import adaptation_twin as twin
 
 NUM_PLANES = 20
@@ -96,7 +97,7 @@ def test_of_one_rollout_only_the_plain_formula_learns() -> None:
 def new_net(seed: int = 0) -> PolicyNet:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        net = PolicyNet(DISCARD_HEAD, NUM_PLANES, NetConfig(channels=4, num_blocks=2, normalization="none"))
+        net = PolicyNet(DECISIONS[DISCARD_HEAD], NUM_PLANES, NetConfig(channels=4, num_blocks=2, normalization="none"))
     return net.eval().requires_grad_(False)
 
 
@@ -206,7 +207,7 @@ def test_an_adapted_net_keeps_no_gradients() -> None:
 
 def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:
     with pytest.raises(ValueError, match="fold"):
-        copy_for_adaptation(PolicyNet(DISCARD_HEAD, NUM_PLANES, NetConfig(channels=4, num_blocks=1)))
+        copy_for_adaptation(PolicyNet(DECISIONS[DISCARD_HEAD], NUM_PLANES, NetConfig(channels=4, num_blocks=1)))
     with pytest.raises(ValueError, match="has 2 blocks"):
         copy_for_adaptation(new_net(), 3)
 

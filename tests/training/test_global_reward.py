@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.head_game import GroupConfig
-from suphx.games.riichi import KyokuEnds
+from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
 from suphx.training.config import GlobalRewardConfig
 from suphx.training.reward import GlobalReward
 from tests.models.random_nets import EXPERT_8_DAN, PREDICTION, PREDICTOR
@@ -25,7 +24,7 @@ NUM_TABLES = 6
 def play_deals(steps: int = 2800) -> list[KyokuEnds]:
     """Return how deals ended in games of nets that know nothing, as a simulator sees it."""
     group = TableGroup(
-        GroupConfig(num_tables=NUM_TABLES, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=7
+        LearningConfig(num_tables=NUM_TABLES, learned=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=7
     )
     return [group.step([policy_outputs(observations) for observations in group.observe()]).kyokus for _ in range(steps)]
 

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from suphx.experience.decisions import Decisions
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.learner import Learner
 from suphx.training.learner_config import (
     CriticWarmupConfig,
@@ -21,8 +22,8 @@ from suphx.training.learner_config import (
     PolicyGradientConfig,
     TrustRegionConfig,
 )
-from suphx.training.optimizer import DivergedError
 from suphx.training.policy_gradient import kl_divergence
+from suphx.training.trainer import DivergedError
 from tests.selfplay.small_policy_set import SMALL, SMALL_PLAIN
 from tests.training.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net
 
@@ -35,7 +36,7 @@ def new_learner(
 
 def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:
     index = {"discard": DISCARD_HEAD, "chow": CHOW_HEAD}[head]
-    result = PolicyNet(index, find_encoder("mini").layout(index).num_planes, net)
+    result = PolicyNet(DECISIONS[index], find_encoder("mini").layout(index).num_planes, net)
     result.load_state_dict({name: torch.from_numpy(value) for name, value in learner.weights()[head].items()})
     return result.eval()
 

@@ -13,9 +13,8 @@ from torch import Tensor, nn
 
 from suphx.experience.decisions import Decisions
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
-from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.features.oracle_observation import seen_planes
-from suphx.models.nets.policy import add_oracle_planes
+from suphx.games.riichi.features.oracle import ORACLE, seen_planes
+from suphx.models.policy import add_oracle_planes
 from suphx.training.learner_config import LearnerConfig, TrustRegionConfig
 from suphx.training.learning_step import (
     ActorCritic,
@@ -29,8 +28,8 @@ from suphx.training.learning_step import (
     new_actor_critic,
     step_tensors,
 )
-from suphx.training.optimizer import DivergedError
 from suphx.training.policy_gradient import decision_loss
+from suphx.training.trainer import DivergedError
 from tests.selfplay.small_policy_set import SMALL
 from tests.training.decision_batch import CONFIG, PLAIN, decisions, small_net
 from tests.training.loss_columns import loss_columns

@@ -16,8 +16,8 @@ import torch
 from torch import nn
 
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.games.doudizhu.table import Rules
+from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.training import monte_carlo_learning
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import LearnedRound

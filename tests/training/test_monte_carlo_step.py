@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
-from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
+from suphx.games.doudizhu.table import Rules
+from suphx.models.candidate_net import CandidateNetConfig, CandidateNet
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import (
     ChoiceSamples,
@@ -21,7 +21,7 @@ from suphx.training.monte_carlo import (
     new_value_optimizer,
     value_loss,
 )
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from suphx.training.value_nets import new_nets
 
 GAME = candidate_game("doudizhu")
@@ -78,13 +78,13 @@ def test_a_net_learns_the_moves_of_the_agent() -> None:
     assert np.mean(losses[-10:]) < 0.7 * losses[0]
 
 
-SMALL = CandidateValueConfig(state_columns=7, history_columns=4, candidate_columns=3, units=5, hidden=6, layers=3)
+SMALL = CandidateNetConfig(state_columns=7, history_columns=4, candidate_columns=3, units=5, hidden=6, layers=3)
 
 
-def new_net() -> CandidateValueNet:
+def new_net() -> CandidateNet:
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        return CandidateValueNet(SMALL)
+        return CandidateNet(SMALL)
 
 
 def new_samples() -> ValueSamples:

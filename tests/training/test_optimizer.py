@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.optimizer import learning_rate_factor, new_optimizer
 
 
@@ -28,7 +29,7 @@ def test_the_warm_up_takes_no_more_than_its_share_of_a_short_run() -> None:
 
 
 def test_biases_and_normalisation_do_not_decay() -> None:
-    net = PolicyNet(DISCARD_HEAD, 3, NetConfig(size="tiny"))
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 3, NetConfig(size="tiny"))
     optimizer = new_optimizer(net, 1e-3, 0.1)
     decay = {id(p): group["weight_decay"] for group in optimizer.param_groups for p in group["params"]}
     for name, parameter in net.named_parameters():

@@ -10,19 +10,19 @@ import pytest
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.models.checkpoints.checkpoint import load_header
+from suphx.models.checkpoint import load_header
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.training.learner_config import DistillationConfig, OracleConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.policy_trainer import PolicyTrainer
 from tests.selfplay.small_policy_set import small_policy_set
-from tests.suphx_platform.selfplay.small_controller import (
+from tests.suphx_platform.selfplay.small_trainer import (
     CONFIG,
     KilledError,
     Run,
-    new_controller,
+    new_trainer,
     new_play,
     numbers,
     weights,
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.usefixtures("short_games")
 def guided(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run:
     """The run of GUIDED from its start to its end."""
     folder = tmp_path_factory.mktemp("guided")
-    return Run(folder, new_controller(folder, GUIDED).run(), [])
+    return Run(folder, new_trainer(folder, GUIDED).run(), [])
 
 
 def hidden_weights(folder: Path) -> np.ndarray:
@@ -69,11 +69,11 @@ def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
     """As long as the weights are those that acted, every importance ratio is 1; another mask would give others."""
     learner = replace(GUIDED.learner, precision="fp32", learning_rate=0.01)
     config = replace(GUIDED, max_updates=4, learner=learner, oracle=OracleConfig(policy=True, keep_probability=0.5))
-    trained = new_controller(tmp_path / "a", replace(config, max_updates=30)).run()
+    trained = new_trainer(tmp_path / "a", replace(config, max_updates=30)).run()
     assert trained["updates"] == 30
     assert np.abs(hidden_weights(tmp_path / "a")).mean() > 0.02
     play = replace(new_play(), start=load_policy_set(tmp_path / "a", "mini"))
-    history = Controller(config, play, tmp_path / "b").run()["history"]
+    history = PolicyTrainer(config, play, tmp_path / "b").run()["history"]
     assert history[0]["discard_ratio_low"] == pytest.approx(1, abs=1e-4)
     assert history[0]["discard_ratio_max"] == pytest.approx(1, abs=1e-4)
 
@@ -86,8 +86,8 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, 
             raise KilledError
 
     with pytest.raises(KilledError):
-        new_controller(tmp_path, config, keep=kill).run()
-    resumed = new_controller(tmp_path, config).run()
+        new_trainer(tmp_path, config, keep=kill).run()
+    resumed = new_trainer(tmp_path, config).run()
     assert numbers(resumed) == numbers(guided.metrics)
     np.testing.assert_equal(weights(tmp_path), weights(guided.folder))
 
@@ -95,9 +95,9 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, 
 def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
     """It learns from other planes; the policy has the public ones only."""
     short = replace(CONFIG, max_updates=6)
-    plain = new_controller(tmp_path / "plain", short).run()
+    plain = new_trainer(tmp_path / "plain", short).run()
     config = replace(short, learner=replace(short.learner, oracle_critic=True))
-    metrics = new_controller(tmp_path / "oracle", config).run()
+    metrics = new_trainer(tmp_path / "oracle", config).run()
     assert load_header(tmp_path / "oracle" / "discard.safetensors").net.num_oracle_planes == 0
     errors = [run["history"][-1]["discard_critic_loss"] for run in (plain, metrics)]
     assert errors[0] != errors[1]
@@ -114,7 +114,7 @@ def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) ->
         learner = replace(CONFIG.learner, learning_rate=0.003, distillation=distillation)
         config = replace(CONFIG, report_every=1, learner=learner)
         play = replace(new_play(), teacher=teacher)
-        history = Controller(config, play, tmp_path / str(weight)).run()["history"]
+        history = PolicyTrainer(config, play, tmp_path / str(weight)).run()["history"]
         distances.append([point["discard_teacher_distance"] for point in history])
     assert distances[0][0] == pytest.approx(distances[1][0])
     assert distances[1][-1] < 0.8 * distances[0][-1]
@@ -123,8 +123,8 @@ def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) ->
 def test_a_teacher_without_weight_changes_nothing(tmp_path: Path) -> None:
     config = replace(CONFIG, max_updates=2)
     teacher = seeing_hidden(small_policy_set(3), [DISCARD_HEAD])
-    plain = Controller(config, new_play(), tmp_path / "plain").run()
-    taught = Controller(config, replace(new_play(), teacher=teacher), tmp_path / "taught").run()
+    plain = PolicyTrainer(config, new_play(), tmp_path / "plain").run()
+    taught = PolicyTrainer(config, replace(new_play(), teacher=teacher), tmp_path / "taught").run()
     assert numbers(taught) == numbers(plain)
     np.testing.assert_equal(weights(tmp_path / "taught"), weights(tmp_path / "plain"))
 
@@ -132,7 +132,7 @@ def test_a_teacher_without_weight_changes_nothing(tmp_path: Path) -> None:
 def test_a_distance_without_a_teacher_is_refused(tmp_path: Path) -> None:
     config = replace(CONFIG, learner=replace(CONFIG.learner, distillation=DistillationConfig(weight=1.0)))
     with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns"):
-        new_controller(tmp_path, config)
+        new_trainer(tmp_path, config)
 
 
 def test_keep_probability_changes_with_a_version() -> None:

@@ -13,15 +13,14 @@ import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
-from suphx.games.riichi.table.rules import tenhou
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.training.config import PlayoutConfig
-from suphx.training.optimizer import DivergedError
-from suphx.training.playouts import STATE_FILE, BranchLearner, BranchSums, PlayoutJob, PlayoutRun, PlayoutTraining
+from suphx.training.playouts import STATE_FILE, BranchLearner, BranchSums, PlayoutJob, PlayoutTrainer
+from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from tests.selfplay.agents.small_agent import SMALL
 
 MINI = find_encoder("mini")
@@ -50,11 +49,25 @@ def weights(policy_set: PolicySet) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def finish(folder: Path, **changes: Any) -> dict[str, Any]:
-    with PlayoutRun(job(**changes), folder) as run:
-        run.resume()
-        while not run.is_finished:
-            run.advance()
-        return run.finish()
+    return PlayoutTrainer(job(**changes), folder).run()
+
+
+class StopAfter(TrainingWatch):
+    """Wants a stop after so many rounds."""
+
+    def __init__(self, rounds: int) -> None:
+        self.rounds = rounds
+
+    def progress(self, share_done: float) -> None:
+        self.rounds -= 1
+
+    def is_stopping(self) -> bool:
+        return self.rounds <= 1
+
+
+def begin(folder: Path, rounds: int = 1, **changes: Any) -> None:
+    with pytest.raises(StoppedError):
+        PlayoutTrainer(job(**changes), folder, watch=StopAfter(rounds)).run()
 
 
 @pytest.mark.parametrize("num_tables", [1, 4])
@@ -68,13 +81,11 @@ def test_every_decision_is_in_the_curve(tmp_path: Path, num_tables: int) -> None
     assert any("discard_gain" not in point for point in metrics["history"])
 
 
-def test_the_heads_that_learn_change_and_the_others_do_not() -> None:
-    with PlayoutTraining(CONFIG, START, MINI, tenhou(), seed=1) as training:
-        while not training.is_finished:
-            sums = training.play_round()
-        policy_set = training.policy_set()
-    assert {DISCARD_HEAD, CHOW_HEAD, PONG_HEAD} >= sums.keys()
-    assert training.decisions >= 900
+def test_the_heads_that_learn_change_and_the_others_do_not(tmp_path: Path) -> None:
+    trainer = PlayoutTrainer(job(), tmp_path)
+    trainer.run()
+    policy_set = trainer.policy_set()
+    assert trainer.reached >= 900
     before = dict(weights(START))
     changed = {int(name[0]) for name, tensor in weights(policy_set) if not torch.equal(tensor, before[name])}
     assert DISCARD_HEAD in changed
@@ -83,9 +94,7 @@ def test_the_heads_that_learn_change_and_the_others_do_not() -> None:
 
 def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
     whole = finish(tmp_path / "whole")
-    with PlayoutRun(job(), tmp_path / "parts") as run:
-        for _ in range(2):
-            run.advance()  # and is killed with a round under way
+    begin(tmp_path / "parts", rounds=2)
     again = finish(tmp_path / "parts")
     for name in ("decisions", "rounds", "heads"):
         assert whole[name] == again[name]
@@ -100,9 +109,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> No
 def test_reports_and_saved_states_are_told(tmp_path: Path) -> None:
     points: list[Any] = []
     kept: list[int] = []
-    with PlayoutRun(job(), tmp_path, report=points.append, keep=kept.append) as run:
-        while not run.is_finished:
-            run.advance()
+    PlayoutTrainer(job(), tmp_path, report=points.append, keep=kept.append).run()
     assert kept == list(range(1, len(kept) + 1))
     assert points[-1]["decisions"] >= 900
     assert points[0]["discard_decisions"] > 0
@@ -111,38 +118,22 @@ def test_reports_and_saved_states_are_told(tmp_path: Path) -> None:
 
 
 def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
-    with PlayoutRun(job(), tmp_path) as run:
-        run.advance()
-    with (
-        PlayoutRun(job(learning_rate=0.02), tmp_path) as other,
-        pytest.raises(ValueError, match="belongs to a training with other settings"),
-    ):
-        other.resume()
-    with PlayoutRun(job(save_seconds=9.0), tmp_path) as same:
-        same.resume()
-        assert same.decisions > 0
+    begin(tmp_path)
+    with pytest.raises(ValueError, match="belongs to another training .learning_rate was 0.01, now 0.02"):
+        PlayoutTrainer(job(learning_rate=0.02), tmp_path)
+    with pytest.raises(ValueError, match="belongs to another training .start was"):
+        PlayoutTrainer(replace(job(), start=random_policy_set("mini", SMALL, 6)), tmp_path)
+    assert PlayoutTrainer(job(save_seconds=9.0), tmp_path).reached > 0
     tensors, header = read_tensors(tmp_path / STATE_FILE)
-    del tensors["discard.steps"]
-    write_tensors(tmp_path / STATE_FILE, tensors, header)
-    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
-        run.resume()
-    tensors, header = read_tensors(tmp_path / STATE_FILE)
-    parts: list[dict[str, Any]] = [
-        {"history": 5},
-        {"since_report": []},
-        {"since_report": {"discard": {"x": 1}}},
-    ]
+    parts: list[dict[str, Any]] = [{"since_report": []}, {"since_report": {"discard": {"x": 1}}}]
     for broken in parts:
         write_tensors(tmp_path / STATE_FILE, tensors, header | broken)
-        with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
-            run.resume()
-    del header["job"]
+        with pytest.raises(ValueError, match=r"is damaged .*: delete it"):
+            PlayoutTrainer(job(), tmp_path)
+    del tensors["discard.steps"]
     write_tensors(tmp_path / STATE_FILE, tensors, header)
-    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="belongs to a training with other"):
-        run.resume()
-    write_tensors(tmp_path / STATE_FILE, tensors, {**header, "kind": "other"})
-    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="is not a state of playouts"):
-        run.resume()
+    with pytest.raises(ValueError, match=r"is damaged .*: delete it"):
+        PlayoutTrainer(job(), tmp_path)
 
 
 def test_a_loss_that_is_no_number_changes_nothing() -> None:
@@ -153,7 +144,9 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
     broken = Branches(
         rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points, np.arange(4)
     )
-    with pytest.raises(DivergedError, match=r"the loss of step 1 is nan .*: use a smaller playouts.learning_rate"):
+    with pytest.raises(
+        DivergedError, match="the loss of step 1 is nan, with a gradient of norm nan: lower learning_rate"
+    ):
         learner.learn(broken, 1.0, np.random.default_rng(0), BranchSums(), open_deals=np.arange(4))
     assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())
 
@@ -195,7 +188,9 @@ def test_gains_are_measured_in_deals_of_which_nothing_was_learned() -> None:
     assert not learner.state()["deals"].numel(), "no deal goes on"
 
 
-def test_no_deal_is_measured_with_when_the_net_has_learned_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_deal_is_measured_with_when_the_net_has_learned_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     measured: list[set[int]] = []
     had: list[set[int]] = []
     add, learn = BranchSums.add_measured, BranchLearner.learn
@@ -210,17 +205,16 @@ def test_no_deal_is_measured_with_when_the_net_has_learned_from_it(monkeypatch: 
 
     monkeypatch.setattr(BranchSums, "add_measured", noted_add)
     monkeypatch.setattr(BranchLearner, "learn", noted_learn)
-    config = replace(CONFIG, heads=("discard",), round_decisions=20, num_decisions=300)
-    with PlayoutTraining(config, START, MINI, tenhou(), seed=1) as training:
-        while not training.is_finished:
-            training.play_round()
+    finish(tmp_path, heads=("discard",), round_decisions=20, num_decisions=300, save_seconds=1000.0)
     earlier = [set().union(*had[:number]) for number in range(len(had))]
     assert measured == [deals - old for deals, old in zip(had, earlier, strict=True)]
     skipped = [(deals & old) - last for deals, old, last in zip(had[1:], earlier[1:], had, strict=False)]
     assert any(skipped), "deals of the round before the last"
 
 
-def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     collectors: set[int] = set()
     learners: set[int] = set()
     collect, learn = BranchCollector.collect, BranchLearner.learn
@@ -237,31 +231,8 @@ def test_games_and_nets_use_the_threads_of_torch_that_are_wanted(monkeypatch: py
     monkeypatch.setattr(BranchLearner, "learn", counted_learn)
     for threads in (1, 3):
         learners.clear()
-        with PlayoutTraining(replace(CONFIG, threads=threads), START, MINI, tenhou(), seed=1) as training:
-            training.play_round()
+        begin(tmp_path / str(threads), threads=threads)
         assert (collectors, learners) == ({1}, {threads})
-
-
-def test_a_state_of_an_earlier_version_is_continued(tmp_path: Path) -> None:
-    """It names no weights of the start and no deals of the last round."""
-    with PlayoutRun(job(), tmp_path) as run:
-        run.advance()
-    tensors, header = read_tensors(tmp_path / STATE_FILE)
-    del header["job"]["start"]
-    older = {name: tensor for name, tensor in tensors.items() if not name.endswith(".deals") or "games" in name}
-    assert len(older) < len(tensors)
-    write_tensors(tmp_path / STATE_FILE, older, header)
-    with PlayoutRun(job(), tmp_path) as run:
-        run.resume()
-        assert run.decisions
-
-
-def test_a_state_that_began_with_other_nets_is_refused(tmp_path: Path) -> None:
-    with PlayoutRun(job(), tmp_path) as run:
-        run.advance()
-    other = replace(job(), start=random_policy_set("mini", SMALL, 6))
-    with PlayoutRun(other, tmp_path) as run, pytest.raises(ValueError, match="belongs to a training with other"):
-        run.resume()
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.games.mahjong.planes import Samples, observation_bytes
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.games.riichi.features.samples import Samples
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.optimizer import LossWatch, StepLoss, predict
 
 
@@ -46,7 +46,7 @@ def samples(count: int) -> Samples:
 
 
 def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
-    net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 4, NetConfig(size="tiny"))
     many = samples(2100)
     few = Samples(many.planes[2090:], many.masks[2090:], many.labels[2090:])
     np.testing.assert_allclose(predict(net, many, bf16=False)[2090:], predict(net, few, bf16=False), atol=1e-5)
@@ -54,13 +54,13 @@ def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
 
 def test_illegal_outputs_are_predicted_as_impossible() -> None:
     some = samples(10)
-    logits = predict(PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny")), some, bf16=False)
+    logits = predict(PolicyNet(DECISIONS[DISCARD_HEAD], 4, NetConfig(size="tiny")), some, bf16=False)
     assert np.array_equal(np.isneginf(logits), some.masks == 0)
 
 
 def test_bfloat16_changes_logits_a_little() -> None:
     torch.manual_seed(1)
-    net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 4, NetConfig(size="tiny"))
     some = samples(10)
     exact, rough = predict(net, some, bf16=False), predict(net, some, bf16=True)
     legal = np.isfinite(exact)

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from suphx.games.riichi import KyokuEnds
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
-from suphx.games.riichi.table.table import GAME_END
+from suphx.games.riichi.selfplay.table_group import KyokuEnds
+from suphx.games.riichi.table import GAME_END
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.models.nets.reward_predictor import weights_of
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.models.reward_predictor import weights_of
 from suphx.selfplay.rollouts.deal_play import draw_starts, play_deals
 from suphx.training.reward import PredictedChange, Prediction, RoundScore, points_won
 from tests.models.random_nets import EXPERT_8_DAN, small_predictor

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.head_game import GroupConfig
+from suphx.games.learning import LearningConfig
+from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import encode_game_progress
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.rules import tenhou
-from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
-from suphx.models.nets.net_config import RewardPredictorConfig
+from suphx.models.net_config import RewardPredictorConfig
+from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.config import RewardLearningConfig
 from suphx.training.reward import GlobalReward
@@ -121,7 +121,7 @@ def test_a_batch_has_all_seats_side_by_side(store: KyokuStore) -> None:
 def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Path) -> None:
     """The same games, once as a table group tells how deals ended, once as they are stored."""
     encoder, num_games = find_encoder("mini"), 6
-    group = TableGroup(GroupConfig(num_tables=num_games, heads=(DISCARD_HEAD,)), encoder, tenhou(), first_seed=0)
+    group = TableGroup(LearningConfig(num_tables=num_games, learned=(DISCARD_HEAD,)), encoder, tenhou(), first_seed=0)
     reward = GlobalReward(PREDICTION, num_games)
     changes: dict[int, list[np.ndarray]] = defaultdict(list)
     while sum(game >= num_games for game in changes) < num_games:  # every table plays its second game

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi import DISCARD_HEAD
+from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.models.nets.critic import CriticNet
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.models.policy import CriticNet
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts
 from suphx.training import adaptation
 from suphx.training.adaptation import REWARD_UNIT, adapt_net, critic_advantages, train_rollout_critic
@@ -34,7 +35,9 @@ def random_critic(seed: int = 0) -> CriticNet:
     agent = small_agent()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        critic = CriticNet(DISCARD_HEAD, agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config)
+        critic = CriticNet(
+            DECISIONS[DISCARD_HEAD], agent.encoder.layout(DISCARD_HEAD).num_planes, agent.discard_net.config
+        )
         for parameter in critic.net.output.parameters():
             torch.nn.init.normal_(parameter)
     return critic.eval().requires_grad_(False)

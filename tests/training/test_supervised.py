@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from suphx.games.mahjong.planes import Samples
+from suphx.games.riichi import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
-from suphx.games.riichi.features.samples import Samples
-from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint, load_header
-from suphx.models.nets.net_config import NetConfig
-from suphx.training import supervised
+from suphx.models.checkpoint import LayoutVersion, load_checkpoint, load_header
+from suphx.models.net_config import NetConfig
 from suphx.training.config import SupervisedConfig
-from suphx.training.optimizer import DivergedError, predict
-from suphx.training.supervised import HeadProgress, estimate_samples, plan_training, train_head
-from suphx.training.trainer import StoppedError, TrainingWatch
+from suphx.training.optimizer import predict
+from suphx.training.supervised import HeadProgress, HeadTrainer, estimate_samples, plan_training, train_head
+from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch
 from suphx.training.worker_group import WorkerGroup
 from tests.training.played_games import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
 
@@ -134,7 +134,7 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
     assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
     assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
     assert metrics["history"][-1]["samples"] == 60 * 64
-    net, header = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=PlanesVersion.of(LAYOUT))
+    net, header = load_checkpoint(tmp_path / "discard.safetensors", DECISIONS[DISCARD_HEAD], LAYOUT)
     test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
     assert right.mean() == pytest.approx(metrics["test"]["accuracy"], abs=0.02)
@@ -144,9 +144,9 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
 
 def test_early_weights_are_kept_as_the_weaker_agents(tmp_path: Path) -> None:
     metrics = train(tmp_path, replace(SHORT, weak_share=0.4))
-    planes = PlanesVersion.of(LAYOUT)
-    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", head=DISCARD_HEAD, planes=planes)
-    best, _ = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=planes)
+    planes = LayoutVersion.of(LAYOUT)
+    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", DECISIONS[DISCARD_HEAD], planes)
+    best, _ = load_checkpoint(tmp_path / "discard.safetensors", DECISIONS[DISCARD_HEAD], planes)
     assert header.step == metrics["weak_step"] == 24
     test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = [(predict(net, test, bf16=False).argmax(axis=1) == test.labels).mean() for net in (weak, best)]
@@ -290,7 +290,7 @@ def test_only_the_first_of_several_workers_encodes_validation_samples(tmp_path: 
     for rank in range(2):
         encoded.clear()
         group = WorkerGroup(rank=rank, size=2)
-        supervised._Trainer(job(data=data), tmp_path, group, None, None, TrainingWatch(), "")
+        HeadTrainer(job(data=data), tmp_path, group)
         assert bool(set(encoded) & set(data.split.validation.tolist())) == (rank == 0)
 
 

@@ -7,12 +7,14 @@ import pytest
 import torch
 from torch.optim import AdamW
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD
-from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
+from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.training.dataset import StreamPosition
-from suphx.training.training_state import Clock, TrainingProgress, load_training_state, save_training_state
+from suphx.training.trainer import Clock, TrainingProgress
+from suphx.training.training_state import load_training_state, save_training_state
 
 
 def test_time_and_waiting_are_added_to_what_was_there() -> None:
@@ -40,7 +42,7 @@ RUN = {"head": "chow", "learning_rate": 0.1, "max_steps": 5}
 
 def trained(seed: int) -> tuple[PolicyNet, AdamW]:
     torch.manual_seed(seed)
-    net = PolicyNet(CHOW_HEAD, 3, NetConfig(size="tiny"))
+    net = PolicyNet(DECISIONS[CHOW_HEAD], 3, NetConfig(size="tiny"))
     optimizer = AdamW(net.parameters(), lr=0.01, fused=True)
     step(net, optimizer, seed)
     return net, optimizer

@@ -11,11 +11,11 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD, KONG_HEAD
-from suphx.models.computation import Compilation
-from suphx.models.nets.compiled_net import compiled
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.inference import compiled
+from suphx.models.net_config import Compilation, NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.dataset import StreamPosition
 from suphx.training.feed import Batch
 from suphx.training.supervised import LossGradients, supervised_loss
@@ -40,7 +40,7 @@ def _run(rank: int, work: Work, folder: Path) -> None:
 
 def new_net(head: int = DISCARD_HEAD) -> PolicyNet:
     torch.manual_seed(4)
-    net = PolicyNet(head, 5, NetConfig(channels=8, num_blocks=2))
+    net = PolicyNet(DECISIONS[head], 5, NetConfig(channels=8, num_blocks=2))
     for norm in (module for module in net.modules() if isinstance(module, nn.BatchNorm1d)):
         nn.init.normal_(norm.weight)  # the blocks start at zero, where most gradients vanish
     return net

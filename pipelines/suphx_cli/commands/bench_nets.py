@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from suphx.evaluation.match_config import check_hanchans
-from suphx.models.net_config import HEAD_NAMES, Compilation, Convolution, DeviceName, Normalization, Precision
+from suphx.games.registry import decision_names
+from suphx.models.net_config import Compilation, Convolution, DeviceName, Normalization, Precision
 from suphx.selfplay.config import Nets
 from suphx.training.config import RewardName
 from suphx.usable_cores import usable_cores
@@ -161,7 +162,7 @@ def _net_options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seconds", type=seconds, default=5.0, metavar="T", help="time per batch size, after a warm-up (default: 5)"
     )
-    parser.add_argument("--head", choices=HEAD_NAMES, default="discard", help="which net (default: discard)")
+    parser.add_argument("--head", choices=decision_names(), default="discard", help="which net (default: discard)")
     parser.add_argument("--encoder", choices=ENCODERS, default="suphx", help="encoder of the planes (default: suphx)")
     parser.add_argument(
         "--records", type=Path, metavar="DIR", help="take positions from these games (default: games that ukeire plays)"
@@ -284,7 +285,7 @@ def add_sequential_parser(subjects: Subparsers, options: argparse.ArgumentParser
 
 def execute_sequential(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match and simulate; ValueError for an unknown agent, UsageError for a wrong number."""
-    from suphx.evaluation.sequential.sequential_config import SequentialConfig
+    from suphx.evaluation.measures import SequentialConfig
 
     with checked_options():
         check_hanchans(args.hanchans)

@@ -6,14 +6,14 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.models.net_config import HEAD_NAMES
+from suphx.games.registry import decision_names
 from suphx.selfplay.agents.checkpoint_folder import INITIAL
 
 if TYPE_CHECKING:
     from suphx_pipelines.recipe.recipe import Recipe
 
 SUPERVISED_FOLDER = "supervised"
-SUPERVISED_STAGES: Mapping[str, str] = {head: f"{SUPERVISED_FOLDER}/{head}" for head in HEAD_NAMES}
+SUPERVISED_STAGES: Mapping[str, str] = {head: f"{SUPERVISED_FOLDER}/{head}" for head in decision_names()}
 """Head -> the stage that trains its net."""
 INITIAL_STAGE = INITIAL
 """The stage that copies the nets of ``initial_agent``, in the place of the supervised stages."""
@@ -41,7 +41,7 @@ def last_agent(stages: Container[str]) -> str | None:
 
 def has_supervised_nets(stages: Container[str]) -> bool:
     """Tell whether the stages of these names leave supervised nets."""
-    return SUPERVISED_STAGES[HEAD_NAMES[0]] in stages
+    return SUPERVISED_STAGES[decision_names()[0]] in stages
 
 
 def initial_stages(recipe: Recipe) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def initial_stages(recipe: Recipe) -> tuple[str, ...]:
 
 def initial_folder(upstream: Mapping[str, Path]) -> Path:
     """Return the folder of the nets of ``initial_stages``; ``upstream``: stage name -> folder."""
-    return upstream.get(INITIAL_STAGE) or upstream[SUPERVISED_STAGES[HEAD_NAMES[0]]].parent
+    return upstream.get(INITIAL_STAGE) or upstream[SUPERVISED_STAGES[decision_names()[0]]].parent
 
 
 def initial_name(recipe: Recipe) -> str:

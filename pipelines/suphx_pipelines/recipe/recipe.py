@@ -16,7 +16,8 @@ from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig,
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
-from suphx.models.net_config import HEAD_NAMES, NetConfig, RewardPredictorConfig, check_heads
+from suphx.games.registry import decision_names, decision_numbers
+from suphx.models.net_config import NetConfig, RewardPredictorConfig
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.layout import RoundLayoutConfig
@@ -183,14 +184,14 @@ class LearningCurveConfig:
 
     games: tuple[Annotated[int, Range(1, 1_000_000_000)], ...] = ()
     """Numbers of training games, ascending. The nets trained on all games are the last point. Empty = no curve."""
-    heads: tuple[str, ...] = HEAD_NAMES
+    heads: tuple[str, ...] = decision_names()
     """Heads to train."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
         if list(self.games) != sorted(set(self.games)):
             raise ValueError(f"games is {list(self.games)}: use different numbers, ascending")
-        check_heads(self.heads)
+        decision_numbers(self.heads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +213,7 @@ class AblationConfig:
         if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
             raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
         check_ranges(self)
-        check_heads(self.heads)
+        decision_numbers(self.heads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.models.net_config import head_index
+from suphx.games.registry import decision_names
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.charts.plot import files
 from suphx_pipelines.charts.riichi_tiles import tile_symbols
@@ -125,7 +125,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Write ``report.html``, the pages of games that it links to, and pictures for MLflow into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
-    absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
+    absolute = {head: entropy.target_of(decision_names().index(head)) for head in self_play.heads}
     targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
     if riichi_sample_game.STAGE_NAME in context.upstream:

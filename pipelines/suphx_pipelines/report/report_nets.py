@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.evaluation.match_config import widened_note
-from suphx.games.head_game import head_game
-from suphx.models.net_config import HEAD_NAMES
+from suphx.games.registry import decision_names, find_decisions
 from suphx_pipelines.charts.comparison_charts import Row, heat_chart, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.charts.plot import Figure
@@ -172,7 +171,7 @@ def confusion(discard: Mapping[str, Any]) -> str:
     counts = discard.get("test", {}).get("confusion")
     if not counts:
         return ""
-    names = next(head.outputs for head in head_game().heads if head.name == "discard")
+    names = find_decisions()[0].outputs
     right = sum(counts[kind][kind] for kind in range(len(names))) / (sum(map(sum, counts)) or 1)
     text = (
         f"Each row shows what the net discards when the player in the record discards that tile. The diagonal, "
@@ -305,7 +304,7 @@ def playouts_section(result: Result) -> str:
 
 def _playout_heads(result: Result) -> list[str]:
     history = result.get("history", ())
-    return [head for head in HEAD_NAMES if any(f"{head}_gain" in point for point in history)]
+    return [head for head in decision_names() if any(f"{head}_gain" in point for point in history)]
 
 
 def _playout_table(result: Result) -> str:

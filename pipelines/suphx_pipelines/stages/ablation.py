@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint
-from suphx.models.computation import Precision
+from suphx.games.registry import decision_names, find_decisions
+from suphx.models.checkpoint import load_checkpoint
 from suphx.models.device import find_device, torch_threads, uses_bf16
-from suphx.models.nets.net_config import HEAD_NAMES, checkpoint_name, head_index
+from suphx.models.net_config import Precision, checkpoint_name
 from suphx.training.dataset import num_samples
 from suphx.training.head_data import HeadData, head_data, open_store
 from suphx.training.optimizer import predict
@@ -109,7 +109,7 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
     entries: list[dict[str, Any]] = []
     first_hits = None
     for encoder in config.encoders:
-        data = head_data(store, head_index(head), encoder, context.recipe.split)
+        data = head_data(store, decision_names().index(head), encoder, context.recipe.split)
         folders = [context.upstream[_stage_name(head, encoder, number)] for number in range(config.seeds)]
         hits, games = _hits(data, folders, context.recipe.supervised.precision)
         first_hits = hits if first_hits is None else first_hits
@@ -132,8 +132,8 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
 
 def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return [k, n], 1 where the net of each of k folders is right, and [n], the games of the n test samples."""
-    name, planes = checkpoint_name(HEAD_NAMES[data.head]), PlanesVersion.of(data.layout)
-    nets = [load_checkpoint(folder / name, head=data.head, planes=planes)[0] for folder in folders]
+    kind = find_decisions()[data.head]
+    nets = [load_checkpoint(folder / checkpoint_name(kind.name), kind, data.layout)[0] for folder in folders]
     bf16 = uses_bf16(precision, find_device("cpu"))
     test_games = data.game_of_kyoku[data.split.test]
     hits: list[NDArray[np.float64]] = []
@@ -148,6 +148,6 @@ def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[ND
             games += [game] * num_samples(samples)
     if len(set(games)) < 2:
         raise ValueError(
-            f"the test samples of {HEAD_NAMES[data.head]} are of one game: raise max_test_samples or give more records"
+            f"the test samples of {kind.name} are of one game: raise max_test_samples or give more records"
         )
     return np.concatenate(hits, axis=1), np.array(games, np.int64)

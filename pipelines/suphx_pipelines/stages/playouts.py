@@ -10,23 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from suphx.evaluation.match import play_match
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
+from suphx.evaluation.match import MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
-from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
-from suphx.models.nets.net_config import HEAD_NAMES
+from suphx.games.registry import decision_names
+from suphx.games.riichi.match_tables import index_records
+from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx.training.playouts import PlayoutJob, PlayoutRun
-from suphx.training.trainer import METRICS_FILE
+from suphx.training.playouts import PlayoutJob, PlayoutTrainer
+from suphx.training.trainer import METRICS_FILE, StoppedError
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "playouts"
 _SEEDS = 2**20
@@ -72,26 +71,17 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         seed=context.seed % _SEEDS,
         extra={"recipe": recipe.name, "encoder": recipe.encoder},
     )
-    with context.console.progress("%", PERCENT, name=STAGE_NAME, note="first games") as progress, StopRequest() as stop:
-        note = "first games"
+    with context.console.progress("%", PERCENT, name=STAGE_NAME, note="first games") as progress:
+        watch = StageWatch(context.console, progress, STAGE_NAME, note="first games", unit="decision")
 
         def report(point: Mapping[str, float]) -> None:
-            nonlocal note
             context.tracker.log_metrics(point, step=int(point["decisions"]))
-            note = _note(point)
+            watch.note = _note(point)
 
-        with PlayoutRun(job, context.folder, report=report, keep=context.keep) as training:
-            training.resume()
-            if training.decisions:
-                context.console.say(f"{STAGE_NAME}: continuing from decision {training.decisions:,}")
-                progress.resume(PERCENT * training.share_done)
-            while not training.is_finished:
-                training.advance()
-                progress.reach(PERCENT * training.share_done, note)
-                if stop.is_made and not training.is_finished:
-                    training.save()
-                    raise Interrupted(f"decision {training.decisions:,} of {STAGE_NAME}")
-            metrics = training.finish()
+        try:
+            metrics = PlayoutTrainer(job, context.folder, report=report, keep=context.keep, watch=watch).run()
+        except StoppedError as stopped:
+            raise Interrupted(f"decision {stopped.step:,} of {STAGE_NAME}") from stopped
     last: dict[str, float] = {}
     for point in metrics["history"]:  # the last figures of each net: few decisions at the end may have none
         last |= point
@@ -106,7 +96,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
     """Play the final match against the agent in the folder ``start``; return its figures."""
     hanchans = context.recipe.playouts.final_hanchans
-    setup = MatchSetup(str(context.folder), start, seed=context.seed % MAX_WALL_SEED)
+    setup = MatchSetup(str(context.folder), start, seed=context.seed % MAX_DEAL_SEED)
     with context.console.progress("hanchans", hanchans, name="match") as progress:
         runner = GameRunner(
             workers=context.recipe.evaluation.workers,
@@ -134,7 +124,7 @@ def _note(point: Mapping[str, float]) -> str:
     """Return what the progress line shows of a point of the curves."""
     gains = [
         f"{head} {point[f'{head}_gain']:+.0f} ± {1.96 * point[f'{head}_gain_error']:.0f}"
-        for head in HEAD_NAMES
+        for head in decision_names()
         if f"{head}_gain" in point
     ]
     if not gains:

@@ -1,6 +1,6 @@
 """The reinforcement stage: the nets play against themselves and learn from it (paper, section 3.2; Figure 6).
 
-Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.safetensors``), ``start/``,
+Leaves what ``suphx_platform.selfplay.policy_trainer`` writes: an agent (``<head>.safetensors``), ``start/``,
 ``metrics.json`` (keys in docs/result_files.md) and the state from which a killed stage goes on.
 """
 
@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
 from suphx.games.registry import DEFAULT_GAME, game_modules
-from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
-from suphx.models.nets.reward_predictor import weights_of
+from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, load_reward_predictor, weights_of
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names, has_nets
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
-from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx.training.reward import Prediction
-from suphx.training.trainer import METRICS_FILE
+from suphx.training.trainer import METRICS_FILE, StoppedError
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
+from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import RULES_VERSION
@@ -34,7 +33,6 @@ from suphx_platform.selfplay.self_play_match import match_figures
 
 if TYPE_CHECKING:
     from suphx.training.local_backend import SelfPlay
-    from suphx_platform.selfplay.controller import Controller
 
 STAGE_NAME = "reinforcement"
 _OPPONENT_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
@@ -60,7 +58,7 @@ FILES: Mapping[str, str] = {
         "[2]} in points per kyoku}], `decisions_of_buffer` {added, refused, stale, learned, lost}, "
         "`faults` {<part>_<kind>: number}"
     ),
-    "reinforcement_state.safetensors": "all that a stopped run needs to continue (`reinforcement_state.py`)",
+    "reinforcement_state.safetensors": "all that a stopped run needs to continue (`backend_state.py`)",
     "diverged_batch.safetensors": "the batch whose loss or gradient was not finite, if there was one",
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -136,7 +134,7 @@ def play_and_learn(
     matches are against if it is not ``start``. Nets that see hidden tiles are not stored among the best.
     """
     # RLlib takes seconds: only when it is needed
-    from suphx_platform.selfplay.controller import Controller, run_backend, run_metrics
+    from suphx_platform.selfplay.policy_trainer import PolicyTrainer, run_backend, run_metrics
 
     play = replace(_self_play(context, start, weak, teacher, carried), opponent=_match_opponent(context) or opponent)
     with context.console.progress("%", PERCENT, name=context.folder.name, note="first games") as progress:
@@ -153,7 +151,7 @@ def play_and_learn(
             if best is not None:
                 best(first_update + updates, nets, strength)
 
-        controller = Controller(
+        trainer = PolicyTrainer(
             *(config, play, context.folder),
             new_backend=run_backend(config),
             metrics=metrics,
@@ -161,11 +159,14 @@ def play_and_learn(
             keep=keep,
             keep_best=None if best is None else keep_best,
             progress=report.show,
+            watch=StageWatch(context.console, progress, context.folder.name, note="", unit="update"),
         )
-        if controller.updates:
-            context.console.say(f"{context.folder.name}: continuing from update {controller.updates:,}")
-            progress.resume(PERCENT * controller.time_share)
-        result = _run_controller(controller, context.folder.name)
+        try:
+            result = trainer.run()
+        except StoppedError as stopped:
+            if not (context.folder / STATE_FILE).is_file():
+                raise KeyboardInterrupt from stopped
+            raise Interrupted(f"update {stopped.step:,} of {context.folder.name}") from stopped
         progress.reach(PERCENT)
     _say_end(result, config, context.console)
     return _end_figures(result)
@@ -176,8 +177,6 @@ def finished_figures(folder: Path, max_updates: int) -> dict[str, float] | None:
 
     For a part of a stage: ``play_and_learn`` would start all processes again and store the part's end once more.
     """
-    from suphx_platform.selfplay.run_folder import STATE_FILE
-
     path = folder / METRICS_FILE
     if not (path.is_file() and (folder / STATE_FILE).is_file()):
         return None
@@ -191,22 +190,11 @@ def _end_figures(metrics: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
 
 
-def _run_controller(controller: Controller, name: str) -> dict[str, Any]:
-    """Run self-play to its end; Interrupted if it was asked to stop and its state is saved."""
-    try:
-        return controller.run()
-    except KeyboardInterrupt as stop:
-        if stop.args:  # the state is saved
-            raise Interrupted(f"{stop} of {name}") from stop
-        raise
-
-
 def _self_play(
     context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
 ) -> SelfPlay:
+    from suphx.training.backend_state import load_learner_state
     from suphx.training.local_backend import SelfPlay
-    from suphx.training.reinforcement_state import load_learner_state
-    from suphx_platform.selfplay.run_folder import STATE_FILE
 
     recipe = context.recipe
     return SelfPlay(

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.models.checkpoints.checkpoint import REWARD_PREDICTOR_FILE
-from suphx.models.nets.policy import num_weights
-from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.models.policy import num_weights
+from suphx.models.reward_predictor import REWARD_PREDICTOR_FILE, RewardPredictor
 from suphx.training.head_data import KyokuSplit, open_store, split_by_game
 from suphx.training.reward_learning import (
     EpochReport,
@@ -39,7 +38,6 @@ from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import RULES_VERSION
-from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "reward_predictor"
 NUM_EXAMPLES = 3
@@ -113,11 +111,8 @@ def _learn(
     context: StageContext[Recipe], learning: RewardLearning
 ) -> tuple[RewardPredictor, list[dict[str, Any]]]:  # fmt: skip
     """Train; Interrupted, with the state saved, if the run is to stop."""
-    with (
-        context.console.progress("%", PERCENT, name=STAGE_NAME, note="reading the games") as progress,
-        StopRequest() as stop,
-    ):
-        watch = StageWatch(context.console, progress, stop, STAGE_NAME, note="first epoch")
+    with context.console.progress("%", PERCENT, name=STAGE_NAME, note="reading the games") as progress:
+        watch = StageWatch(context.console, progress, STAGE_NAME, note="first epoch")
 
         def report(epoch: EpochReport) -> None:
             losses = {"train_loss": epoch.train_loss, "validation_loss": epoch.validation_loss}

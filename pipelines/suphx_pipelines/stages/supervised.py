@@ -8,13 +8,13 @@ Reads the game store in the folder ``store`` of the stage ``records``. Leaves wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.models.nets.net_config import checkpoint_name, head_index
+from suphx.games.registry import decision_names
+from suphx.models.net_config import checkpoint_name
 from suphx.training.config import SupervisedConfig
 from suphx.training.head_data import head_data, open_store
 from suphx.training.supervised import HeadProgress, HeadTraining, steps_so_far, train_head
@@ -26,10 +26,9 @@ from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
 from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.learning_check import training_end, training_seconds, training_warnings
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.on_ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
+from suphx_platform.storage.storage import UNDER_WAY
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import UNDER_WAY
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
@@ -91,11 +90,8 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     """
     config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head, num_games))
     name = head if not num_games else f"{head}, {num_games:,} games"
-    stop = StopRequest()
-    # Ray Train stops its workers itself; they resume from their last checkpoint.
-    kept_signals = nullcontext() if context.recipe.data_parallel.needs_ray else stop
-    with context.console.progress("%", PERCENT, name=name, note="encoding the first samples") as progress, kept_signals:
-        watch = StageWatch(context.console, progress, stop, name, note="first steps")
+    with context.console.progress("%", PERCENT, name=name, note="encoding the first samples") as progress:
+        watch = StageWatch(context.console, progress, name, note="first steps")
         curve = CurveFile(context.folder)
 
         def report(state: HeadProgress) -> None:
@@ -140,10 +136,10 @@ def _minutes(context: StageContext[Recipe], head: str, num_games: int) -> float:
 def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
     recipe = context.recipe
     store = open_store(context.upstream["records"] / STORE_FOLDER)
-    data = head_data(store, head_index(head), recipe.encoder, recipe.split)
+    data = head_data(store, decision_names().index(head), recipe.encoder, recipe.split)
     _check_games(recipe, data.num_train_games)
     if num_games:
-        data = head_data(store, head_index(head), recipe.encoder, recipe.split, num_games)
+        data = head_data(store, decision_names().index(head), recipe.encoder, recipe.split, num_games)
     return HeadTraining(
         data=data,
         rules_version=RULES_VERSION,

@@ -22,10 +22,9 @@ from suphx.evaluation.statistics import Interval, mean_interval, proportion_inte
 from suphx.json_text import parse_json
 from suphx.kernel.record import I64, Records
 from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
-from suphx.models.checkpoints.checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads
-from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.reward_predictor import weights_of
+from suphx.models.policy import CriticNet
+from suphx.models.reward_predictor import load_reward_predictor, weights_of
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.checkpoint_folder import find_nets
 from suphx.selfplay.rollouts.deal_play import MAX_SEED, draw_starts

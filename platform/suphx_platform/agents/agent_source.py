@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suphx.games.registry import GAMES
-from suphx.models.nets.net_config import HEAD_NAMES, checkpoint_name
+from suphx.games.registry import GAMES, decision_names
+from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import (
     INITIAL,
     checkpoint_names,
@@ -22,9 +22,8 @@ from suphx.selfplay.agents.checkpoint_folder import (
 )
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage import BEST, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import BEST
 from suphx_platform.tracking import model_registry
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
@@ -138,7 +137,7 @@ _STAGES = ("*", "agent_comparison/*")
 
 def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all five nets, also compared agents."""
-    discard = HEAD_NAMES[0]
+    discard = decision_names()[0]
     folders = [path.parent for stage in _STAGES for path in runs.glob(f"*/{stage}/{checkpoint_name(discard)}")]
     folders += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
     for folder in sorted(set(folders)):
@@ -174,13 +173,13 @@ def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:
             continue
         if all(file in version.files for file in checkpoint_names()):
             yield FoundCheckpoint(name, name, version.saved)
-        elif last == HEAD_NAMES[0] and _has_all_heads(newest, parent):
-            saved = max(newest[f"{parent}/{head}"].saved for head in HEAD_NAMES)
+        elif last == decision_names()[0] and _has_all_heads(newest, parent):
+            saved = max(newest[f"{parent}/{head}"].saved for head in decision_names())
             yield FoundCheckpoint(parent, parent, saved)
 
 
 def _has_all_heads(newest: dict[str, CheckpointVersion], parent: str) -> bool:
-    stages = {head: newest.get(f"{parent}/{head}") for head in HEAD_NAMES}
+    stages = {head: newest.get(f"{parent}/{head}") for head in decision_names()}
     return all(stage is not None and checkpoint_name(head) in stage.files for head, stage in stages.items())
 
 
@@ -198,7 +197,7 @@ def fetch_stored(storage: Storage, name: str, folder: Path) -> list[CheckpointVe
     if whole is not None:
         return [whole]
     found = []
-    for head in HEAD_NAMES:
+    for head in decision_names():
         folder.mkdir(exist_ok=True)
         version = storage.load_newest(f"{name}/{head}", folder / head, files=files)
         if version is None:

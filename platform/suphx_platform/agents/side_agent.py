@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from suphx.games.candidate_game import CandidateGame, Player, candidate_game, net_file_names
-from suphx.models.computation import Precision
+from suphx.games.candidate_game import CandidateGame, candidate_game, net_file_names
+from suphx.games.game import CandidateAgent
+from suphx.models.net_config import Precision
 from suphx.suggestion import did_you_mean
 from suphx.training.value_nets import load_value_nets
 from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
-from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage import BEST, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import BEST
 from suphx_platform.tracking.model_registry import PREFIX
 
 
@@ -31,7 +31,7 @@ class SideAgent:
     """An agent that is ready to play."""
 
     address: str
-    player: Player
+    player: CandidateAgent
     rules: Any | None
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
     files: tuple[Path, ...] = ()
@@ -42,17 +42,17 @@ def load_side_agent(address: str, game: CandidateGame, folder: Path, source: Age
     """Return the agent at ``address``; arguments and errors as for ``find_side_nets``."""
     place = find_side_nets(address, game, folder, source)
     if place is None:
-        return SideAgent(address, game.scripted_player(address), None)
+        return SideAgent(address, game.scripted_agent(address), None)
     trained = load_value_nets(place)
     files = tuple(place / name for name in net_file_names(game))
     return SideAgent(address, trained.player(), trained.rules, files)
 
 
-def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> Player:
+def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> CandidateAgent:
     """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
     game = candidate_game(game_name)
     if address in game.agents:
-        return game.scripted_player(address)
+        return game.scripted_agent(address)
     return load_value_nets(_checked(address, Path(address), game)).player(precision)
 
 

@@ -14,9 +14,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.net_config import NetConfig, Size, checkpoint_name
-from suphx.models.nets.policy import num_weights
+from suphx.models.net_config import NetConfig, Size, checkpoint_name
+from suphx.models.policy import CriticNet, num_weights
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -82,10 +81,10 @@ def write_state(folder: Path, size: Size, encoder: str) -> int:
     config = NetConfig(size=size)
     folder.mkdir(parents=True)
     total = 0
-    for net in random_policy_set(encoder, config, 0).nets:
+    for net in random_policy_set(encoder, config, 0).policies:
         policy = num_weights(net) * _FLOAT_BYTES
-        critic = num_weights(CriticNet(net.head, net.num_planes, config)) * _FLOAT_BYTES
-        _write_random(folder / checkpoint_name(net.head_name), policy)
+        critic = num_weights(CriticNet(net.kind, net.num_planes, config)) * _FLOAT_BYTES
+        _write_random(folder / checkpoint_name(net.kind.name), policy)
         total += (policy + critic) * (1 + _ADAM_STATES)
     _write_random(folder / "reinforcement_state.safetensors", total)
     return sum(path.stat().st_size for path in folder.iterdir())

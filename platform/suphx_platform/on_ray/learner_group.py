@@ -21,12 +21,12 @@ with warnings.catch_warnings():
     from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 
 from suphx.models.device import find_device, torch_threads
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import KlColumns
 from suphx.training.learner_config import LearnerConfig
 from suphx.training.learning_step import Figures, Step, load_step_tensors, step_tensors
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.rllib_learner import PolicyGradientLearner, module_spec
 
@@ -197,8 +197,8 @@ def _new_group(
             learner_config_dict={"config": config},
         )
     )
-    of_heads = {teacher.head: teacher for teacher in teachers}
-    specs = {net.head_name: module_spec(config, net, of_heads.get(net.head)) for net in nets}
+    of_heads = {teacher.kind.number: teacher for teacher in teachers}
+    specs = {net.kind.name: module_spec(config, net, of_heads.get(net.kind.number)) for net in nets}
     modules = MultiRLModuleSpec(rl_module_specs=specs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # RLlib passes the placement group in a deprecated way

@@ -26,8 +26,8 @@ with warnings.catch_warnings():
     from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
     from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.learner_config import LearnerConfig
 from suphx.training.learning_step import Figures, LearningStep, Step, new_actor_critic
 from suphx.training.policy_gradient import BatchColumns
@@ -41,7 +41,7 @@ def module_spec(config: LearnerConfig, net: PolicyNet, teacher: PolicyNet | None
     return RLModuleSpec(
         module_class=ActorCriticModule,
         observation_space=Box(0, 255, (net.observation_bytes,), np.uint8),
-        action_space=Discrete(net.num_outputs),
+        action_space=Discrete(net.kind.num_outputs),
         model_config={
             "config": config,
             "start": _packed(net),
@@ -121,10 +121,10 @@ class PolicyGradientLearner(TorchLearner):
 def _packed(net: PolicyNet) -> dict[str, Any]:
     """Return a net as plain values, for another process."""
     weights = {name: tensor.detach().cpu().numpy() for name, tensor in net.state_dict().items()}
-    return {"head": net.head, "num_planes": net.num_planes, "config": asdict(net.config), "weights": weights}
+    return {"kind": net.kind, "num_planes": net.num_planes, "config": asdict(net.config), "weights": weights}
 
 
 def _unpacked(packed: dict[str, Any]) -> PolicyNet:
-    net = PolicyNet(packed["head"], packed["num_planes"], NetConfig(**packed["config"]))
+    net = PolicyNet(packed["kind"], packed["num_planes"], NetConfig(**packed["config"]))
     net.load_state_dict({name: torch.from_numpy(np.array(weight)) for name, weight in packed["weights"].items()})
     return net

@@ -23,7 +23,7 @@ from types import MappingProxyType
 import ray
 from ray.util.metrics import Counter, Gauge
 
-from suphx.models.nets.net_config import HEAD_NAMES
+from suphx.games.registry import decision_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.backend import Event, Learned, Played
 
@@ -111,7 +111,7 @@ _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
 _GAUGE_OF = {
     **_OF_POINT,
     **{f"{head}_{figure}": (name, {"head": head, **tags})
-       for head in HEAD_NAMES for figure, (name, tags) in _OF_HEAD.items()},
+       for head in decision_names() for figure, (name, tags) in _OF_HEAD.items()},
 }  # fmt: skip
 
 

@@ -14,19 +14,16 @@ import numpy as np
 import torch
 
 from suphx.atomic_file import write_atomically
-from suphx.models.checkpoints.tensor_file import write_tensors
-from suphx.models.computation import Calibration
-from suphx.models.nets.net_config import HEAD_NAMES
-from suphx.models.nets.policy import PolicyNet
+from suphx.games.registry import decision_names
+from suphx.models.net_config import Calibration
+from suphx.models.tensor_file import write_tensors
 from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from suphx.selfplay.backend import BackendState
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import DivergedBatchError
 from suphx.training.local_backend import SelfPlay
-from suphx.training.reinforcement_config import FREE_KEYS, ReinforcementConfig
-from suphx.training.reinforcement_state import START_WEIGHTS, Progress, load_state, save_state
+from suphx.training.reinforcement_config import FREE_KEYS, STATE_FILE, ReinforcementConfig
 from suphx.training.trainer import METRICS_FILE
 from suphx_platform.selfplay.self_play_match import START_FOLDER
 from suphx_platform.storage.upload_queue import copy_linked
@@ -81,7 +78,6 @@ class MeasuredNets:
         return [path.name for path in self._folder.iterdir() if path.name not in nets]
 
 
-STATE_FILE = "reinforcement_state.safetensors"
 DIVERGED_FILE = "diverged_batch.safetensors"
 
 
@@ -98,14 +94,6 @@ class RunFolder:
     def state_path(self) -> Path:
         """The file of the state."""
         return self.path / STATE_FILE
-
-    def load_state(self) -> tuple[BackendState, Progress] | None:
-        """Return the saved state, None if there is none; ValueError if it belongs to another run or is damaged."""
-        return load_state(self.state_path, self._identity()) if self.state_path.is_file() else None
-
-    def write_state(self, state: BackendState, progress: Progress) -> None:
-        """Write the state from which the run resumes."""
-        save_state(self.state_path, state, progress, self._identity())
 
     def write_start(self) -> None:
         """Write the nets that matches are against: the first ones, and the weak ones.
@@ -129,7 +117,7 @@ class RunFolder:
     def write_diverged(self, error: DivergedBatchError, updates: int) -> Path:
         """Write the batch of the update after ``updates``, whose loss or gradient is not finite; return its file."""
         tensors = {
-            f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
+            f"{decision_names()[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
             for head, part in error.parts.items()
             for name, column in (part.columns() | {"planes": part.planes.dense()}).items()
         }
@@ -145,8 +133,8 @@ class RunFolder:
         """Return the nets that learn with ``weights``, and all others as they were at first."""
         nets = list(self._play.start.nets)
         for head in self._config.head_numbers:
-            net = PolicyNet(head, nets[head].num_planes, nets[head].config)
-            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[net.head_name].items()}
+            net = nets[head].like()
+            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[net.kind.name].items()}
             net.load_state_dict(own)
             nets[head] = net.eval()
         return self._uncalibrated(replace(self._play.start, nets=tuple(nets)))
@@ -160,33 +148,33 @@ class RunFolder:
         return replace(policy_set, calibrations=tuple(calibrations))
 
     def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
-        heads = [HEAD_NAMES[head] for head in self._config.head_numbers]
+        heads = [decision_names()[head] for head in self._config.head_numbers]
         guided = self._config.oracle.figures_of_update(step)
         save_policy_set(
             folder,
             policy_set,
             self._play.encoder,
-            rules_version=self._play.rules_version,
+            rules=self._play.rules_version,
             step=step,
             extra=self._play.extra | {"encoder": self._play.encoder, LEARNED_HEADS: heads} | guided,
             is_weak=is_weak,
         )
 
-    def _identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """Return the settings that must not change when a run resumes, as JSON values."""
         config = _flat_config(asdict(self._config))
         ends = ("max_updates", "max_minutes")  # a longer run may resume a shorter one
         kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
         prediction = self._play.prediction
         kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
-        nets = {net.head_name: asdict(net.config) for net in self._play.start.nets}
+        nets = {net.kind.name: asdict(net.config) for net in self._play.start.nets}
         start = self._play.start.digest()
         return {
             **kept,
             "seed": self._play.seed,
             "encoder": self._play.encoder,
             "nets": nets,
-            START_WEIGHTS: start,
+            "weights of the start": start,
         }
 
 

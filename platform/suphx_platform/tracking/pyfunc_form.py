@@ -6,21 +6,25 @@ loads it needs this project installed. Its metadata has the SHA-256 of each net,
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import yaml
 
-from suphx_platform.tracking.client.mlflow_call import QUIET
-from suphx_platform.tracking.net_digests import differences, net_digests
-from suphx_platform.tracking.pyfunc_columns import PyfuncColumns, columns_of
+from suphx.games.registry import game_of_files
+from suphx_platform.tracking.mlflow_client import QUIET
 
 if TYPE_CHECKING:
+    import pandas as pd
     from mlflow.models import ModelSignature
 
 DIGESTS = "sha256"
@@ -28,6 +32,28 @@ DIGESTS = "sha256"
 _NETS = "nets"
 _MODEL_FILE = "MLmodel"
 _NETS_FOLDER = Path("data") / _NETS
+EVENTS, RECORD = "events", "record"
+"""Input columns."""
+_HIDDEN_HAND = ["?"] * 13
+RIICHI_EXAMPLE = (
+    {"type": "start_game", "id": 0, "names": ["East", "South", "West", "North"]},
+    {
+        "type": "start_kyoku",
+        "bakaze": "E",
+        "kyoku": 1,
+        "honba": 0,
+        "kyotaku": 0,
+        "oya": 0,
+        "dora_marker": "1p",
+        "scores": [25000, 25000, 25000, 25000],
+        "tehais": [
+            ["2m", "3m", "4m", "6m", "7m", "3p", "4p", "5pr", "5s", "5s", "7s", "8s", "N"],
+            *([_HIDDEN_HAND] * 3),
+        ],
+    },
+    {"type": "tsumo", "actor": 0, "pai": "9s"},
+)
+"""A position: the dealer's first discard."""
 
 
 def write_pyfunc(nets: Path, folder: Path, *, model_id: str, run_id: str) -> None:
@@ -92,3 +118,74 @@ def _signature(columns: PyfuncColumns) -> ModelSignature:
 
     outputs = Schema([ColSpec(DataType.string, name) for name in columns.outputs])
     return ModelSignature(inputs=Schema([ColSpec(DataType.string, columns.input)]), outputs=outputs)
+
+
+def net_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each net in a folder, by file name."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.safetensors"))}
+
+
+def differences(found: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
+    """Return a phrase for each file that is not as ``recorded``, such as ``chow.safetensors is missing``."""
+    told = []
+    for name in sorted(found.keys() | recorded.keys()):
+        if name not in found:
+            told.append(f"{name} is missing")
+        elif name not in recorded:
+            told.append(f"{name} was added")
+        elif found[name] != recorded[name]:
+            told.append(f"{name} has the SHA-256 {found[name]} instead of {recorded[name]}")
+    return told
+
+
+def texts_of(model_input: pd.DataFrame, column: str) -> pd.Series[str]:
+    """Return the texts of an input column.
+
+    MLflow makes a single row of ``{"events": [text, text]}``, whose cell is the list; meant are as many rows.
+    """
+    import pandas as pd
+
+    cells = model_input[column]
+    only = cells.iloc[0] if len(cells) == 1 else None
+    if isinstance(only, list | np.ndarray) and all(isinstance(each, str) for each in only):
+        return pd.Series(list(only), dtype=object)
+    return cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PyfuncColumns:
+    """The form of a model."""
+
+    loader_module: str
+    """Its ``_load_pyfunc`` makes the model of the nets."""
+    model_type: str
+    """What the page of the model calls it."""
+    input: str
+    outputs: tuple[str, ...]
+    example: str
+    """A cell of the input."""
+
+
+def columns_of(nets: Path) -> PyfuncColumns:
+    """Return the form for the nets in a folder; ValueError if the first of them is damaged."""
+    name = game_of_files(path.name for path in nets.glob("*.safetensors"))
+    if name is None:
+        return PyfuncColumns(
+            loader_module="suphx_platform.agents.pyfunc_agent",
+            model_type="five nets",
+            input=EVENTS,
+            outputs=("action", "probabilities"),
+            example=json.dumps(RIICHI_EXAMPLE),
+        )
+    from suphx.games.candidate_game import candidate_game
+    from suphx.models.tensor_file import read_header  # torch, which recipes and their commands do not need
+
+    game = candidate_game(name)
+    rules = game.new_rules(read_header(nets / f"{game.seat_names[0]}.safetensors")["rules"])
+    return PyfuncColumns(
+        loader_module="suphx_platform.agents.pyfunc_side_agent",
+        model_type=f"{len(game.seat_names)} nets",
+        input=RECORD,
+        outputs=("move", "values"),
+        example=game.new_record(rules, seed=0),
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from suphx.games.riichi import HEAD_NAMES
-from suphx.models.nets.net_config import checkpoint_name
+from suphx.games.registry import decision_names
+from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 WEAK = "weak"
@@ -34,7 +34,7 @@ def split_address(address: str) -> tuple[str, set[str]]:
 
 def checkpoint_names(*, is_weak: bool = False) -> tuple[str, ...]:
     """Return the file name of each head's checkpoint: an agent's nets."""
-    return tuple(checkpoint_name(head, is_weak=is_weak) for head in HEAD_NAMES)
+    return tuple(checkpoint_name(head, is_weak=is_weak) for head in decision_names())
 
 
 def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
@@ -49,7 +49,7 @@ def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
 def find_checkpoints(folder: Path, *, is_weak: bool = False) -> list[Path]:
     """Return the path of each head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if one is
     missing."""
-    return [find_checkpoint(folder, head, is_weak=is_weak) for head in HEAD_NAMES]
+    return [find_checkpoint(folder, head, is_weak=is_weak) for head in decision_names()]
 
 
 def find_nets(address: str) -> list[Path]:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from suphx.games.riichi import NO_ACTION, NUM_ACTIONS, Opinions, RecordedDecisions
+from suphx.games.game import Agent
+from suphx.games.riichi.records.decisions import NO_ACTION, Opinions, RecordedDecisions
+from suphx.games.riichi.table import NUM_ACTIONS
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import Agent, NetAgent, ask
+from suphx.selfplay.agents.agent import NetAgent, ask
 
 _DECISIONS_A_CALL = 256
 """So many that a small net takes little longer for them than for one, and a large one tells how far it is."""

@@ -1,4 +1,5 @@
-"""Five policy nets that play together, and the folder of checkpoints that they come from."""
+"""The nets of a game that play together, one for each kind of decision, and the folder of checkpoints that they come
+from."""
 
 from __future__ import annotations
 
@@ -11,50 +12,64 @@ from typing import Any
 import numpy as np
 import torch
 
-from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI_HEAD, find_encoder
-from suphx.models.checkpoints.checkpoint import (
+from suphx.games.registry import DEFAULT_GAME, find_decisions, find_learning
+from suphx.games.riichi.features.oracle import ORACLE
+from suphx.models.checkpoint import (
+    AnyNetConfig,
     CheckpointHeader,
-    PlanesVersion,
+    LayoutVersion,
+    Net,
     load_checkpoint,
+    new_net,
     oracle_version,
     save_checkpoint,
 )
-from suphx.models.checkpoints.tensor_file import tensors_digest
-from suphx.models.computation import Calibration
 from suphx.models.device import first_weights
-from suphx.models.nets.net_config import NetConfig, checkpoint_name
-from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
+from suphx.models.net_config import Calibration, checkpoint_name
+from suphx.models.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
+from suphx.models.tensor_file import tensors_digest
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
 class PolicySet:
-    """One net and its calibration for each head, in the order of head.py."""
+    """One net and its calibration for each kind of decision, in the order of their numbers."""
 
-    nets: tuple[PolicyNet, ...]
+    nets: tuple[Net, ...]
     calibrations: tuple[Calibration, ...]
 
-    def weights(self, heads: Sequence[int]) -> dict[str, dict[str, np.ndarray]]:
-        """Return copies of the weights of ``heads`` as plain numpy: head name -> name of a tensor -> values."""
-        states = {HEAD_NAMES[head]: self.nets[head].state_dict() for head in heads}
-        return {head: {name: t.cpu().numpy().copy() for name, t in state.items()} for head, state in states.items()}
+    def net(self, kind: int) -> PolicyNet:
+        """Return the net of a kind whose answers are a table of choices, or no and yes."""
+        net = self.nets[kind]
+        assert isinstance(net, PolicyNet)
+        return net
+
+    @property
+    def policies(self) -> tuple[PolicyNet, ...]:
+        """All nets, of a game without candidates."""
+        return tuple(self.net(kind) for kind in range(len(self.nets)))
+
+    def weights(self, kinds: Sequence[int]) -> dict[str, dict[str, np.ndarray]]:
+        """Return copies of the weights of ``kinds`` as plain numpy: name of a kind -> name of a tensor -> values."""
+        states = {self.nets[kind].kind.name: self.nets[kind].state_dict() for kind in kinds}
+        return {name: {key: t.cpu().numpy().copy() for key, t in state.items()} for name, state in states.items()}
 
     def digest(self) -> str:
         """Return the SHA-256 of all weights."""
-        weights = {f"{net.head_name}.{name}": t.cpu() for net in self.nets for name, t in net.state_dict().items()}
+        weights = {f"{net.kind.name}.{name}": t.cpu() for net in self.nets for name, t in net.state_dict().items()}
         return tensors_digest(weights)
 
 
-def load_policy_set(folder: Path, encoder: str, *, is_weak: bool = False) -> PolicySet:
+def load_policy_set(folder: Path, encoder: str, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> PolicySet:
     """Return the nets in ``folder``; ``is_weak``: those of an early step.
 
     They must see the planes of ``encoder``, which is a name as in recipes, here and below.
     Raises ValueError if a checkpoint is missing or does not fit.
     """
-    nets, calibrations = [], []
-    for head, name in enumerate(HEAD_NAMES):
-        path = find_checkpoint(folder, name, is_weak=is_weak)
-        net, header = load_checkpoint(path, head=head, planes=PlanesVersion.of(find_encoder(encoder).layout(head)))
+    learning, nets, calibrations = find_learning(game), [], []
+    for kind in find_decisions(game):
+        path = find_checkpoint(folder, kind.name, is_weak=is_weak)
+        net, header = load_checkpoint(path, kind, learning.layout(encoder, kind.number))
         nets.append(net)
         calibrations.append(header.calibration or Calibration())
     return PolicySet(tuple(nets), tuple(calibrations))
@@ -65,70 +80,69 @@ def save_policy_set(
     policy_set: PolicySet,
     encoder: str,
     *,
-    rules_version: str,
+    rules: str | dict[str, Any],
     step: int,
     extra: Mapping[str, Any],
     is_weak: bool = False,
 ) -> None:
     """Write the nets as checkpoints that ``load_policy_set`` reads; ``is_weak``: under the names of the weak ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    for head, (net, calibration) in enumerate(zip(policy_set.nets, policy_set.calibrations, strict=True)):
+    for net, calibration in zip(policy_set.nets, policy_set.calibrations, strict=True):
+        kind = net.kind
         header = CheckpointHeader(
-            head=HEAD_NAMES[head],
-            planes=PlanesVersion.of(find_encoder(encoder).layout(head)),
-            rules_version=rules_version,
+            kind=kind,
+            layout=LayoutVersion.of(find_learning(kind.game).layout(encoder, kind.number)),
+            rules=rules,
             net=net.config,
             step=step,
             calibration=calibration,
             oracle_planes=oracle_version(net.config),
             extra=dict(extra),
         )
-        save_checkpoint(folder / checkpoint_name(HEAD_NAMES[head], is_weak=is_weak), net, header)
+        save_checkpoint(folder / checkpoint_name(kind.name, is_weak=is_weak), net, header)
 
 
-def seeing_hidden(policy_set: PolicySet, heads: Sequence[int]) -> PolicySet:
-    """Return the policy set with oracle planes for the nets of ``heads`` that have none: it plays as before."""
+def seeing_hidden(policy_set: PolicySet, kinds: Sequence[int]) -> PolicySet:
+    """Return the policy set with oracle planes for the nets of ``kinds`` that have none: it plays as before."""
     nets = list(policy_set.nets)
-    for head in heads:
-        if not nets[head].config.num_oracle_planes:
-            nets[head] = add_oracle_planes(nets[head], ORACLE.num_planes)
+    for kind in kinds:
+        net = policy_set.net(kind)
+        nets[kind] = net if net.config.num_oracle_planes else add_oracle_planes(net, ORACLE.num_planes)
     return replace(policy_set, nets=tuple(nets))
 
 
 def seeing_nothing_hidden(policy_set: PolicySet) -> PolicySet:
     """Return the policy set without any oracle planes: it plays as before at keep probability 0."""
-    nets = (drop_oracle_planes(net) if net.config.num_oracle_planes else net for net in policy_set.nets)
+    nets = (
+        drop_oracle_planes(net) if isinstance(net, PolicyNet) and net.config.num_oracle_planes else net
+        for net in policy_set.nets
+    )
     return replace(policy_set, nets=tuple(nets))
 
 
-def sharpened(policy_set: PolicySet, heads: Sequence[int], temperature: float) -> PolicySet:
-    """Return the policy set whose nets of ``heads`` give their logits divided by ``temperature``, uncalibrated.
+def sharpened(policy_set: PolicySet, kinds: Sequence[int], temperature: float) -> PolicySet:
+    """Return the policy set whose nets of ``kinds`` give their logits divided by ``temperature``, uncalibrated.
 
     Below 1 they choose the most probable action more often when they sample; that action stays the same.
     """
     nets, calibrations = list(policy_set.nets), list(policy_set.calibrations)
-    for head in heads:
-        nets[head] = copy.deepcopy(nets[head])
-        calibrations[head] = Calibration()
-        output = nets[head].output
-        assert isinstance(output, CallHead | ColumnHead)
+    for kind in kinds:
+        net = nets[kind] = copy.deepcopy(nets[kind])
+        calibrations[kind] = Calibration()
+        last = net.output.last if isinstance(net.output, CallHead | ColumnHead) else net.output
         with torch.no_grad():
-            for parameter in output.last.parameters():
+            for parameter in last.parameters():
                 parameter.div_(temperature)
     return PolicySet(tuple(nets), tuple(calibrations))
 
 
-def random_policy_set(encoder: str, config: NetConfig, seed: int) -> PolicySet:
-    """Return nets with random weights that discard about evenly, call rarely, and declare riichi mostly."""
+def random_policy_set(encoder: str, config: AnyNetConfig, seed: int, *, game: str = DEFAULT_GAME) -> PolicySet:
+    """Return nets with random weights that choose about evenly, and say mostly what ``first_logit`` of a kind says."""
+    learning = find_learning(game)
     with first_weights(seed):
-        layouts = (find_encoder(encoder).layout(head) for head in range(len(HEAD_NAMES)))
-        nets = tuple(PolicyNet(head, layout.num_planes, config) for head, layout in enumerate(layouts))
+        nets = tuple(new_net(kind, learning.layout(encoder, kind.number), config) for kind in find_decisions(game))
     for net in nets:
         if isinstance(net.output, CallHead):
-            sign = 1 if net.head == RIICHI_HEAD else -1
             with torch.no_grad():
-                net.output.logits.bias.copy_(torch.tensor([0.0, sign * _FIRST_LOGIT]))
+                net.output.logits.bias.copy_(torch.tensor([0.0, net.kind.first_logit]))
     return PolicySet(tuple(net.eval() for net in nets), (Calibration(),) * len(nets))
-
-
-_FIRST_LOGIT = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other

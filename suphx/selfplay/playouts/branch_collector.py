@@ -14,21 +14,13 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import F32, Observations, PolicyOutputs
-from suphx.games.head_game import GroupConfig
-from suphx.games.riichi import (
-    DISCARD_HEAD,
-    HEAD_NAMES,
-    NO_BRANCH,
-    RIICHI_HEAD,
-    BranchTables,
-    Encoder,
-    HeadOutputs,
-    Rules,
-    TableGroup,
-    discard_outputs,
-    play_out_scripted,
-    play_out_with_nets,
-)
+from suphx.games.learning import LearningConfig
+from suphx.games.riichi.features.encoder import Encoder
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.selfplay.decision import HeadOutputs, discard_outputs
+from suphx.games.riichi.selfplay.playout import NO_BRANCH, BranchTables, play_out_scripted, play_out_with_nets
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.kernel.record import I16, I64, U8
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.playouts.branch_config import BranchConfig
@@ -101,10 +93,10 @@ class BranchCollector:
         self._encoder = encoder
         self._heads = tuple(heads)
         self._group = TableGroup(
-            GroupConfig(
+            LearningConfig(
                 num_tables=config.num_tables,
-                heads=(),
-                has_draw_lanes=config.has_draw_lanes,
+                learned=(),
+                options=frozenset({"draw lanes"} if config.has_draw_lanes else ()),
                 first_steps=_FIRST_STEPS,
             ),
             encoder,

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from suphx.models.checkpoints.tensor_file import read_header, read_tensors, write_tensors
+from suphx.models.tensor_file import read_header, read_tensors, write_tensors
 
 
 def test_tensors_and_header_come_back_as_they_were(tmp_path: Path) -> None:

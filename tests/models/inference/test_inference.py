@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.models.computation import Convolution
 from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
+from suphx.models.net_config import Convolution
 from tests.models.random_nets import plain_logits, random_net, random_rows
 
 CPU = torch.device("cpu")

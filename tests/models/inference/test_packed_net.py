@@ -4,18 +4,19 @@ import pytest
 import torch
 from torch import nn
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models import inference
 from suphx.models.inference import PackedNet
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 
 
 def random_net(head: int, num_oracle_planes: int = 0) -> PolicyNet:
     """Return a net in evaluation mode of which every weight and statistic matters."""
     torch.manual_seed(head)
-    net = PolicyNet(head, 13, NetConfig(size="tiny", channels=8, num_oracle_planes=num_oracle_planes))
+    net = PolicyNet(DECISIONS[head], 13, NetConfig(size="tiny", channels=8, num_oracle_planes=num_oracle_planes))
     for module in net.modules():
         if isinstance(module, nn.BatchNorm1d):
             for tensor in (module.weight, module.bias, module.running_mean):

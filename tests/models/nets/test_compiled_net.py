@@ -5,17 +5,17 @@ import torch
 from torch import nn
 from torch._dynamo.utils import counters
 
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
-from suphx.models.nets.compiled_net import CompiledNet, compiled
-from suphx.models.nets.flops import inference_flops, training_flops
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet, num_weights
+from suphx.models.inference import CompiledNet, compiled, inference_flops, training_flops
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet, num_weights
 from tests.models.random_nets import NUM_PLANES, plain_logits, random_net, random_rows
 
 
 def net_of(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
     with torch.device("meta"):
-        return PolicyNet(head, num_planes, config)
+        return PolicyNet(DECISIONS[head], num_planes, config)
 
 
 def test_the_paper_discard_net_takes_1_38_gflop_a_row() -> None:
@@ -82,7 +82,7 @@ def test_blocks_are_compiled_once_for_all_nets() -> None:
 @pytest.mark.slow
 def test_a_compiled_net_learns_what_the_net_itself_would() -> None:
     torch.manual_seed(1)
-    net, twin = (PolicyNet(CHOW_HEAD, NUM_PLANES, NetConfig(size="tiny")) for _ in range(2))
+    net, twin = (PolicyNet(DECISIONS[CHOW_HEAD], NUM_PLANES, NetConfig(size="tiny")) for _ in range(2))
     for norm in (module for module in net.modules() if isinstance(module, nn.BatchNorm1d)):
         nn.init.normal_(norm.weight)  # the blocks start at zero, where most gradients vanish
     twin.load_state_dict(net.state_dict())

@@ -6,13 +6,20 @@ import pytest
 import torch
 from torch import nn
 
+from suphx.games.mahjong.planes import observation_bytes
+from suphx.games.registry import find_decisions
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, RIICHI_HEAD
-from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.models.computation import Convolution
-from suphx.models.nets.critic import CriticNet
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet, add_oracle_planes, drop_oracle_planes, fold_batch_norm, num_weights
+from suphx.models.net_config import Convolution, NetConfig
 from suphx.models.packed import unpack_observations
+from suphx.models.policy import (
+    CriticNet,
+    PolicyNet,
+    add_oracle_planes,
+    drop_oracle_planes,
+    fold_batch_norm,
+    num_weights,
+)
 
 TINY_CRITIC = NetConfig(size="tiny", channels=4, num_blocks=1)
 
@@ -20,14 +27,14 @@ TINY_CRITIC = NetConfig(size="tiny", channels=4, num_blocks=1)
 def test_a_new_critic_expects_nothing() -> None:
     rows = torch.randint(256, (5, observation_bytes(12)), dtype=torch.uint8)
     for head in (DISCARD_HEAD, CHOW_HEAD):
-        assert CriticNet(head, 12, TINY_CRITIC)(rows).tolist() == [0.0] * 5
+        assert CriticNet(DECISIONS[head], 12, TINY_CRITIC)(rows).tolist() == [0.0] * 5
 
 
 def test_it_learns_which_rows_pay() -> None:
     torch.manual_seed(1)
     rows = torch.randint(256, (64, observation_bytes(12)), dtype=torch.uint8)
     rewards = (rows[:, 0] & 1).float()
-    critic = CriticNet(DISCARD_HEAD, 12, TINY_CRITIC)
+    critic = CriticNet(DECISIONS[DISCARD_HEAD], 12, TINY_CRITIC)
     optimizer = torch.optim.Adam(critic.parameters(), lr=0.01)
     for _ in range(150):
         loss = (critic(rows) - rewards).square().mean()
@@ -47,13 +54,13 @@ def num_matrix_weights(net: nn.Module) -> int:
 
 @pytest.mark.parametrize("head", range(5))
 def test_each_head_has_the_outputs_of_table_2(head: int) -> None:
-    net = PolicyNet(head, 7, TINY)
+    net = PolicyNet(DECISIONS[head], 7, TINY)
     assert net(torch.rand(3, 7, 34)).shape == (3, NUM_OUTPUTS[head])
 
 
 def test_the_paper_discard_net_has_20_million_weights() -> None:
     with torch.device("meta"):
-        net = PolicyNet(DISCARD_HEAD, 838, NetConfig(size="paper"))
+        net = PolicyNet(DECISIONS[DISCARD_HEAD], 838, NetConfig(size="paper"))
     assert num_matrix_weights(net) == 643_584 + 50 * 2 * 196_608 + 256
     assert round(num_matrix_weights(net) / 1e6, 1) == 20.3
     assert num_weights(net) == num_matrix_weights(net) + 101 * 2 * 256
@@ -61,7 +68,7 @@ def test_the_paper_discard_net_has_20_million_weights() -> None:
 
 def test_the_paper_call_net_has_22_million_weights() -> None:
     with torch.device("meta"):
-        net = PolicyNet(CHOW_HEAD, 958, NetConfig(size="paper"))
+        net = PolicyNet(DECISIONS[CHOW_HEAD], 958, NetConfig(size="paper"))
     assert num_matrix_weights(net) == 735_744 + 50 * 2 * 196_608 + 24_576 + 1_114_112 + 262_144 + 512
     assert round(num_matrix_weights(net) / 1e6, 1) == 21.8
 
@@ -87,16 +94,16 @@ def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], mess
         NetConfig(**fields)  # type: ignore[arg-type]
 
 
-def test_an_unknown_head_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"head is 5: use 0 to 4 \(discard"):
-        PolicyNet(5, 7, TINY)
+def test_a_decision_with_candidates_is_refused() -> None:
+    with pytest.raises(ValueError, match="the decision landlord has candidates: use a CandidateNet"):
+        PolicyNet(find_decisions("doudizhu")[0], 7, TINY)
 
 
 @pytest.mark.parametrize("normalization", ["batch", "none"])
 @pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
 def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str) -> None:
     torch.manual_seed(3)
-    net = PolicyNet(head, 6, NetConfig(size="tiny", normalization=normalization))  # type: ignore[arg-type]
+    net = PolicyNet(DECISIONS[head], 6, NetConfig(size="tiny", normalization=normalization))  # type: ignore[arg-type]
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.2)
     planes = (torch.rand(64, 6, 34) < 0.3).float()
@@ -109,7 +116,7 @@ def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str)
 
 
 def test_folding_leaves_the_net_in_training() -> None:
-    net = PolicyNet(DISCARD_HEAD, 6, TINY)
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 6, TINY)
     before = {name: weight.clone() for name, weight in net.state_dict().items()}
     fold_batch_norm(net)
     assert all(module.training for module in net.modules())
@@ -127,7 +134,7 @@ def random_rows(num_rows: int, num_planes: int) -> torch.Tensor:
 def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
     """A net whose blocks, statistics and biases are not those of the start."""
     torch.manual_seed(3)
-    net = PolicyNet(head, num_planes, config)
+    net = PolicyNet(DECISIONS[head], num_planes, config)
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.2)
     oracle = random_rows(64, config.num_oracle_planes) if config.num_oracle_planes else None
@@ -201,6 +208,6 @@ def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
 def test_oracle_planes_that_are_missing_or_not_wanted_are_refused() -> None:
     rows = random_rows(2, 9)
     with pytest.raises(ValueError, match="this discard net has 5 oracle planes: give it as many, or drop_oracle"):
-        PolicyNet(DISCARD_HEAD, 9, NetConfig(size="tiny", num_oracle_planes=5))(rows)
+        PolicyNet(DECISIONS[DISCARD_HEAD], 9, NetConfig(size="tiny", num_oracle_planes=5))(rows)
     with pytest.raises(ValueError, match="this discard net has no oracle planes"):
-        PolicyNet(DISCARD_HEAD, 9, TINY)(rows, rows)
+        PolicyNet(DECISIONS[DISCARD_HEAD], 9, TINY)(rows, rows)

@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 import torch
 
-from suphx.models.computation import Convolution, check_convolution
-from suphx.models.nets.resnet import (
+from suphx.models.net_config import Convolution, check_convolution
+from suphx.models.policy import (
     ConvNorm,
     ResidualBlock,
     ResidualTrunk,

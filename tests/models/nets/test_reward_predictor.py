@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.game_progress import NUM_GAME_PROGRESS_INPUTS
-from suphx.models.nets.net_config import RewardPredictorConfig
-from suphx.models.nets.recurrent_predictor import predict_next
-from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
+from suphx.models.net_config import RewardPredictorConfig
+from suphx.models.recurrent_predictor import predict_next
+from suphx.models.reward_predictor import Points, RewardPredictor, weights_of
 from tests.models.random_nets import small_predictor
 from tests.models.twins import gru_twin
 

@@ -8,17 +8,19 @@ import pytest
 import torch
 
 from suphx.experience.observation import Observations
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.game import Agent
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.table.action import RIICHI
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import RIICHI
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
-from suphx.models.computation import Calibration
-from suphx.models.nets.net_config import NetConfig, checkpoint_name
-from suphx.models.nets.policy import PolicyNet
-from suphx.selfplay.agents.agent import LEARNED_HEADS, Agent, NetAgent, ScriptedAgent, load_agent, yes_no_actions
+from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
+from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
+from suphx.models.policy import PolicyNet
+from suphx.selfplay.agents.agent import LEARNED_HEADS, NetAgent, load_agent, yes_no_actions
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set
 
@@ -61,20 +63,20 @@ TINY = NetConfig(size="tiny")
 
 def make_nets() -> list[PolicyNet]:
     torch.manual_seed(0)
-    return [PolicyNet(head, MINI.layout(head).num_planes, TINY).eval() for head in range(len(HEAD_NAMES))]
+    return [PolicyNet(DECISIONS[head], MINI.layout(head).num_planes, TINY).eval() for head in range(len(HEAD_NAMES))]
 
 
 def save_nets(
     folder: Path, *, in_subfolders: bool = False, is_weak: bool = False, calibration: Calibration | None = None
 ) -> Path:
     for net in make_nets():
-        name = HEAD_NAMES[net.head]
+        name = HEAD_NAMES[net.kind.number]
         file = checkpoint_name(name, is_weak=is_weak)
         path = folder / name / file if in_subfolders else folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        planes = PlanesVersion.of(MINI.layout(net.head))
+        planes = LayoutVersion.of(MINI.layout(net.kind.number))
         header = CheckpointHeader(
-            head=name, planes=planes, rules_version="tenhou", net=net.config, step=1, calibration=calibration
+            kind=net.kind, layout=planes, rules="tenhou", net=net.config, step=1, calibration=calibration
         )
         save_checkpoint(path, net, header)
     return folder
@@ -167,7 +169,7 @@ def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
 def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path) -> None:
     alone, learned = save_nets(tmp_path / "alone"), tmp_path / "learned"
     policy_set = load_policy_set(alone, "mini")
-    save_policy_set(learned, policy_set, "mini", rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
+    save_policy_set(learned, policy_set, "mini", rules="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
     pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
     assert all(RIICHI in pair for pair in pairs if pair[0] != pair[1])
     agent, rows = (

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
-from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.features.oracle_observation import seen_planes
-from suphx.games.riichi.hidden.determinisation import determinise
+from suphx.games.riichi.features.oracle import ORACLE, seen_planes
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.models.checkpoints.checkpoint import load_header
-from suphx.models.nets.net_config import NetConfig
-from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent, load_agent
+from suphx.models.checkpoint import load_header
+from suphx.models.net_config import NetConfig
+from suphx.selfplay.agents.agent import NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import (
     PolicySet,
     load_policy_set,
@@ -78,7 +78,7 @@ def test_at_keep_probability_0_what_is_hidden_changes_no_bit_of_any_answer(table
         for keep_probability in (0.0, 0.5):
             for name, dealt in (("true", tables), ("other", others)):
                 asked = observe_head(
-                    dealt, everybody(tables), undecided, MINI, net.head, keep_probability=keep_probability
+                    dealt, everybody(tables), undecided, MINI, net.kind.number, keep_probability=keep_probability
                 )
                 seen = seen_planes(asked.observations.planes, net.num_planes, ORACLE.num_planes)
                 logits[keep_probability, name] = net(torch.from_numpy(seen)).detach().numpy()
@@ -113,7 +113,7 @@ def test_an_oracle_agent_answers_the_same_in_any_batch(tables: Records) -> None:
 
 def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) -> None:
     policy_set = trained_oracle((DISCARD_HEAD,))
-    save_policy_set(tmp_path, policy_set, "mini", rules_version="tenhou-1", step=1, extra={"keep_probability": 0.5})
+    save_policy_set(tmp_path, policy_set, "mini", rules="tenhou-1", step=1, extra={"keep_probability": 0.5})
     header = load_header(tmp_path / "discard.safetensors")
     assert str(header.oracle_planes) == f"{ORACLE.name} version {ORACLE.version} ({ORACLE.num_planes})"
     assert load_header(tmp_path / "chow.safetensors").oracle_planes is None
@@ -123,7 +123,7 @@ def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) ->
 
 
 def test_a_checkpoint_of_other_oracle_planes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), "mini", rules_version="tenhou-1", step=1, extra={})
-    monkeypatch.setattr("suphx.models.checkpoints.checkpoint.oracle_version", lambda config: None)
+    save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), "mini", rules="tenhou-1", step=1, extra={})
+    monkeypatch.setattr("suphx.models.checkpoint.oracle_version", lambda config: None)
     with pytest.raises(ValueError, match=r"it was trained on the oracle planes suphx-oracle version 1 \(137\)"):
         load_policy_set(tmp_path, "mini")

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
-from suphx.games.riichi.features.layout.planes import observation_bytes
-from suphx.models.computation import Calibration
-from suphx.models.nets.net_config import NetConfig
+from suphx.models.net_config import Calibration, NetConfig
 from suphx.selfplay.agents.policy_set import load_policy_set, random_policy_set, save_policy_set, sharpened
 
 MINI = find_encoder("mini")
@@ -40,7 +39,7 @@ def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int
         logits, twice = policy_set.nets[head](rows), sharp.nets[head](rows)
     torch.testing.assert_close(twice, 2 * logits)
     assert torch.equal(twice.argmax(dim=1), logits.argmax(dim=1))
-    assert all(own is other for own, other in zip(sharp.nets, policy_set.nets, strict=True) if own.head != head)
+    assert all(own is other for own, other in zip(sharp.nets, policy_set.nets, strict=True) if own.kind.number != head)
 
 
 def test_its_weights_follow_from_the_seed_and_leave_the_random_state_alone() -> None:
@@ -56,7 +55,7 @@ def test_a_player_is_written_and_read_again_beside_a_weak_one(tmp_path: Path) ->
     strong = replace(strong, calibrations=(Calibration(), Calibration(temperature=1.5), *strong.calibrations[2:]))
     for policy_set, is_weak in ((strong, False), (weak, True)):
         save_policy_set(
-            tmp_path, policy_set, "mini", rules_version="r", step=3, extra={"encoder": "mini"}, is_weak=is_weak
+            tmp_path, policy_set, "mini", rules="r", step=3, extra={"encoder": "mini"}, is_weak=is_weak
         )
     for policy_set, is_weak in ((strong, False), (weak, True)):
         read = load_policy_set(tmp_path, "mini", is_weak=is_weak)
@@ -67,7 +66,7 @@ def test_a_player_is_written_and_read_again_beside_a_weak_one(tmp_path: Path) ->
 
 def test_a_missing_net_is_named(tmp_path: Path) -> None:
     policy_set = random_policy_set("mini", TINY, seed=1)
-    save_policy_set(tmp_path, policy_set, "mini", rules_version="r", step=0, extra={})
+    save_policy_set(tmp_path, policy_set, "mini", rules="r", step=0, extra={})
     (tmp_path / f"{HEAD_NAMES[-1]}.safetensors").unlink()
     with pytest.raises(ValueError, match=r"has no checkpoint of the kong net: expected kong\.safetensors or kong/"):
         load_policy_set(tmp_path, "mini")

@@ -8,7 +8,7 @@ import torch
 
 from suphx.games.riichi.features.head import RIICHI_HEAD
 from suphx.games.riichi.features.mini import PUBLIC
-from suphx.models.nets.policy import CallHead
+from suphx.models.policy import CallHead
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
 from tests.selfplay.small_policy_set import small_policy_set
 
@@ -17,7 +17,7 @@ HAND = PUBLIC["hand"].first
 
 def save_keeper(folder: Path, weight: float = 1.0) -> Path:
     """Discard the tile with the least company, declare riichi always, call never; any ``weight`` plays the same."""
-    save_policy_set(folder, keeper(weight), "mini", rules_version="tenhou", step=1, extra={})
+    save_policy_set(folder, keeper(weight), "mini", rules="tenhou", step=1, extra={})
     return folder
 
 
@@ -32,5 +32,5 @@ def keeper(weight: float) -> PolicySet:
     for net in policy_set.nets[1:]:
         assert isinstance(net.output, CallHead)
         net.output.logits.weight.zero_()
-        net.output.logits.bias.copy_(torch.tensor([0.0, 5.0 if net.head == RIICHI_HEAD else -5.0]))
+        net.output.logits.bias.copy_(torch.tensor([0.0, 5.0 if net.kind.number == RIICHI_HEAD else -5.0]))
     return policy_set

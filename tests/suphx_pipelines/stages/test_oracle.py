@@ -10,7 +10,7 @@ import torch
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.checkpoints.tensor_file import read_tensors, tensors_digest
+from suphx.models.tensor_file import read_tensors, tensors_digest
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.models.checkpoints.checkpoint import RewardHeader, load_reward_predictor, save_reward_predictor
-from suphx.models.nets.net_config import RewardPredictorConfig
-from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.models.net_config import RewardPredictorConfig
+from suphx.models.reward_predictor import RewardHeader, RewardPredictor, load_reward_predictor, save_reward_predictor
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import load_recipe

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.nets.net_config import checkpoint_name
+from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_platform.agents.agent_source import (
@@ -20,8 +20,7 @@ from suphx_platform.agents.agent_source import (
 )
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server

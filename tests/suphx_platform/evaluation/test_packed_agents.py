@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.game_task import GamePlan
+from suphx.evaluation.game_runner import GamePlan
 from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.models.nets.net_config import checkpoint_name
-from suphx.selfplay.agents.agent import NetAgent, ScriptedAgent
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.models.net_config import checkpoint_name
+from suphx.selfplay.agents.agent import NetAgent
 from suphx.training.adapter import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
-from suphx_platform.evaluation.packed_agents import PackedAgents
+from suphx_platform.evaluation.game_workers import PackedAgents
 from tests.selfplay.small_policy_set import save_random, save_random_weak
 
 

@@ -19,11 +19,11 @@ from ray.util.placement_group import remove_placement_group
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
-from suphx.models.nets.policy import add_oracle_planes
+from suphx.models.policy import add_oracle_planes
 from suphx.selfplay.weights import Weights
 from suphx.training.learner import Learner
 from suphx.training.learner_config import DistillationConfig, LearnerConfig
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from suphx_platform.on_ray.learner_group import LearnersLostError, RLlibWorkers
 from suphx_platform.on_ray.learner_room import reserve_room
 from suphx_platform.on_ray.ray_session import ray_session

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.models.tensor_file import read_tensors
 from suphx.training.monte_carlo_learning import STATE_FILE
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 from suphx_platform.on_ray.ray_backend import RayBackend
 from tests.suphx_platform.on_ray.monte_carlo import small_rounds
 from tests.suphx_platform.on_ray.ray_config import ALONE, LOCKSTEP
 from tests.suphx_platform.on_ray.ray_nodes import WAYS, Way, ray_nodes
-from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights
+from tests.suphx_platform.selfplay.small_trainer import new_trainer, numbers, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -38,7 +38,7 @@ def same_numbers(metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], dict[str, np.ndarray]]:
     """Numbers and weights of the same self-play in one process."""
     folder = tmp_path_factory.mktemp("alone")
-    return same_numbers(new_controller(folder, LONG).run()), weights(folder)
+    return same_numbers(new_trainer(folder, LONG).run()), weights(folder)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -53,7 +53,7 @@ def test_self_play_in_lockstep_has_the_same_numbers_whenever_a_node_ends(
             nodes.end_when_saved(monkeypatch, RayBackend, "state", ends_before=2),
         )
         ending = nodes.end_when(role, way, moments)
-        metrics = new_controller(tmp_path, IN_STEP).run()
+        metrics = new_trainer(tmp_path, IN_STEP).run()
         ending.result(timeout=60)
         assert nodes.ended == [role] * len(moments)
     assert same_numbers(metrics) == alone[0]

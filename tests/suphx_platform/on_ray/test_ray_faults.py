@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.config import ReplayBufferConfig
 from suphx.training.learner_config import PolicyGradientConfig
-from suphx.training.optimizer import DivergedError
 from suphx.training.reinforcement_config import ReinforcementConfig
+from suphx.training.trainer import DivergedError
 from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.ray_backend import RayBackend
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
-from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.policy_trainer import PolicyTrainer
 from suphx_platform.selfplay.run_folder import DIVERGED_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
-from tests.suphx_platform.selfplay.small_controller import new_controller, weights
+from tests.suphx_platform.selfplay.small_trainer import new_trainer, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -54,7 +54,7 @@ class Run:
         self.folder = folder
         self.killed: list[int] = []
         self._act = act
-        self._controller: Controller = new_controller(folder, config, report=self._report)
+        self._controller: PolicyTrainer = new_trainer(folder, config, report=self._report)
 
     @property
     def backend(self) -> RayBackend:
@@ -198,7 +198,7 @@ def test_a_process_that_dies_changes_no_number_of_a_run_in_lockstep(tmp_path: Pa
     run.check(IN_STEP)
     assert run.killed
     assert metrics["faults"] == {f"{part.split()[0]}_died": 1}
-    new_controller(tmp_path / "alone", ALONE).run()
+    new_trainer(tmp_path / "alone", ALONE).run()
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
 
 
@@ -217,7 +217,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch(tmp_path: Path) ->
     gradient = PolicyGradientConfig(reward_unit=1e-42)
     config = replace(FREE, learner=replace(FREE.learner, gradient=gradient))
     with pytest.raises(DivergedError, match=r"diverged at update \d+ .*the weights of version \d+ in"):
-        new_controller(tmp_path, config).run()
+        new_trainer(tmp_path, config).run()
     tensors, _ = read_tensors(tmp_path / DIVERGED_FILE)
     assert torch.isfinite(tensors["discard.rewards"]).all()
     assert tensors["discard.rewards"].any()

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
-from suphx.models.checkpoints.checkpoint import load_header
-from suphx.models.computation import Calibration
+from suphx.models.checkpoint import load_header
+from suphx.models.net_config import Calibration
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.learner_config import OracleConfig
 from suphx_platform.selfplay.run_folder import RunFolder
 from suphx_platform.selfplay.self_play_match import START_FOLDER
 from tests.selfplay.small_policy_set import small_policy_set
-from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play, new_trainer
 
 CALIBRATED = Calibration(temperature=2.0, yes_threshold=0.3)
 
@@ -45,7 +45,7 @@ def test_a_named_opponent_is_sampled_as_the_nets_that_learn(tmp_path: Path) -> N
 
 
 def test_a_state_is_not_continued_from_other_nets(tmp_path: Path) -> None:
-    new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
+    new_trainer(tmp_path, replace(CONFIG, max_updates=1)).run()
     other = replace(new_play(), start=small_policy_set(9))
     with pytest.raises(ValueError, match=r"belongs to another run \(weights of the start was"):
         RunFolder(tmp_path, CONFIG, other).load_state()

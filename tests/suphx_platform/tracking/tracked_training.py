@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from suphx.models.checkpoints.tensor_file import write_tensors
+from suphx.models.tensor_file import write_tensors
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 RUN, STAGE = "outage", "outage/training"

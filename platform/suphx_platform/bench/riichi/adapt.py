@@ -11,11 +11,13 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from suphx.games.riichi import Simulator, find_encoder, tenhou
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
 from suphx.kernel.record import I64, U8, Records
 from suphx.models.device import torch_threads
-from suphx.models.nets.net_config import NetConfig, Size
-from suphx.models.nets.policy import PolicyNet
+from suphx.models.net_config import NetConfig, Size
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, draw_starts
@@ -49,7 +51,7 @@ class AdaptCase:
         if not self.agent:
             encoder = find_encoder(self.encoder)
             policy_set = random_policy_set(encoder.name, NetConfig(size=self.size), self.seed)
-            return NetAgent("untrained", policy_set.nets, encoder)
+            return NetAgent("untrained", policy_set.policies, encoder)
         return load_net_agent(self.agent)
 
 

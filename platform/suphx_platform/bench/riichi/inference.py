@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from suphx.games.riichi import Samples
+from suphx.games.mahjong.planes import Samples
 from suphx.models.device import torch_threads
-from suphx.models.inference import InferenceConfig, InferenceNet
-from suphx.models.nets.flops import inference_flops
+from suphx.models.inference import InferenceConfig, InferenceNet, inference_flops
 from suphx.models.sampling import sample_actions
 from suphx_platform.bench.peak import measure_peak
 from suphx_platform.bench.riichi.net_case import PEAK_SECONDS, NetCase, Rate

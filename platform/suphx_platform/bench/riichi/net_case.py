@@ -11,24 +11,29 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from suphx.games.riichi import (
-    GameLog,
-    KyokuStore,
-    PlaneLayout,
-    Quarantine,
-    Replayer,
-    Samples,
-    StoreWriter,
-    encode_kyokus,
-    find_encoder,
-    head_index,
-    parse_all,
-    tenhou,
-)
-from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
+from suphx.games.mahjong.planes import PlaneLayout, Samples
+from suphx.games.riichi.archive.archive import parse_all
+from suphx.games.riichi.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import head_index
+from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import tenhou
 from suphx.models.device import find_device, resolve_compilation, uses_bf16
-from suphx.models.nets.net_config import NetConfig, Normalization, Size
-from suphx.models.nets.policy import PolicyNet, num_weights
+from suphx.models.net_config import (
+    FASTEST,
+    Compilation,
+    Convolution,
+    DeviceName,
+    NetConfig,
+    Normalization,
+    Precision,
+    Size,
+)
+from suphx.models.policy import PolicyNet, num_weights
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 
@@ -145,7 +150,7 @@ class NetCase:
     def new_net(self) -> PolicyNet:
         """Return an untrained net, on the CPU."""
         config = NetConfig(size=self.size, normalization=self.normalization)
-        return PolicyNet(head_index(self.head), self.layout.num_planes, config)
+        return PolicyNet(DECISIONS[head_index(self.head)], self.layout.num_planes, config)
 
     def samples(self, num_samples: int, say: Callable[[str], None]) -> Samples:
         """Return as many samples of real or played games."""

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import Samples, head_index
+from suphx.games.mahjong.planes import Samples
+from suphx.games.riichi.features.head import head_index
 from suphx.kernel.record import I64
 from suphx.models.device import torch_threads
-from suphx.models.nets.flops import training_flops
-from suphx.models.nets.net_config import NetConfig
+from suphx.models.inference import training_flops
+from suphx.models.net_config import NetConfig
 from suphx.training.config import StreamConfig, SupervisedConfig
 from suphx.training.dataset import take
 from suphx.training.head_data import HeadData, KyokuSplit

@@ -1,13 +1,17 @@
 """Continuous games at many tables: each step applies the nets' outputs and plays until every table waits for new ones.
 
->>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
+>>> group = TableGroup(LearningConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
 >>> while True:
 ...     ended = group.step([outputs_of(observations) for observations in group.observe()])
-...     decisions = ended.with_rewards(reward(ended.kyokus))  # training/reward.py
+...     decisions = ended.with_rewards(reward(ended.ends))  # training/reward.py
 
 A table is observed for all nets that its decision may need at once (kong, riichi and discard of an own turn): one
 message per decision.
 The course of a game depends only on its seed and the policy outputs, not on other tables.
+
+``deal_in_costs`` is what each discard costs at once: the points that the actor pays if the other seats win on it. The
+other seats win by a rule (``bots.should_win``), so this is known before the discard to whoever sees all hands: it is
+exact, and training uses it instead of the one discard that was sampled (training/reinforcement/policy_gradient.py).
 """
 
 from __future__ import annotations
@@ -23,14 +27,15 @@ from suphx.experience.decisions import Decisions
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.experience.trajectory import TrajectoryStore, Unrewarded
-from suphx.games.head_game import GroupConfig
-from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
-from suphx.games.riichi.engine.simulator import deal_next
+from suphx.games.learning import LearningConfig
+from suphx.games.mahjong.shanten import Suits, load_suits
+from suphx.games.riichi.ending import end_kyoku, start_game
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, NUM_CHOICES
-from suphx.games.riichi.features.oracle_observation import oracle_observation
-from suphx.games.riichi.hand.suit_table import Suits, load_suits
-from suphx.games.riichi.selfplay.deal_in import deal_in_costs
+from suphx.games.riichi.features.oracle import oracle_observation
+from suphx.games.riichi.kyoku import step
+from suphx.games.riichi.legal import is_furiten
+from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.selfplay.decision import (
     BOOL,
     HEAD_ORDER,
@@ -38,37 +43,138 @@ from suphx.games.riichi.selfplay.decision import (
     HeadObservations,
     apply_outputs,
     claim_head,
+    discard_action,
     observe_head,
     pass_claims,
     play_to_observation,
+    rule_action,
 )
-from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
 from suphx.games.riichi.selfplay.playout import BranchTables, branch, deal_numbers, second_choices
-from suphx.games.riichi.table.rules import Rules, apply_rules
-from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
+from suphx.games.riichi.simulator import deal_next
+from suphx.games.riichi.table import CLAIM, GAME_END, KYOKU_END, PASS, TABLE, WIN_RESULT, Table
 from suphx.kernel.jit import jit
-from suphx.kernel.record import I16, I32, I64, Records
+from suphx.kernel.record import I8, I16, I32, I64, U8, Records
+
+
+@dataclass(frozen=True, slots=True)
+class KyokuEnds:
+    """The ends of n deals, one row each."""
+
+    tables: I64
+    """int64 [n]: the table's number in its simulator."""
+    games: I64
+    """int64 [n]: the seed of the game, which no other game of the run has."""
+    numbers: I32
+    """int32 [n]: deals of the game before this one."""
+    kyoku: I32
+    """int32 [n]: 0 = East 1."""
+    honba: I32
+    """int32 [n]."""
+    kyotaku: I32
+    """int32 [n]: sticks on the table when it began."""
+    scores_before: I32
+    """int32 [n, 4]: points by seat when it began."""
+    scores_after: I32
+    """int32 [n, 4]."""
+    placements: I8
+    """int8 [n, 4]: 1-4 by seat if the game ended with it, else 0."""
+    next_kyoku: I32
+    """int32 [n]: of the deal that follows; without meaning if the game ended."""
+    next_honba: I32
+    """int32 [n]: same."""
+    next_kyotaku: I32
+    """int32 [n]: same."""
+    next_scores: I32
+    """int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over."""
+
+
+COST_POINTS = 100
+"""Of one unit of a cost: all payments are multiples of it."""
+
+
+def deal_in_costs(tables: Records, suits: Suits, indices: I64, masks: U8) -> I16:
+    """Return the cost of each discard in hundreds of points, int16 [n, 34]; 0 if nobody wins on it.
+
+    ``indices`` [n]: tables whose actors discard; ``masks`` uint8 [n, 34]: the kinds that they may discard. Honba are
+    included; riichi sticks are not, since no discard that is won on pays one.
+    """
+    costs = np.zeros((len(indices), 34), np.int16)
+    count = _list_risks(tables, indices, masks, _NONE, _NONE)
+    lines, kinds = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    _list_risks(tables, indices, masks, lines, kinds)
+    _fill_costs(tables[indices[lines]], suits, lines, kinds, costs)
+    return costs
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+@jit
+def _list_risks(tables: Records, indices: I64, masks: U8, lines: I64, kinds: I64) -> int:
+    """Return how many discards another seat waits for; fill ``lines`` of the indices and ``kinds`` unless empty."""
+    n = 0
+    for i in range(len(indices)):
+        waits = _waits_of_others(tables[indices[i]])
+        for kind in range(34):
+            if waits >> kind & 1 and masks[i, kind]:
+                if len(lines) > 0:
+                    lines[n] = i
+                    kinds[n] = kind
+                n += 1
+    return n
+
+
+@jit
+def _waits_of_others(t: Table) -> int:
+    waits = 0
+    for distance in range(1, 4):
+        seat = (t.actor + distance) % 4
+        if not is_furiten(t, seat):
+            waits |= t.waits[seat]
+    return waits
+
+
+@jit
+def _fill_costs(copies: Records, suits: Suits, lines: I64, kinds: I64, costs: I16) -> None:
+    for i in range(len(lines)):
+        costs[lines[i], kinds[i]] = _points_lost(copies[i], suits, kinds[i]) // COST_POINTS
+
+
+@jit
+def _points_lost(t: Table, suits: Suits, kind: int) -> int:
+    """Discard ``kind`` and let the other seats win on it or pass; return what the discarder pays."""
+    seat = t.actor
+    step(t, suits, discard_action(t, kind))
+    while t.phase == CLAIM:
+        action = rule_action(t)
+        step(t, suits, PASS if action == UNDECIDED else action)
+    return -t.deltas[seat] if t.result == WIN_RESULT else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     """Deals that ended, and what the learning seats decided in them."""
 
-    kyokus: KyokuEnds
+    ends: KyokuEnds
     decisions: tuple[Unrewarded, ...]
     """One for each head that learns."""
     num_decisions: int
     """Tables that have played on."""
 
     @property
+    def points(self) -> F32:
+        """Points that each seat won or lost, float32 [kyokus, 4]: the paper's round score."""
+        return (self.ends.scores_after - self.ends.scores_before).astype(np.float32)
+
+    @property
     def num_games(self) -> int:
         """Hanchans that ended."""
-        return int(self.kyokus.placements.any(axis=1).sum())
+        return int(self.ends.placements.any(axis=1).sum())
 
     @property
     def num_deals(self) -> int:
         """Kyokus that ended."""
-        return len(self.kyokus.games)
+        return len(self.ends.games)
 
     def with_rewards(self, rewards: F32) -> list[Decisions]:
         """Return the decisions of each head; ``rewards`` [deals, 4] by seat. To be called before the next step."""
@@ -78,7 +184,7 @@ class Ended:
 class TableGroup:
     """Consumes: outputs. Produces: observations, and the decisions of deals that ended. Waits for nothing."""
 
-    def __init__(self, config: GroupConfig, encoder: Encoder, rules: Rules, *, first_seed: int) -> None:
+    def __init__(self, config: LearningConfig, encoder: Encoder, rules: Rules, *, first_seed: int) -> None:
         """Deal the first games; the seeds of this group's games are ``first_seed``, ``first_seed`` + 1, …"""
         self._config = config
         self._encoder = encoder
@@ -87,7 +193,7 @@ class TableGroup:
         self._borders = config.opponents.borders()
         self._tables: Records = np.zeros(config.num_tables, TABLE)
         apply_rules(self._tables, rules)
-        self._tables["has_draw_lanes"] = config.has_draw_lanes
+        self._tables["has_draw_lanes"] = "draw lanes" in config.options
         self._seating = np.zeros((config.num_tables, 4), np.int32)
         self._start_scores = np.zeros((config.num_tables, 4), np.int32)
         self._start_sticks = np.zeros(config.num_tables, np.int32)
@@ -96,12 +202,13 @@ class TableGroup:
             TrajectoryStore(
                 head,
                 config.num_tables,
-                observation_bytes=stored_observation_bytes(encoder, head, has_oracle=config.sees_hidden),
+                observation_bytes=stored_observation_bytes(encoder, head, has_oracle="hidden" in config.options),
                 num_choices=NUM_CHOICES[head],
-                has_costs=config.has_costs and head == DISCARD_HEAD,
+                has_costs="costs" in config.options and head == DISCARD_HEAD,
             )
-            for head in config.heads
+            for head in config.learned
         ]
+        self._hidden_heads = config.learned if "hidden" in config.options else ()
         self._observed: list[HeadObservations] = []
         self._num_steps = 0
         self._deal(np.arange(config.num_tables))
@@ -112,11 +219,11 @@ class TableGroup:
 
         ``keep_probability``: of the keep-masks, in rows that have what is hidden.
         """
-        begun = np.arange(self._num_begun)
+        begun = np.arange(self._config.num_begun(self._num_steps))
         undecided = np.full(len(begun), UNDECIDED, np.int16)
         self._observed = []
         for head in HEAD_ORDER:
-            seen = keep_probability if self._config.sees_hidden and head in self._config.heads else None
+            seen = keep_probability if head in self._hidden_heads else None
             asked = observe_head(self._tables, begun, undecided, self._encoder, head, keep_probability=seen)
             if asked.owners.size:
                 _fill_policies(self._tables, self._seating, asked.owners, asked.observations.policies)
@@ -126,7 +233,7 @@ class TableGroup:
     def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
-        num_decisions = self._num_begun
+        num_decisions = self._config.num_begun(self._num_steps)
         counts = _apply_all_heads(self._tables[:num_decisions], self._observed, outputs, actions[:num_decisions])
         self._keep(outputs, counts, actions)
         self._num_steps += 1
@@ -137,7 +244,7 @@ class TableGroup:
 
         A row is not if a head before it in Figure 1 decided its table.
         """
-        tables = self._tables[: self._num_begun]
+        tables = self._tables[: self._config.num_begun(self._num_steps)]
         return _apply_all_heads(tables, self._observed, outputs, np.full(len(tables), UNDECIDED, np.int16))
 
     def owners(self, part: int) -> I64:
@@ -201,12 +308,6 @@ class TableGroup:
         for store in self._stores:
             prefix = f"{HEAD_NAMES[store.head]}."
             store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
-
-    @property
-    def _num_begun(self) -> int:
-        """How many tables take part in this step, the first ones."""
-        wanted = (self._num_steps + 1) * self._config.num_tables
-        return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
     def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL], actions: I16) -> None:
         """Keep what the learning seats decided, unless there was no choice; ``actions`` of the tables are done next.

@@ -13,18 +13,20 @@ import numpy as np
 import torch
 from torch.optim import AdamW
 
+from suphx.games.riichi.archive.store import GAME, KYOKU, KyokuStore, StoreWriter
+from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.samples import encode_kyokus
-from suphx.games.riichi.records.archive.store import GAME, KYOKU, KyokuStore, StoreWriter
-from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, save_checkpoint
-from suphx.models.nets.net_config import NetConfig
-from suphx.models.nets.policy import PolicyNet
-from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, load_checkpoint, save_checkpoint
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
+from suphx.training.trainer import TrainingProgress
+from suphx.training.training_state import load_training_state, save_training_state
 from suphx_pipelines.runs.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
 from tests.games.riichi.fuzzing.file_damage import Files, damage_bytes, damaged_json
 from tests.games.riichi.fuzzing.fuzz_seed import Seed
 
-PLANES = PlanesVersion("mini", 1, 3)
+PLANES = LayoutVersion("mini", 1, 3)
 NET = NetConfig(size="tiny", channels=2, num_blocks=1, head_channels=1, head_hidden_1=2, head_hidden_2=2)
 RUN = {"head": "chow", "learning_rate": 0.1}
 DIGEST = "d" * 64
@@ -72,7 +74,7 @@ def damaged_checkpoint(random: Random, seeds: Sequence[Seed]) -> Files:
 
 def read_checkpoint(folder: Path, number: int) -> None:
     """Load the net; ValueError if it is damaged."""
-    load_checkpoint(folder / "chow.safetensors", head=CHOW_HEAD, planes=PLANES)
+    load_checkpoint(folder / "chow.safetensors", DECISIONS[CHOW_HEAD], PLANES)
 
 
 def damaged_state(random: Random, seeds: Sequence[Seed]) -> Files:
@@ -82,7 +84,7 @@ def damaged_state(random: Random, seeds: Sequence[Seed]) -> Files:
 
 def read_state(folder: Path, number: int) -> None:
     """Load the training state; ValueError if it is damaged."""
-    net = PolicyNet(CHOW_HEAD, PLANES.num_planes, NET)
+    net = PolicyNet(DECISIONS[CHOW_HEAD], PLANES.num_planes, NET)
     load_training_state(folder / "state.safetensors", net, AdamW(net.parameters()), RUN)
 
 
@@ -148,17 +150,17 @@ def _store(*seeds: Seed) -> Files:
 def _checkpoint() -> bytes:
     torch.manual_seed(1)
     header = CheckpointHeader(
-        head="chow", planes=PLANES, rules_version="tenhou-1", net=NET, step=1, metrics={"loss": 0.5}
+        kind=DECISIONS[CHOW_HEAD], layout=PLANES, rules="tenhou-1", net=NET, step=1, metrics={"loss": 0.5}
     )
     with tempfile.TemporaryDirectory() as name:
-        save_checkpoint(Path(name) / "a", PolicyNet(CHOW_HEAD, PLANES.num_planes, NET), header)
+        save_checkpoint(Path(name) / "a", PolicyNet(DECISIONS[CHOW_HEAD], PLANES.num_planes, NET), header)
         return (Path(name) / "a").read_bytes()
 
 
 @functools.cache
 def _state() -> bytes:
     torch.manual_seed(1)
-    net = PolicyNet(CHOW_HEAD, PLANES.num_planes, NET)
+    net = PolicyNet(DECISIONS[CHOW_HEAD], PLANES.num_planes, NET)
     optimizer = AdamW(net.parameters())
     torch.autograd.backward(net(torch.rand(4, PLANES.num_planes, 34)).square().mean())
     optimizer.step()

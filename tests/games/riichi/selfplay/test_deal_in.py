@@ -6,22 +6,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suphx.games.head_game import GroupConfig
-from suphx.games.riichi.bots.win_rule import should_win
-from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.learning import LearningConfig
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.bots import should_win
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.samples import fill_discard_mask
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.selfplay.deal_in import deal_in_costs
+from suphx.games.riichi.kyoku import start_kyoku
+from suphx.games.riichi.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.selfplay.decision import discard_action
-from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou
-from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT
+from suphx.games.riichi.selfplay.table_group import TableGroup, deal_in_costs
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
+    CALL_DISCARD,
+    CLAIM,
+    KYOKU_END,
+    OWN_TURN,
+    PASS,
+    RIICHI,
+    RIICHI_DISCARD,
+    RON,
+    TABLE,
+    TSUMOGIRI,
+    WIN_RESULT,
+)
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I32, U8, Records
-from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
 from tests.games.riichi.builders.table_builder import Deal
 from tests.selfplay.row_nets import policy_outputs
@@ -176,7 +186,7 @@ def test_costs_are_those_of_playing_on(make_wall: object) -> None:
 def test_kept_decisions_have_the_cost_that_their_seat_then_pays() -> None:
     """In a deal that a discard ended, the last decision has that cost, and no other decision that was taken has one."""
     group = TableGroup(
-        GroupConfig(num_tables=256, heads=(DISCARD_HEAD,), has_costs=True),
+        LearningConfig(num_tables=256, learned=(DISCARD_HEAD,), options=frozenset({"costs"})),
         find_encoder("mini"),
         tenhou(),
         first_seed=100,
@@ -184,7 +194,7 @@ def test_kept_decisions_have_the_cost_that_their_seat_then_pays() -> None:
     num_paid = 0
     for _ in range(500):
         ended = group.step([policy_outputs(observations) for observations in group.observe()])
-        gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
+        gains = (ended.ends.scores_after - ended.ends.scores_before).astype(np.float32)
         part = ended.with_rewards(gains)[0]
         taken = 100 * part.costs[np.arange(len(part)), part.actions].astype(np.int32)
         assert not taken[~part.is_last].any()

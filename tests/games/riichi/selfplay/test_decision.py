@@ -8,15 +8,15 @@ import pytest
 from suphx.experience.observation import Observations
 from suphx.experience.sampling_uniform import observation_number, uniform_of
 from suphx.experience.trajectory import Unrewarded
-from suphx.games.head_game import GroupConfig
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import ENCODERS, find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog
-from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs
-from suphx.games.riichi.selfplay.decision_uniform import fill_mask_seeds
+from suphx.games.riichi.records.game_log import ACTION_BITS, KyokuLog
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.decision import Forward, HeadOutputs, decide, discard_outputs, fill_mask_seeds
 from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.action import (
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
     ANKAN,
     CHI,
     CHI_RED,
@@ -29,11 +29,10 @@ from suphx.games.riichi.table.action import (
     PON_RED,
     RIICHI,
     RON,
+    TABLE,
     TSUMO,
     TSUMOGIRI,
 )
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import TABLE
 from suphx.kernel.record import I64, Records
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.hands import kind
@@ -72,10 +71,10 @@ class Stored:
         self.deals: set[tuple[int, int]] = set()
 
     def play(self, num_steps: int) -> None:
-        group = TableGroup(GroupConfig(num_tables=NUM_TABLES, heads=HEADS), MINI, tenhou(), first_seed=FIRST_SEED)
+        group = TableGroup(LearningConfig(num_tables=NUM_TABLES, learned=HEADS), MINI, tenhou(), first_seed=FIRST_SEED)
         for _ in range(num_steps):
             ended = group.step([policy_outputs(observations) for observations in group.observe()])
-            ends = ended.kyokus
+            ends = ended.ends
             deals = list(zip(ends.games.tolist(), ends.numbers.tolist(), strict=True))
             self.deals |= set(deals)
             for part in ended.decisions:

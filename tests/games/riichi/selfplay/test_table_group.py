@@ -8,13 +8,12 @@ import pytest
 
 from suphx.experience.decisions import Decisions, concatenate
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, OpponentConfig
-from suphx.games.head_game import GroupConfig
+from suphx.games.learning import LearningConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
-from suphx.games.riichi.selfplay.table_group import TableGroup
-from suphx.games.riichi.table.action import PASS
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.table_group import KyokuEnds, TableGroup
+from suphx.games.riichi.table import PASS
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.selfplay.row_nets import RowAgent, policy_outputs
 
@@ -23,7 +22,7 @@ ALL_HEADS = tuple(range(len(HEAD_NAMES)))
 
 
 def new_group(num_tables: int = 3, first_seed: int = 100, **config: object) -> TableGroup:
-    settings = GroupConfig(**{"num_tables": num_tables, "heads": (DISCARD_HEAD,), **config})  # type: ignore[arg-type]
+    settings = LearningConfig(**{"num_tables": num_tables, "learned": (DISCARD_HEAD,), **config})  # type: ignore[arg-type]
     return TableGroup(settings, MINI, tenhou(), first_seed=first_seed)
 
 
@@ -32,7 +31,7 @@ def play(group: TableGroup, steps: int, version: int = 0) -> tuple[list[KyokuEnd
     kyokus, decisions = [], []
     for _ in range(steps):
         ended = group.step([policy_outputs(observations, version) for observations in group.observe()])
-        ends = ended.kyokus
+        ends = ended.ends
         kyokus.append(ends)
         rewards = (ends.scores_after - ends.scores_before).astype(np.float32)
         decisions.append(ended.with_rewards(rewards)[0])
@@ -114,7 +113,7 @@ def test_every_seat_gets_its_own_reward_and_its_decisions_in_the_order_of_play()
     num_deals = 0
     for version in range(400):
         ended = group.step([policy_outputs(observations, version) for observations in group.observe()])
-        gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
+        gains = (ended.ends.scores_after - ended.ends.scores_before).astype(np.float32)
         unrewarded = ended.decisions[0]
         decisions = unrewarded.with_rewards(gains)
         for deal in range(len(gains)):
@@ -139,7 +138,7 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
                 for row, action, log_prob in zip(part.planes, output.actions, output.log_probs, strict=True):
                     asked[row.tobytes()] = (int(action), float(log_prob))
         ended = group.step(outputs)
-        kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
+        kept.append(ended.with_rewards(np.zeros((len(ended.ends.games), 4), np.float32))[0])
     decisions = concatenate(kept)
     assert len(decisions) > 100
     for row, action, log_prob in zip(decisions.planes.dense(), decisions.actions, decisions.log_probs, strict=True):
@@ -148,11 +147,11 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
 
 
 def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
-    group = new_group(num_tables=100, heads=ALL_HEADS)
+    group = new_group(num_tables=100, learned=ALL_HEADS)
     counts = dict.fromkeys(ALL_HEADS, 0)
     for _ in range(300):
         ended = group.step([policy_outputs(observations) for observations in group.observe()])
-        for part in ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32)):
+        for part in ended.with_rewards(np.zeros((len(ended.ends.games), 4), np.float32)):
             counts[part.head] += len(part)
             assert part.head == DISCARD_HEAD or set(part.actions.tolist()) <= {0, 1}
     assert all(counts.values()), counts

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 import ray
 
-from suphx.games.doudizhu import Rules
-from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.games.doudizhu.table import Rules
+from suphx.models.tensor_file import read_tensors
 from suphx.training.monte_carlo_learning import STATE_FILE
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 from suphx_platform.on_ray.monte_carlo.round_topology import local_needs
 from suphx_platform.on_ray.ray_session import ray_session

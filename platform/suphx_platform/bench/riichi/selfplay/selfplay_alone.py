@@ -11,13 +11,15 @@ import numpy as np
 import torch
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.games.head_game import GroupConfig
-from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, TableGroup, find_encoder, tenhou
-from suphx.models.computation import DeviceName
+from suphx.games.learning import LearningConfig
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.selfplay.table_group import TableGroup
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference import InferenceNet
-from suphx.models.nets.net_config import NetConfig, RewardPredictorConfig, Size
-from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
+from suphx.models.net_config import DeviceName, NetConfig, RewardPredictorConfig, Size
+from suphx.models.reward_predictor import RewardPredictor, weights_of
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.config import InferenceEngineConfig, Nets
 from suphx.selfplay.engine import InferenceEngine
@@ -184,7 +186,7 @@ def _decisions_per_hanchan(case: SelfplayCase, engine: InferenceEngine) -> float
     lengths: dict[int, int] = {}
     num_steps = 0
     while len(lengths) < _WHOLE_GAMES:
-        kyokus = group.step(engine.evaluate(group.observe())).kyokus
+        kyokus = group.step(engine.evaluate(group.observe())).ends
         num_steps += 1
         for table in kyokus.tables[kyokus.placements.any(axis=1)]:
             lengths.setdefault(int(table), num_steps)
@@ -192,7 +194,7 @@ def _decisions_per_hanchan(case: SelfplayCase, engine: InferenceEngine) -> float
 
 
 def _new_group(case: SelfplayCase, num_tables: int, first_steps: int) -> TableGroup:
-    config = GroupConfig(num_tables=num_tables, heads=(), first_steps=first_steps)
+    config = LearningConfig(num_tables=num_tables, learned=(), first_steps=first_steps)
     return TableGroup(config, find_encoder(case.encoder), tenhou(), first_seed=(3 << 59) + (case.seed << 32))
 
 
@@ -200,7 +202,7 @@ def _forward_rate(
     policy_set: PolicySet, head: int, batches: Sequence[np.ndarray], device: torch.device, seconds: float
 ) -> float:
     """Return the rows a second of one net over ``batches``, again and again."""
-    net = InferenceNet(policy_set.nets[head], device)
+    net = InferenceNet(policy_set.net(head), device)
     clock = time.perf_counter if device.type == "cuda" else time.thread_time
     tensors = [torch.from_numpy(batch) for batch in batches]
     for tensor in tensors:

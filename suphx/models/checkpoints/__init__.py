@@ -1,1 +1,0 @@
-"""Nets as safetensors files. Start in checkpoint.py."""

@@ -1,0 +1,376 @@
+"""The nets of decisions that are a table of choices, or yes and no (paper, Figures 4 and 5), and their critics.
+
+The residual trunk of Figures 4 and 5 is a 3x1 convolution, then blocks of two 3x1 convolutions and a skip. A plane is
+34x1, so a 3x1 convolution has three taps along the columns. The paper is silent on normalisation and activation: here
+BatchNorm (or none) and ReLU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Self, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.fusion import fuse_conv_bn_weights
+
+from suphx.games.learning import DecisionKind
+from suphx.games.mahjong.planes import NUM_COLUMNS, observation_bytes
+from suphx.games.riichi.features.oracle import seen_planes
+from suphx.kernel.record import U8
+from suphx.models.net_config import FASTEST, Convolution, NetConfig, Normalization, check_convolution
+from suphx.models.packed import convolve_packed, unpack_observations
+
+_ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multiple; 838 and 958 planes are none
+
+
+def arrange(planes: Tensor, convolution: Convolution) -> Tensor:
+    """Return ``planes`` [n, channels, 34] as the convolution wants them.
+
+    On a GPU, planes of zeros are added up to a multiple of 8; ``convolve`` expects them.
+    """
+    if planes.is_cuda and convolution != "conv1d":
+        planes = functional.pad(planes, (0, 0, 0, -planes.shape[1] % _ALIGNMENT))
+    if convolution == "channels_last":
+        return planes.unsqueeze(2).contiguous(memory_format=torch.channels_last)
+    return planes.transpose(1, 2).contiguous() if convolution == "matmul" else planes
+
+
+def arrange_columns(columns: Tensor, convolution: Convolution) -> Tensor:
+    """Return ``columns`` [n, 34, channels], contiguous, as the convolution wants them; copies for conv1d only."""
+    if convolution == "channels_last":
+        return columns.transpose(1, 2).unsqueeze(2)
+    return columns if convolution == "matmul" else columns.transpose(1, 2).contiguous()
+
+
+def as_columns(features: Tensor, convolution: Convolution) -> Tensor:
+    """Return features as [n, 34, channels], without a copy."""
+    if convolution == "channels_last":
+        return features.squeeze(2).transpose(1, 2)
+    return features if convolution == "matmul" else features.transpose(1, 2)
+
+
+def convolve(features: Tensor, weight: Tensor, bias: Tensor | None, convolution: Convolution) -> Tensor:
+    """Return the convolution of ``features`` with ``weight`` [out, in, 3]; columns outside 0-33 count as zeros.
+
+    Features may have more channels than ``in``: the rest must be zeros (see ``arrange``).
+    """
+    channel_dim = 2 if convolution == "matmul" else 1
+    if features.shape[channel_dim] > weight.shape[1]:
+        weight = functional.pad(weight, (0, 0, 0, features.shape[channel_dim] - weight.shape[1]))
+    if convolution == "conv1d":
+        return functional.conv1d(features, weight, bias, padding=1)
+    if convolution == "channels_last":
+        return functional.conv2d(features, weight.unsqueeze(2), bias, padding=(0, 1))
+    padded = functional.pad(features, (0, 0, 1, 1))
+    neighbours = torch.cat([padded[:, tap : tap + NUM_COLUMNS] for tap in range(3)], dim=2)
+    return functional.linear(neighbours, weight.transpose(1, 2).flatten(1), bias)
+
+
+class ChannelNorm(nn.BatchNorm1d):
+    """BatchNorm of features that have their channels second, whatever comes after; its state is ``BatchNorm1d``'s."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Take features of any convolution."""
+
+
+class ConvNorm(nn.Module):
+    """A convolution along the 34 columns and its normalisation, of features in the present ``convolution``.
+
+    Without normalisation the convolution has a bias instead.
+    """
+
+    def __init__(self, num_in: int, num_out: int, normalization: Normalization) -> None:
+        super().__init__()
+        self.convolution: Convolution = FASTEST
+        is_plain = normalization == "none"
+        self.conv = nn.Conv1d(num_in, num_out, kernel_size=3, padding=1, bias=is_plain)
+        self.norm: nn.Module = nn.Identity() if is_plain else ChannelNorm(num_out)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the normalised convolution of ``features``."""
+        return self._normalize(convolve(features, self.conv.weight, self.conv.bias, self.convolution))
+
+    def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
+        """Return the same for bit-packed planes on the CPU, without unpacking them.
+
+        ``parts``: uint8 [n, observation_bytes(planes)] each, of ``num_planes`` planes each, one part after another.
+        """
+        weights = torch.split(self.conv.weight, list(num_planes), dim=1)
+        columns = [convolve_packed(rows, weight) for rows, weight in zip(parts, weights, strict=True)]
+        result = sum(columns[1:], columns[0])
+        if self.conv.bias is not None:
+            result = result + self.conv.bias
+        has_autocast = torch.is_autocast_enabled("cpu")
+        dtype = torch.get_autocast_dtype("cpu") if has_autocast else self.conv.weight.dtype
+        return self._normalize(arrange_columns(result.to(dtype), self.convolution))
+
+    def _normalize(self, features: Tensor) -> Tensor:
+        if self.convolution == "matmul":
+            return cast(Tensor, self.norm(features.flatten(0, 1))).view_as(features)
+        return cast(Tensor, self.norm(features))
+
+    def start_at_zero(self) -> None:
+        """Make every output 0, so that the residual block around it starts as the identity and deep trunks train."""
+        if isinstance(self.norm, nn.BatchNorm1d):
+            nn.init.zeros_(self.norm.weight)
+        else:
+            assert self.conv.bias is not None
+            nn.init.zeros_(self.conv.weight)
+            nn.init.zeros_(self.conv.bias)
+
+    def folded_weights(self) -> tuple[Tensor, Tensor]:
+        """Return copies: weight and bias of the one convolution that equals this one in evaluation mode."""
+        weight, bias, norm = self.conv.weight, self.conv.bias, self.norm
+        if not isinstance(norm, nn.BatchNorm1d):
+            assert bias is not None
+            return weight.detach().clone(), bias.detach().clone()
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        weight, bias = fuse_conv_bn_weights(
+            weight, bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
+        )
+        return weight.detach(), bias.detach()
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions and the skip around them; channels stay the same."""
+
+    def __init__(self, channels: int, normalization: Normalization) -> None:
+        super().__init__()
+        self.first = ConvNorm(channels, channels, normalization)
+        self.second = ConvNorm(channels, channels, normalization)
+        self.second.start_at_zero()
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return features of the same shape."""
+        return torch.relu(features + self.second(torch.relu(self.first(features))))
+
+
+class ResidualTrunk(nn.Module):
+    """Stem and blocks: from planes to features in the convolution that all its convolutions have."""
+
+    def __init__(self, num_planes: int, channels: int, num_blocks: int, normalization: Normalization) -> None:
+        super().__init__()
+        self.stem = ConvNorm(num_planes, channels, normalization)
+        self.blocks = nn.Sequential(*(ResidualBlock(channels, normalization) for _ in range(num_blocks)))
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return the features of every column of ``planes`` [n, num_planes, 34]."""
+        return cast(Tensor, self.blocks(self.first_features(planes)))
+
+    def first_features(self, planes: Tensor) -> Tensor:
+        """Return what the first block gets of ``planes`` [n, num_planes, 34]."""
+        return torch.relu(self.stem(arrange(planes, self.stem.convolution)))
+
+    def first_features_of_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
+        """Return the same for bit-packed planes on the CPU (see ``ConvNorm.forward_packed``)."""
+        return torch.relu(self.stem.forward_packed(parts, num_planes))
+
+
+_STEM = "trunk.stem.conv.weight"
+
+
+class PolicyNet(nn.Module):
+    """The net of one kind of decision: planes to logits.
+
+    >>> net = PolicyNet(find_decisions()[2], 310, NetConfig(size="tiny"))
+    >>> net(rows).shape  # uint8 [512, observation_bytes(310)], or planes as numbers [512, 310, 34]
+    torch.Size([512, 2])
+    """
+
+    def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig) -> None:
+        super().__init__()
+        if kind.has_candidates:
+            raise ValueError(f"the decision {kind.name} has candidates: use a CandidateNet")
+        if num_planes < 1:
+            raise ValueError(f"a net of {num_planes} planes cannot be built: use at least 1")
+        self.kind = kind
+        self.num_planes = num_planes
+        self.config = config = config.resolved()
+        num_inputs = num_planes + config.num_oracle_planes
+        self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization)
+        self.output: nn.Module = ColumnHead(config) if kind.num_choices else CallHead(config, kind.num_outputs)
+
+    def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
+        """Return logits [n, 34] (of the columns) or [n, 2] (no, yes).
+
+        ``planes``: packed rows uint8 [n, observation_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``:
+        the same of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
+        (features/oracle_observation.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another
+        shape, and for oracle planes that are missing or not wanted.
+        """
+        return cast(Tensor, self.output(self.trunk.blocks(self.first_features(planes, oracle))))
+
+    def first_features(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
+        """Return what the first residual block gets; arguments and errors as of ``forward``."""
+        if oracle is None and self.config.num_oracle_planes and planes.shape[1:] == (self.observation_bytes,):
+            first = observation_bytes(self.num_planes)
+            planes, oracle = planes[:, :first], planes[:, first:]
+        parts = [planes] if oracle is None else [planes, oracle]
+        num_planes = [self.num_planes] + [self.config.num_oracle_planes] * (self.config.num_oracle_planes > 0)
+        if len(parts) != len(num_planes):
+            wants = f"{num_planes[1]} oracle planes" if len(num_planes) > 1 else "no oracle planes"
+            raise ValueError(f"this {self.kind.name} net has {wants}: give it as many, or drop_oracle_planes")
+        if planes.dtype != torch.uint8:
+            return self.trunk.first_features(torch.cat(parts, dim=1) if oracle is not None else planes)
+        if planes.device.type == "cpu" and not torch.compiler.is_compiling():
+            return self.trunk.first_features_of_packed(parts, num_planes)
+        dtype = self._compute_dtype(planes.device.type)
+        unpacked = [unpack_observations(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
+        return self.trunk.first_features(torch.cat(unpacked, dim=1))
+
+    def like(self) -> Self:
+        """Return a net of the same form with weights of its own."""
+        return type(self)(self.kind, self.num_planes, self.config)
+
+    @property
+    def observation_bytes(self) -> int:
+        """Bytes of a packed row of all planes that it sees, the oracle planes last."""
+        num_oracle = self.config.num_oracle_planes
+        return observation_bytes(self.num_planes) + (observation_bytes(num_oracle) if num_oracle else 0)
+
+    def seen(self, rows: U8, *, sees_all: bool = False) -> U8:
+        """Return what the net sees of ``rows`` of self-play: its public planes, then the oracle planes that are kept.
+
+        ``sees_all``: all oracle planes. Shapes and errors as of ``seen_planes``.
+        """
+        return seen_planes(rows, self.num_planes, self.config.num_oracle_planes, sees_all=sees_all)
+
+    @property
+    def convolution(self) -> Convolution:
+        """How convolutions are computed."""
+        return self.trunk.stem.convolution
+
+    def use(self, convolution: Convolution) -> Self:
+        """Compute convolutions by ``convolution`` from now on; return this net. ValueError for an unknown one."""
+        check_convolution(convolution)
+        for module in self.modules():
+            if isinstance(module, ConvNorm | ColumnHead):
+                module.convolution = convolution
+        return self
+
+    def _compute_dtype(self, device: str) -> torch.dtype:
+        if torch.is_autocast_enabled(device):
+            return torch.get_autocast_dtype(device)
+        return self.trunk.stem.conv.weight.dtype
+
+
+class ColumnHead(nn.Module):
+    """Figure 4: a 1x1 convolution to one channel gives each column its logit; a bias would change no probability."""
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.convolution: Convolution = FASTEST
+        self.conv = nn.Conv1d(config.channels, 1, kernel_size=1, bias=False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return [n, 34] for features in the present convolution."""
+        if self.convolution == "conv1d":
+            return cast(Tensor, self.conv(features)).squeeze(1)
+        return functional.linear(as_columns(features, self.convolution), self.conv.weight.squeeze(2)).squeeze(2)
+
+    @property
+    def last(self) -> nn.Module:
+        """The layer whose weights the logits are linear in."""
+        return self.conv
+
+
+class CallHead(nn.Module):
+    """Figure 5: a 3x1 convolution and two fully connected layers; no pooling."""
+
+    def __init__(self, config: NetConfig, num_outputs: int) -> None:
+        super().__init__()
+        self.conv = ConvNorm(config.channels, config.head_channels, config.normalization)
+        self.hidden_1 = nn.Linear(config.head_channels * NUM_COLUMNS, config.head_hidden_1)
+        self.hidden_2 = nn.Linear(config.head_hidden_1, config.head_hidden_2)
+        self.logits = nn.Linear(config.head_hidden_2, num_outputs)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return [n, num_outputs] for features in the present convolution."""
+        columns = as_columns(torch.relu(self.conv(features)), self.conv.convolution)
+        hidden = torch.relu(self.hidden_1(columns.transpose(1, 2).flatten(1)))
+        return cast(Tensor, self.logits(torch.relu(self.hidden_2(hidden))))
+
+    @property
+    def last(self) -> nn.Module:
+        """The layer whose weights the logits are linear in."""
+        return self.logits
+
+
+def num_weights(net: nn.Module) -> int:
+    """Return how many learned numbers ``net`` has (running statistics are not learned)."""
+    return sum(parameter.numel() for parameter in net.parameters())
+
+
+def fold_batch_norm(net: PolicyNet) -> PolicyNet:
+    """Return a copy of ``net`` for inference whose convolutions have taken in their BatchNorm.
+
+    The copy is in evaluation mode, on the same device, and gives what ``net.eval()`` gives up to rounding.
+    """
+    with torch.device("meta"):  # its weights come from the other net: none are drawn
+        folded = PolicyNet(net.kind, net.num_planes, replace(net.config, normalization="none"))
+    modules = dict(net.named_modules())
+    state: dict[str, Tensor] = {}
+    for name, target in folded.named_modules():
+        source = modules[name]
+        if isinstance(target, ConvNorm) and isinstance(source, ConvNorm):
+            state[f"{name}.conv.weight"], state[f"{name}.conv.bias"] = source.folded_weights()
+    others = folded.state_dict().keys() - state.keys()
+    state |= {name: weight.clone() for name, weight in net.state_dict().items() if name in others}
+    folded.load_state_dict(state, assign=True)
+    return folded.eval().use(net.convolution)
+
+
+def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
+    """Return a copy of ``net`` with oracle planes that count nothing yet: it gives what ``net`` gives.
+
+    The copy is in the same mode (training or evaluation), on the same device. ValueError if ``net`` has some already.
+    """
+    if net.config.num_oracle_planes:
+        raise ValueError(f"this {net.kind.name} net has {net.config.num_oracle_planes} oracle planes already")
+    wide = PolicyNet(net.kind, net.num_planes, replace(net.config, num_oracle_planes=num_oracle_planes))
+    state = net.state_dict()
+    state[_STEM] = functional.pad(state[_STEM], (0, 0, 0, num_oracle_planes))
+    wide.load_state_dict(state)
+    return wide.train(net.training).use(net.convolution).to(next(net.parameters()).device)
+
+
+def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
+    """Return a copy of ``net`` that has no oracle planes and gives what ``net`` gives when all of those are 0.
+
+    The copy is in the same mode (training or evaluation), on the same device.
+    """
+    public = PolicyNet(net.kind, net.num_planes, replace(net.config, num_oracle_planes=0))
+    state = net.state_dict()
+    state[_STEM] = state[_STEM][:, : net.num_planes]
+    public.load_state_dict(state)
+    return public.train(net.training).use(net.convolution).to(next(net.parameters()).device)
+
+
+class CriticNet(nn.Module):
+    """Expects the reward of a deal from what a seat sees, one value: the baseline of the policy gradient.
+
+    >>> critic = CriticNet(find_decisions()[0], 838, NetConfig(size="tiny"))
+    >>> critic(rows).shape  # uint8 [512, observation_bytes(838)]
+    torch.Size([512])
+    """
+
+    def __init__(self, kind: DecisionKind, num_planes: int, config: NetConfig) -> None:
+        """``kind``: whose decisions it judges; ``config``: its normalization is ignored, a critic has none.
+
+        It may see oracle planes: they are used in training only.
+        """
+        super().__init__()
+        config = replace(config, normalization="none").resolved()
+        self.net = PolicyNet(kind, num_planes, config)
+        output = CallHead(config, 1)
+        nn.init.zeros_(output.logits.weight)  # it begins by expecting nothing
+        nn.init.zeros_(output.logits.bias)
+        self.net.output = output
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return values [n] for ``planes`` as in ``PolicyNet.forward``."""
+        return cast(Tensor, self.net(planes)).squeeze(1)

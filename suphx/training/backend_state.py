@@ -1,0 +1,135 @@
+"""The saved state of self-play: all that a backend needs to resume, as tensors and plain values of a state file.
+
+It has the learner's nets and optimizers, the versions of the weights, all counters and random states; and, in one
+process or over Ray in lockstep, every table with the decisions that wait for the end of their deal, the replay buffer,
+and decisions for which it had no room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suphx.experience.decisions import Decisions
+from suphx.games.registry import decision_names
+from suphx.models.tensor_file import read_tensors
+from suphx.selfplay.backend import BackendState, LearnerState
+from suphx.selfplay.buffer import BufferCounts
+from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.training.training_state import below
+from suphx.training.update_control import new_stage
+
+
+def load_learner_state(path: Path) -> LearnerState:
+    """Return the learner's part of a state of self-play; ValueError if ``path`` is none."""
+    tensors, header = read_tensors(path)
+    if "backend" not in header:
+        raise ValueError(f"{path} is not a state of self-play: delete the stage's folder to run the stage again")
+    return below(tensors, "learner/"), header["backend"]["learner"]
+
+
+def first_state(carried: LearnerState, start: Weights) -> BackendState:
+    """Return the state of a backend that begins with the policies ``start`` and all else that ``carried`` has.
+
+    ``start``: weights by head name. Updates are counted from 0: learning rates warm up and decay as in a first stage.
+    """
+    tensors, values = carried
+    own = {name: tensor for name, tensor in tensors.items() if not name.startswith("gradient.")}
+    for head, weights in start.items():
+        own |= _with_policy(tensors, head, weights)
+    first = PolicyVersion(0, start)
+    return BackendState(learner=(own, new_stage(values)), latest=first, older=[first])
+
+
+def _with_policy(tensors: Mapping[str, Tensor], head: str, weights: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    """Return the tensors of a head's policy and of its optimizer that change."""
+    found: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        found[f"net.{head}.policy.{name}"] = torch.from_numpy(np.array(weight))
+        for slot, value in tensors.items():
+            if slot.startswith(f"optimizer.{head}.policy.{name}/") and value.ndim == weight.ndim > 1:
+                found[slot] = value[:, : weight.shape[1]].clone()
+    return found
+
+
+def packed(state: BackendState) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors of a state, and a header that JSON can hold, for ``unpacked``."""
+    learner_tensors, learner = state.learner
+    tensors = {f"learner/{name}": tensor for name, tensor in learner_tensors.items()}
+    for number, arrays in enumerate(state.simulators):
+        tensors |= from_arrays(f"simulator/{number}", arrays)
+    for number, (arrays, _) in enumerate(state.buffers):
+        tensors |= from_arrays(f"buffer/{number}", arrays)
+    for number, parts in enumerate(state.held):
+        for part in parts:
+            tensors |= from_arrays(f"held/{number}/{decision_names()[part.head]}", part.arrays())
+    for version in (*state.older, state.latest):
+        for net, weights in version.weights.items():
+            tensors |= from_arrays(f"version/{version.number}/{net}", weights)
+    header = {
+        "learner": learner,
+        "buffers": [values for _, values in state.buffers],
+        "num_simulators": len(state.simulators),
+        "held": [[decision_names()[part.head] for part in parts] for parts in state.held],
+        "next_simulator": state.next_simulator,
+        "counts": asdict(state.counts),
+        "latest": state.latest.number,
+        "older": [version.number for version in state.older],
+    }
+    return tensors, header
+
+
+def unpacked(tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> BackendState:
+    """Return what ``packed`` took apart; KeyError, TypeError and the like for parts that are not what they should be.
+
+    ``tensors`` may have others.
+    """
+    num_simulators, found = header["num_simulators"], {n.split("/")[1] for n in tensors if n.startswith("simulator/")}
+    if num_simulators != len(found):
+        raise KeyError(f"{num_simulators!r:.80} simulators instead of {len(found)}")
+    return BackendState(
+        learner=(below(tensors, "learner/"), header["learner"]),
+        latest=_version(tensors, header["latest"]),
+        older=[_version(tensors, number) for number in header["older"]],
+        counts=BufferCounts(**header["counts"]),
+        next_simulator=header["next_simulator"],
+        simulators=[to_arrays(below(tensors, f"simulator/{number}/")) for number in range(num_simulators)],
+        buffers=[(to_arrays(below(tensors, f"buffer/{n}/")), values) for n, values in enumerate(header["buffers"])],
+        held=[
+            [
+                Decisions.from_arrays(decision_names().index(name), to_arrays(below(tensors, f"held/{number}/{name}/")))
+                for name in names
+            ]
+            for number, names in enumerate(header["held"])
+        ],
+    )
+
+
+def from_arrays(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    """Return arrays as tensors that share their memory, named ``prefix/name``."""
+    return {
+        f"{prefix}/{name}": torch.from_numpy(np.require(array, requirements=("C", "W")))
+        for name, array in arrays.items()
+    }
+
+
+def to_arrays(tensors: Mapping[str, Tensor]) -> dict[str, np.ndarray]:
+    """Return tensors as arrays that share their memory."""
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+def _version(tensors: Mapping[str, Tensor], number: int) -> PolicyVersion:
+    weights: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in to_arrays(below(tensors, f"version/{number}/")).items():
+        net, _, rest = name.partition("/")
+        weights.setdefault(net, {})[rest] = array
+    if not weights:
+        raise KeyError(f"version {number}")
+    result: Weights = weights
+    return PolicyVersion(number, result)

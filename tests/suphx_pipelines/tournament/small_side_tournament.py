@@ -1,0 +1,70 @@
+"""A tournament of seconds in a game of two sides, also in a process of its own: ``python -m … RUNS WORKERS``."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from suphx.evaluation.measures import SideTestConfig
+from suphx.games.candidate_game import candidate_game
+from suphx.games.doudizhu.table import Rules
+from suphx.models.candidate_net import CandidateNet
+from suphx.training.value_nets import ValueNets, load_value_nets, new_nets, save_value_nets
+from suphx_pipelines.recipe.tournament_recipe import SideDecisionConfig, SideLeaderboardConfig, SideTournamentRecipe
+from suphx_pipelines.tournament.tournament import run_tournament
+from suphx_platform.console.console import Console
+
+SMALL = SideTournamentRecipe(
+    name="nightly",
+    night="1",
+    workers=1,
+    leaderboard=SideLeaderboardConfig(decks=80),
+    decision=SideDecisionConfig(decks=400, fresh_decks=20, test=SideTestConfig(difference=0.2, error=0.05)),
+)
+LONGER = replace(
+    SMALL,
+    leaderboard=SideLeaderboardConfig(decks=160),
+    decision=SideDecisionConfig(
+        decks=1000, fresh_decks=200, opponent="", test=SideTestConfig(difference=0.001, error=0.05)
+    ),
+)
+"""It goes on for a while when its first games are kept; in a night with a champion its decision needs all decks."""
+
+
+def save_nets(folder: Path, seed: int, rules: Rules | None = None) -> Path:
+    """Leave nets that have learned nothing, as a finished training does."""
+    folder.mkdir(parents=True)
+    game = candidate_game("doudizhu")
+    save_value_nets(folder, ValueNets(game, rules or Rules(), new_nets(game, seed)))
+    return folder
+
+
+def save_strong_nets(folder: Path) -> Path:
+    """Leave nets that play the most cards they can: they beat those of ``save_nets`` in nearly all games."""
+    save_nets(folder, seed=0)
+    trained = load_value_nets(folder)
+    for net in trained.nets:
+        assert isinstance(net, CandidateNet)
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter.zero_()
+            net.first.weight[0, -net.config.candidate_columns :] = 1
+            for layer in net.others:
+                assert isinstance(layer, torch.nn.Linear)
+                layer.weight[0, 0] = 1
+            net.output.weight[0, 0] = 1
+    save_value_nets(folder, trained)
+    return folder
+
+
+def play(runs: Path, recipe: SideTournamentRecipe = SMALL) -> dict[str, Any]:
+    """Play the tournament and return its JSON."""
+    return run_tournament(recipe, runs=runs, console=Console()).to_json()
+
+
+if __name__ == "__main__":
+    play(Path(sys.argv[1]), replace(LONGER, night=sys.argv[3], workers=int(sys.argv[2])))
