@@ -18,7 +18,7 @@ from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.cluster.run_manifest import RunObjects, run_objects
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.mlflow_client import TrackingError
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network

@@ -173,7 +173,7 @@ def _remove_sent(store: TrackingStore, key: str) -> None:
 
 def _run_id(tracker: Tracker) -> str | None:
     """Return MLflow's id of the run; None if MLflow does not answer now."""
-    from suphx_platform.tracking.client.mlflow_call import TrackingError
+    from suphx_platform.tracking.mlflow_client import TrackingError
 
     with suppress(TrackingError):  # said by close
         return tracker.run_id

@@ -40,7 +40,7 @@ from suphx_platform.cluster.run_attempts import (
     write_start,
 )
 from suphx_platform.console.console import is_lost_output
-from suphx_platform.storage.objects.time_limit import within
+from suphx_platform.storage.objects import within
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 

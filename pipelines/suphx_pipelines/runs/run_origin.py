@@ -23,8 +23,8 @@ from suphx_pipelines.runs.run_lock import LOCK_FILE
 from suphx_pipelines.runs.stage import R, RunRecipe, Stage
 from suphx_pipelines.runs.stage_folder import DONE
 from suphx_platform.cluster.run_attempts import ATTEMPTS
-from suphx_platform.storage.stored_versions import ORIGIN
-from suphx_platform.tracking.same_settings import check_same_settings
+from suphx_platform.storage.storage import ORIGIN
+from suphx_platform.tracking.mlflow_store import check_same_settings
 
 _DIGEST_LENGTH = 10
 

@@ -58,9 +58,8 @@ from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.storage.objects import ExpiredKeysError
 from suphx_platform.storage.storage import FINISHED, Storage
-from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.system_metrics import system_metrics
-from suphx_platform.tracking.tracking import Tracker, TrackingStore
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.tracking import Tracker, TrackingStore, system_metrics
 from suphx_platform.tracking.tracking_ui import known_address
 
 if TYPE_CHECKING:

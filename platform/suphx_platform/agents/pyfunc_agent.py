@@ -23,8 +23,7 @@ from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
 from suphx_platform.agents.mjai.mjai_player import decision_after, move_of, moves_of
 from suphx_platform.agents.mjai.mjai_program import Event
-from suphx_platform.tracking.pyfunc_columns import EVENTS, texts_of
-from suphx_platform.tracking.pyfunc_form import check_nets
+from suphx_platform.tracking.pyfunc_form import EVENTS, check_nets, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, get_args
 from suphx.json_text import parse_json
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
+from suphx_platform.tracking.mlflow_client import FILES, FIRST, SERVER
 from suphx_platform.tracking.mlflow_store import MlflowStore
 
 ATTEMPTS = "attempts"

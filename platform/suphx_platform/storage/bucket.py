@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -222,15 +222,16 @@ class BucketStore:
         """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
         for attempt in range(1, _BODY_ATTEMPTS + 1):
             answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
-            check_small(key, answer["ContentLength"])
-            try:
-                body: bytes = answer["Body"].read()
-            except _BROKEN_BODY:
-                if attempt == _BODY_ATTEMPTS:
-                    raise
-            else:
-                break
-        return body
+            size = answer["ContentLength"]
+            with closing(answer["Body"]) as body:
+                check_small(key, size)
+                try:
+                    data = body.read()
+                    break
+                except _BROKEN_BODY:
+                    if attempt == _BODY_ATTEMPTS:
+                        raise
+        return bytes(data)
 
     @contextmanager
     def _explained(self, key: str) -> Iterator[None]:

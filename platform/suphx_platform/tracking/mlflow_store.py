@@ -7,7 +7,9 @@ all folders use the server, or the store in files, that it names instead.
 from __future__ import annotations
 
 import getpass
+import json
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -16,8 +18,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from suphx.credentials import without_credentials
 from suphx.printable_text import encodable
-from suphx_platform.tracking.client.mlflow_call import (
+from suphx_platform.tracking.mlflow_client import (
     FILES,
     FIRST,
     QUIET,
@@ -25,18 +28,16 @@ from suphx_platform.tracking.client.mlflow_call import (
     Patience,
     TrackingError,
     is_of_carrier,
+    make_database,
     mlflow_call,
     patient,
+    quiet_client,
     server_address,
 )
-from suphx_platform.tracking.client.mlflow_client import quiet_client
-from suphx_platform.tracking.client.mlflow_database import make_database
-from suphx_platform.tracking.client.tracking_experiment import find_experiment, make_experiment, remove_empty_default
-from suphx_platform.tracking.same_settings import check_same_settings
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
-    from mlflow.entities import Run
+    from mlflow.entities import Experiment, Run
 
 KEY_TAG = "suphx.key"
 _PROBE_TAG = "suphx.checked"
@@ -44,6 +45,38 @@ NOTE_TAG = "mlflow.note.content"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _DATABASE = "mlflow.db"
 _PAGE = 1000  # runs of one answer
+EXPERIMENT = "suphx"
+_KIND_TAG, _KIND = "mlflow.experimentKind", "custom_model_development"
+"""Without it, MLflow's pages ask whether this is a generative application or model training."""
+PRIMARY_METRIC = "verdict/difference"
+VIEW = "suphx-verdicts"
+"""Key of a shared view of MLflow's list of runs: with the columns of the verdict, the best agent first."""
+_METRIC_KEYS = [f"metrics.`{PRIMARY_METRIC}{suffix}`" for suffix in ("", "_low", "_high")]
+_TAGS = {
+    f"mlflow.sharedViewState.{VIEW}": json.dumps(
+        {"orderByKey": _METRIC_KEYS[0], "orderByAsc": True, "selectedColumns": _METRIC_KEYS}
+    ),
+    "mlflow.experiment.primaryMetric.name": PRIMARY_METRIC,
+    "mlflow.experiment.primaryMetric.greaterIsBetter": "False",
+    _KIND_TAG: _KIND,
+    NOTE_TAG: """Runs of Suphx: one run for each recipe and its records, with its stages nested in it.
+
+Where to look:
+
+- **Which run made the strongest agent?** The link of `suphx ui` sorts the table by `verdict/difference`: the average
+  placement of the agent minus 2.5, that of an agent as strong as its opponent; negative is better.
+  `verdict/difference_low` and `_high` are its 95 % interval.
+- **What came out of a run?** Open it: its description begins with the verdict. Under *Artifacts*, `report.html` is the
+  report; the SVG files are its pictures.
+- **How did it learn?** Open the stages below the run. *Model metrics* of `supervised/…` has loss and accuracy, that of
+  `reinforcement` the strength over self-play, entropy and throughput.
+- **How do I repeat it?** The description has the command, and `recipe.toml` has all settings.
+- **Which agent is the champion?** *Models*, `suphx`, alias `champion`.""",
+}
+_FORMER_NOTES = ("Runs of Suphx: one run for each recipe and its records, with its stages nested in it.",)
+"""Of older versions of this program; what a user has written is kept."""
+_DEFAULT_ID, _DEFAULT_NAME = "0", "Default"
+_SHOWN_SETTINGS = 8
 
 
 class MlflowStore:
@@ -291,3 +324,66 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user may have no name
         return "unknown"
+
+
+def find_experiment(client: MlflowClient) -> Experiment | None:
+    """Return the experiment; None if nothing was tracked yet, ValueError if somebody deleted it."""
+    found: Experiment | None = client.get_experiment_by_name(EXPERIMENT)
+    if found is not None and found.lifecycle_stage != "active":
+        store = shlex.quote(without_credentials(client.tracking_uri))
+        raise ValueError(
+            f"the experiment {EXPERIMENT} was deleted in MLflow: restore it with `MLFLOW_TRACKING_URI={store} mlflow "
+            f"experiments restore --experiment-id {found.experiment_id}`, or delete it for good with `mlflow gc`"
+        )
+    return found
+
+
+def make_experiment(client: MlflowClient, place: str | None) -> str:
+    """Return the id of the experiment, which is created, with its artifacts at ``place``, if it is missing."""
+    from mlflow.exceptions import MlflowException
+
+    found = find_experiment(client)
+    if found is None:
+        try:
+            return client.create_experiment(EXPERIMENT, artifact_location=place, tags=_TAGS)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+            found = find_experiment(client)  # another process was first
+            assert found is not None, "MLflow has just said that it exists"
+    for name, text in _TAGS.items():
+        if name not in found.tags or (name == NOTE_TAG and found.tags[name] in _FORMER_NOTES):
+            client.set_experiment_tag(found.experiment_id, name, text)
+    return found.experiment_id
+
+
+def remove_empty_default(client: MlflowClient) -> None:
+    """Delete the experiment that MLflow puts into every new store, if it is as MLflow made it and has no runs."""
+    from mlflow.entities import ViewType
+    from mlflow.exceptions import MlflowException
+
+    try:
+        found = client.get_experiment(_DEFAULT_ID)
+    except MlflowException as error:  # `mlflow gc` has removed what was deleted here
+        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+            raise
+        return
+    is_as_made = found.name == _DEFAULT_NAME and found.lifecycle_stage == "active" and not found.tags
+    if is_as_made and not client.search_runs([_DEFAULT_ID], run_view_type=ViewType.ALL, max_results=1):
+        client.delete_experiment(_DEFAULT_ID)
+
+
+def check_same_settings(what: str, before: Mapping[str, object], now: Mapping[str, object]) -> None:
+    """Raise ValueError, with the keys that differ, if ``what`` was made with other settings than those of ``now``.
+
+    Both are ``{"a.b": value}``; a key that only one of them has is that of another version of this program.
+    """
+    differing = [key for key in now if key in before and before[key] != now[key]]
+    if not differing:
+        return
+    told = [f"{key} is {before[key]!r} there, {now[key]!r} here" for key in differing[:_SHOWN_SETTINGS]]
+    told += [f"and {len(differing) - _SHOWN_SETTINGS} more"] if len(differing) > _SHOWN_SETTINGS else []
+    raise ValueError(
+        f"{what} was made with other settings: {'; '.join(told)}. Nothing was changed. Use another --run-id or none "
+        "(the id is then derived from the settings), or resume it with its own settings"
+    )

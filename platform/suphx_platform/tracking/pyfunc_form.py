@@ -177,7 +177,7 @@ def columns_of(nets: Path) -> PyfuncColumns:
             outputs=("action", "probabilities"),
             example=json.dumps(RIICHI_EXAMPLE),
         )
-    from suphx.games.candidate_game import candidate_game
+    from suphx.games.registry import candidate_game
     from suphx.models.tensor_file import read_header  # torch, which recipes and their commands do not need
 
     game = candidate_game(name)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import logging
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.messages.message_log import Message
+from suphx_platform.tracking.mlflow_client import FILES, USUAL, TrackingError
 from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, NOTE_TAG, MlflowStore
-from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
-from suphx_platform.tracking.tracking_outbox import CLOSE_SECONDS, STOP_SECONDS, Outbox
+from suphx_platform.tracking.outbox import CLOSE_SECONDS, STOP_SECONDS, Message, Outbox
+
+if TYPE_CHECKING:
+    from mlflow.entities import Metric
 
 _QUEUE = ".mlflow-queue"
 """In the run's folder: what MLflow has not got yet."""
 _MAX_DIGEST_LENGTH = 36
+_SYSTEM_PREFIX, _SYSTEM_SECONDS = "system/", 10.0
+
+_logger = logging.getLogger(__name__)
 
 
 class Tracker:
@@ -44,7 +51,7 @@ class Tracker:
     def run_id(self) -> str:
         """MLflow's id of the run, which may have to be waited for; TrackingError if MLflow does not give one now."""
         if self._key not in self.store.run_ids:
-            self._outbox.flush(files=False)
+            self._outbox.flush(lambda: self._key in self.store.run_ids)
         if self._key not in self.store.run_ids:
             raise TrackingError(f"MLflow has refused the run {self._key}: its warning says why")
         return self.store.run_ids[self._key]
@@ -71,7 +78,7 @@ class Tracker:
 
     def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
         """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve."""
-        now = now_milliseconds()
+        now = _now_milliseconds()
         points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
         sitting = {} if step is None or self._sitting is None else {"sitting": self._sitting}
         curve = {} if step is None else {"is_curve": True}
@@ -114,7 +121,7 @@ class Tracker:
     ) -> None:
         """End the run: FINISHED, KILLED after Ctrl-C or SIGTERM, FAILED after any other error."""
         failed = "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED"
-        self._put("end", status="FINISHED" if error is None else failed, time=now_milliseconds())
+        self._put("end", status="FINISHED" if error is None else failed, time=_now_milliseconds())
 
     def _put(self, what: str, **values: object) -> None:
         self._outbox.put({"do": what, "key": self._key, **values})
@@ -219,3 +226,171 @@ class TrackingStore(MlflowStore):
     def run_ids(self) -> dict[str, str]:
         """MLflow's ids of the runs that were started, by their keys."""
         return self._calls.run_ids
+
+
+class TrackingCalls:
+    """Makes the calls of messages for one store. A run is known by its key; ``run_ids`` has MLflow's ids so far."""
+
+    def __init__(self, store: MlflowStore) -> None:
+        self._store = store
+        self.run_ids: dict[str, str] = {}
+        self._begun: dict[str, Message] = {}
+        """By key: how runs were begun."""
+        self._steps: dict[str, tuple[int, dict[str, int]]] = {}
+
+    def send(self, messages: Sequence[Message]) -> None:
+        """Make one call for messages that belong together.
+
+        A run that MLflow has lost, as after a start with an empty database, is begun again. TrackingError if MLflow
+        does not take the call now; ValueError or MlflowException if it never will.
+        """
+        from mlflow.exceptions import MlflowException
+
+        key = messages[0].get("key", "")
+        try:
+            self._call(messages)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_DOES_NOT_EXIST" or key not in self._begun:
+                raise
+            self._begin_again(key)
+            self._call(messages)
+
+    def begin(self, message: Message) -> None:
+        """Make the call of a message that starts a run, or continues it; errors as of ``send``."""
+        tags = dict(message["tags"])
+        if message["parent"] is not None:
+            tags["mlflow.parentRunId"] = self._run_id(message["parent"])
+        key = message["key"]
+        self._begun[key] = message
+        self.run_ids[key] = self._store.begin(message["name"], key=key, tags=tags, params=message["params"])
+
+    def _begin_again(self, key: str) -> None:
+        """Begin a run, and first those that it is nested in, as if nothing were known of them."""
+        self._store.forget_experiment()
+        message = self._begun[key]
+        if message["parent"] in self._begun:
+            self._begin_again(message["parent"])
+        self._steps.pop(key, None)
+        self.begin(message)
+        _logger.warning("MLflow did not have the run %s any more, and has it again from here on", key)
+
+    def _call(self, messages: Sequence[Message]) -> None:
+        from mlflow.entities import Dataset, DatasetInput, InputTag, RunTag
+
+        first = messages[0]
+        if first["do"] == "begin":
+            self.begin(first)
+            return
+        if first["do"] not in ("metrics", "tags", "dataset", "artifact", "end"):
+            raise ValueError(f"{first['do']!r} is no message")
+        client, run_id = self._store.client, self._run_id(first["key"])
+        with self._store.call(FILES if first["do"] == "artifact" else USUAL):
+            match first["do"]:
+                case "metrics":
+                    if points := self._new_points(run_id, messages):
+                        client.log_batch(run_id, metrics=points)
+                case "tags":
+                    client.log_batch(run_id, tags=[RunTag(name, text) for name, text in first["tags"].items()])
+                case "dataset":
+                    texts = {name: first[name] for name in ("name", "digest", "source", "profile")}
+                    context = InputTag("mlflow.data.context", "training")
+                    data = DatasetInput(Dataset(**texts, source_type="local"), tags=[context])
+                    client.log_inputs(run_id, datasets=[data])
+                case "end":
+                    client.set_terminated(run_id, first["status"], first["time"])
+                case "artifact":
+                    path = Path(first["path"])
+                    if path.is_dir():
+                        client.log_artifacts(run_id, str(path), path.name)
+                    elif path.exists():
+                        client.log_artifact(run_id, str(path))
+                    else:
+                        raise ValueError("the file was deleted before it could be sent")
+
+    def _new_points(self, run_id: str, messages: Sequence[Message]) -> list[Metric]:
+        """Return the points of metrics that MLflow does not have from before this sitting.
+
+        To be called inside of ``call``.
+        """
+        from mlflow.entities import Metric
+
+        key, sitting = messages[0]["key"], messages[0].get("sitting")
+        last: Mapping[str, int] = {}
+        if sitting is not None:
+            known, last = self._steps.get(key, (None, {}))
+            if known != sitting:  # the steps that MLflow had when the first points of this sitting were sent
+                run = self._store.client.get_run(run_id)
+                last = {metric.key: metric.step for metric in run.to_proto().data.metrics}
+                self._steps[key] = sitting, last
+        points = (point for message in messages for point in message["metrics"])
+        return [
+            Metric(name, float(value), when, step) for name, value, when, step in points if step > last.get(name, -1)
+        ]
+
+    def _run_id(self, key: str) -> str:
+        if key not in self.run_ids:
+            found = self._store.find(key)
+            self.run_ids[key] = found.info.run_id if found is not None else self._nested_again(key)
+        return self.run_ids[key]
+
+    def _nested_again(self, key: str) -> str:
+        """Create the run of a stage that an earlier process has begun in a database that MLflow has lost since.
+
+        ValueError if it was deleted in MLflow, or if it is no stage. Its parameters come when the stage is begun again.
+        """
+        parent, _, rest = key.partition("/")
+        if not rest or self._store.is_deleted(key):
+            raise ValueError(
+                f"MLflow has no run with the key {key}: it was deleted there, or refused; the command that started "
+                "it begins it again"
+            )
+        tags = {"mlflow.parentRunId": self._run_id(parent)}
+        return self._store.begin(rest.rpartition("/")[0] or rest, key=key, tags=tags, params={})
+
+
+@contextmanager
+def system_metrics(tracker: Tracker, started: float) -> Iterator[None]:
+    """Log the machine's metrics to the run of ``tracker`` while the block runs.
+
+    ``started``: when the run was begun first, in seconds since 1970; a point's step is the seconds since. MLflow's
+    variables apply: MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING=false turns it off, MLFLOW_SYSTEM_METRICS_SAMPLING_INTERVAL
+    and MLFLOW_SYSTEM_METRICS_SAMPLES_BEFORE_LOGGING say how often, MLFLOW_SYSTEM_METRICS_NODE_ID names the machine.
+    """
+    from mlflow.environment_variables import MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING as ENABLED
+
+    if ENABLED.is_set() and not ENABLED.get():
+        yield
+        return
+    is_over = threading.Event()
+    arguments = (tracker, started, is_over)
+    thread = threading.Thread(target=_log_samples, args=arguments, name="system metrics", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _log_samples(tracker: Tracker, started: float, is_over: threading.Event) -> None:
+    from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
+
+    try:
+        machine = SystemMetricsMonitor("", sampling_interval=_SYSTEM_SECONDS, tracking_uri=tracker.store.uri)
+        prefix = _SYSTEM_PREFIX + (f"{machine.node_id}/" if machine.node_id else "")
+        while True:
+            for _ in range(machine.samples_before_logging):
+                machine.collect_metrics()
+                if is_over.wait(machine.sampling_interval):
+                    return
+            point = {prefix + name: value for name, value in machine.aggregate_metrics().items()}
+            for monitor in machine.monitors:
+                monitor.clear_metrics()
+            tracker.log_metrics(point, step=max(0, round(time.time() - started)))
+    except Exception as error:  # noqa: BLE001 - of a machine that hides its figures: the run goes on without them
+        _logger.warning("system metrics are not logged: %s", error)
+
+
+def _now_milliseconds() -> int:
+    """Return the time as MLflow counts it."""
+    return int(time.time() * 1000)

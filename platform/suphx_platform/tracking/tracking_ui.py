@@ -16,9 +16,8 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from suphx_platform.tracking.client.mlflow_call import QUIET, SERVER
-from suphx_platform.tracking.client.tracking_experiment import VIEW
-from suphx_platform.tracking.mlflow_store import MlflowStore
+from suphx_platform.tracking.mlflow_client import QUIET, SERVER
+from suphx_platform.tracking.mlflow_store import VIEW, MlflowStore
 from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180

@@ -12,11 +12,19 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
-from suphx_platform.tracking.lost_versions import LostVersion, delete_lost_versions, mark_needed
-from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig, fetch_model
-from suphx_platform.tracking.promotion import TOURNAMENT_TAG, Promotion
-from suphx_platform.tracking.server.server_users import MODELS, Login, set_up_users
+from suphx_platform.tracking.mlflow_client import TrackingRefusedError
+from suphx_platform.tracking.model_registry import (
+    MODEL_TAG,
+    TOURNAMENT_TAG,
+    LostVersion,
+    ModelRegistry,
+    Promotion,
+    RegistryConfig,
+    delete_lost_versions,
+    fetch_model,
+    mark_needed,
+)
+from suphx_platform.tracking.server_users import MODELS, Login, set_up_users
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from tests.helm.everything import Render, find, pods
 from tests.helm.mlflow.mlflow_process import SECRETS, VALUES, environment, server_pod, started

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
+from suphx_platform.tracking.mlflow_store import EXPERIMENT
 from suphx_platform.tracking.tracking import TrackingStore
 
 

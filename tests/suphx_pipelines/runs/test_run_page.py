@@ -19,7 +19,7 @@ from suphx_pipelines.runs.stage import TRACKED_FOLDER, Stage, write_note
 from suphx_pipelines.runs.stage_folder import Done
 from suphx_pipelines.runs.verdict import Verdict
 from suphx_platform.console.console import Console
-from suphx_platform.tracking.client.tracking_experiment import PRIMARY_METRIC
+from suphx_platform.tracking.mlflow_store import PRIMARY_METRIC
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs import small_run
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe

@@ -20,9 +20,8 @@ from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
 from suphx_platform.agents.pyfunc_agent import PyfuncAgent
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
-from suphx_platform.tracking.promotion import Promotion
-from suphx_platform.tracking.pyfunc_columns import RIICHI_EXAMPLE
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
+from suphx_platform.tracking.pyfunc_form import RIICHI_EXAMPLE
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 

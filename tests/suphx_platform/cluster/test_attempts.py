@@ -14,9 +14,8 @@ from suphx_platform.cluster.launcher import Launcher
 from suphx_platform.cluster.run_manifest import RESULTS_NOTE
 from suphx_platform.cluster.run_results import with_progress
 from suphx_platform.cluster.run_status import RunStatus, attempts_of, state_of
-from suphx_platform.storage.storage import Storage
+from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.storage.stored_versions import FINISHED
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_pipelines.runs.attempted_run import LAST_LINE, REASON, drive
 from tests.suphx_platform.cluster.cluster_store import Cluster

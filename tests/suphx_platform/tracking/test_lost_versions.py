@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.lost_versions import LostVersion, delete_lost_versions, mark_needed
-from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig, fetch_model
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.model_registry import (
+    MODEL_TAG,
+    LostVersion,
+    ModelRegistry,
+    Promotion,
+    RegistryConfig,
+    delete_lost_versions,
+    fetch_model,
+    mark_needed,
+)
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 TWO = RegistryConfig(max_lost_versions=2)

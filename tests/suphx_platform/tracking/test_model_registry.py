@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.model_registry import CLAIM_TAG, NIGHT_TAG, ModelRegistry, RegistryConfig, fetch_model
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.model_registry import (
+    CLAIM_TAG,
+    NIGHT_TAG,
+    ModelRegistry,
+    Promotion,
+    RegistryConfig,
+    fetch_model,
+)
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 NIGHT = "2026-11-21"

@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from suphx_platform.tracking import tracking
-from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT, PRIMARY_METRIC
-from suphx_platform.tracking.messages.message_log import Message
-from suphx_platform.tracking.mlflow_store import MAX_TAG_LENGTH, MAX_VALUE_LENGTH
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.mlflow_store import EXPERIMENT, MAX_TAG_LENGTH, MAX_VALUE_LENGTH, PRIMARY_METRIC
+from suphx_platform.tracking.outbox import Message
 from suphx_platform.tracking.tracking import TrackingStore
 
 

@@ -14,9 +14,8 @@ from suphx_pipelines.runs.run_summary import RunSummary
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_platform.console.console import Console
-from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig, fetch_model
 from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_ui import page_address
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli import cli
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
 

@@ -4,16 +4,14 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.messages import message_lane
-from suphx_platform.tracking.messages.message_log import Message
-from suphx_platform.tracking.tracking_outbox import Outbox
+from suphx_platform.tracking import outbox as outbox_module
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.outbox import Message, Outbox
 from tests.disk_faults import files_limited_to
 
 
@@ -41,11 +39,19 @@ class Place:
         self.num_calls += 1
         self.heard += numbers
 
+    def probe(self) -> None:
+        self.num_asked += 1
+        if self.is_away.is_set():
+            raise TrackingError("nobody answers")
+
+    def outbox(self, folder: Path, sends_refused: bool = False) -> Outbox:
+        return Outbox(folder, send=self.take, probe=self.probe, sends_refused=sends_refused)
+
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    monkeypatch.setattr(message_lane, "_FIRST_PAUSE_SECONDS", 0.001)
-    monkeypatch.setattr(message_lane, "_LONGEST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(outbox_module, "_FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(outbox_module, "_LONGEST_PAUSE_SECONDS", 0.01)
     place = Place()
     yield place
     place.is_open.set()
@@ -81,7 +87,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 
 def test_messages_are_sent_in_order_and_nothing_is_left(place: Place, folder: Path) -> None:
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(20):
         outbox.put(tag(number))
     outbox.close()
@@ -91,7 +97,7 @@ def test_messages_are_sent_in_order_and_nothing_is_left(place: Place, folder: Pa
 
 def test_nobody_waits_for_a_call(place: Place, folder: Path) -> None:
     place.is_open.clear()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(100):
         outbox.put(tag(number))
     assert place.heard == []
@@ -105,7 +111,7 @@ def test_nobody_waits_for_a_call(place: Place, folder: Path) -> None:
 
 def test_what_is_not_taken_is_sent_later_in_order(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in (1, 2, 3):
         outbox.put(tag(number))
     wait_until(lambda: place.num_asked > 3)
@@ -123,13 +129,13 @@ def test_what_is_left_is_said_at_the_end_and_sent_by_the_next_process(
     place: Place, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(3):
         outbox.put(tag(number))
     outbox.close()
     assert f"3 messages of this run could not be sent to MLflow and wait in {folder}" in caplog.text
     place.is_away.clear()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     assert outbox.num_before == 3
     outbox.put(tag(3))
     outbox.close()
@@ -140,7 +146,7 @@ def test_what_is_left_is_said_at_the_end_and_sent_by_the_next_process(
 
 def test_metrics_of_one_run_become_one_call(place: Place, folder: Path) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     messages = [*(point(n) for n in range(9)), point(9, "other"), *(point(n) for n in range(10, 13)), tag(13)]
     for message in messages:
         outbox.put(message)
@@ -152,7 +158,7 @@ def test_metrics_of_one_run_become_one_call(place: Place, folder: Path) -> None:
 
 def test_a_call_has_no_more_metrics_than_mlflow_takes(place: Place, folder: Path) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(4):
         outbox.put(point(number, size=400))
     place.is_away.clear()
@@ -165,7 +171,7 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(
 ) -> None:
     place.refused = {2, 7}
     place.is_open.clear()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(9):
         outbox.put(point(number))
     place.is_open.set()
@@ -176,36 +182,23 @@ def test_what_is_refused_is_set_aside_and_holds_up_nothing(
         (7, "no such metric"),
     ]
     assert caplog.text.count("MLflow has refused metrics loss of run: no such metric (kept in") == 2
-    Outbox(folder, send=place.take).close()
+    place.outbox(folder).close()
     assert (folder / "refused.jsonl").is_file(), "it is kept, also when the run goes on and ends"
-
-
-def test_what_is_refused_does_not_fill_the_disk(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    place.refused = set(range(200))
-    outbox = Outbox(folder, send=place.take, max_bytes=10_000)
-    for number in range(200):
-        outbox.put(point(number))
-        outbox.flush()
-    outbox.close()
-    kept = (folder / "refused.jsonl").read_text().splitlines()
-    assert [json.loads(line)["number"] for line in kept] == list(range(len(kept)))
-    assert 10_000 <= (folder / "refused.jsonl").stat().st_size < 10_200
-    assert f"MLflow has refused 200 messages: {folder / 'refused.jsonl'} has {len(kept)} of them" in caplog.text
 
 
 def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(
     place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(message_lane, "_MAX_TRIES", 1_000_000)
+    monkeypatch.setattr(outbox_module, "_MAX_TRIES", 1_000_000)
     place.away = {"bad"}
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     outbox.put(point(0))
     outbox.put({**file(1), "number": "bad"})
     for number in (2, 3):
         outbox.put(file(number))
         outbox.put(point(number + 10))
     wait_until(lambda: len(place.heard) == 5)
-    outbox.flush(files=False)
+    outbox.flush(lambda: 13 in place.heard)
     assert [number for number in place.heard if number in (0, 12, 13)] == [0, 12, 13]
     place.away.clear()
     outbox.close()
@@ -214,7 +207,7 @@ def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(
 
 def test_a_file_that_is_never_taken_is_set_aside_when_others_are_taken(place: Place, folder: Path) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     outbox.put(file(0))
     wait_until(lambda: place.num_asked > 8)
     assert not refused(folder), "nothing says that another would be taken"
@@ -227,21 +220,37 @@ def test_a_file_that_is_never_taken_is_set_aside_when_others_are_taken(place: Pl
     assert [(each["path"], each["error"]) for each in refused(folder)] == [("file 0", "nobody answers")]
 
 
-def test_a_file_that_was_sent_is_not_sent_again_at_each_attempt_of_another(place: Place, folder: Path) -> None:
+def test_a_file_that_was_sent_is_sent_again_only_before_the_last_try_of_another(place: Place, folder: Path) -> None:
     asked: list[object] = []
 
     def send(messages: Sequence[Message]) -> None:
         asked.append(messages[0]["number"])
         place.take(messages)
 
-    outbox = Outbox(folder, send=send)
+    outbox = Outbox(folder, send=send, probe=place.probe)
     outbox.put(file(0))
     outbox.flush()
-    place.is_away.set()
+    place.away = {1}
     outbox.put(file(1))
-    wait_until(lambda: asked.count(1) > 20)
+    wait_until(lambda: bool(refused(folder)))
     outbox.close()
-    assert 5 * (asked.count(0) - 1) <= asked.count(1)
+    assert (asked.count(0), asked.count(1)) == (2, 6), "five tries, and one to be sure"
+
+
+def test_while_only_the_place_of_files_is_away_no_file_is_refused(place: Place, folder: Path) -> None:
+    place.away = {0, 1}
+    outbox = place.outbox(folder)
+    for number in (0, 1):
+        outbox.put(file(number))
+    wait_until(lambda: place.num_asked > 40)
+    outbox.put(point(2))
+    outbox.flush(lambda: 2 in place.heard)
+    assert outbox.figures()["tracking_outage_seconds"] > 0
+    with pytest.raises(TrackingError, match="nobody answers"):
+        outbox.flush()
+    place.away.clear()
+    outbox.close()
+    assert (set(place.heard), refused(folder)) == ({0, 1, 2}, [])
 
 
 def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arrive(
@@ -259,7 +268,7 @@ def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arr
         place.take(messages)
         taken.extend((entry[0], entry[3]) for entry in entries)
 
-    outbox = Outbox(folder, send=send, probe=lambda: place.take([tag(-1)]))
+    outbox = Outbox(folder, send=send, probe=place.probe)
     for number in range(40):
         outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "bad", "fine")]})
     outbox.put({"do": "end", "key": "run", "number": 40})
@@ -270,12 +279,12 @@ def test_a_metric_that_fails_alone_is_set_aside_with_its_name_and_the_others_arr
     assert {entry[0] for each in refused(folder) for entry in each["metrics"]} == {"bad"}
     assert sorted(entry[3] for each in refused(folder) for entry in each["metrics"]) == list(range(40))
     assert "MLflow has refused metrics bad of run: status 500 (kept in" in caplog.text
-    assert Outbox(folder, send=send).num_before == 0
+    assert Outbox(folder, send=send, probe=place.probe).num_before == 0
 
 
 def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Path) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take, probe=lambda: place.take([tag(-1)]))
+    outbox = place.outbox(folder)
     outbox.put(tag(0))
     for number in (1, 2):
         outbox.put({**point(number), "metrics": [[name, 1.0, 0, number] for name in ("good", "fine")]})
@@ -283,23 +292,70 @@ def test_a_place_that_takes_nothing_has_refused_nothing(place: Place, folder: Pa
     outbox.close()
     assert not refused(folder)
     place.is_away.clear()
-    Outbox(folder, send=place.take).close()
+    place.outbox(folder).close()
     assert place.heard == [0, 1, 2]
 
 
-def test_a_place_that_comes_back_just_after_a_message_has_refused_nothing(place: Place, folder: Path) -> None:
-    place.is_away.set()
-    outbox = Outbox(folder, send=place.take, probe=place.is_away.clear)
-    for number in (0, 1):
-        outbox.put(tag(number))
-    wait_until(lambda: not place.is_away.is_set())
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_place_that_goes_or_comes_back_just_after_the_last_try_has_refused_nothing(
+    comes_back: bool, place: Place, folder: Path
+) -> None:
+    probes = 0
+
+    def probe() -> None:
+        nonlocal probes
+        place.probe()
+        probes += 1
+        if probes == 5:
+            place.away.clear()
+            if not comes_back:
+                place.is_away.set()
+
+    place.away = {0}
+    outbox = Outbox(folder, send=place.take, probe=probe)
+    outbox.put(tag(0))
+    wait_until(lambda: probes == 5 and (comes_back or place.num_asked > 20))
+    place.is_away.clear()
     outbox.close()
-    assert (place.heard, refused(folder)) == ([0, 1], [])
+    assert (place.heard, refused(folder)) == ([0], [])
+
+
+def test_what_is_refused_does_not_fill_the_disk(
+    place: Place, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(outbox_module, "_MAX_REFUSED_BYTES", 10_000)
+    place.refused = set(range(200))
+    outbox = place.outbox(folder)
+    for number in range(200):
+        outbox.put(point(number))
+        outbox.flush()
+    outbox.close()
+    kept = (folder / "refused.jsonl").read_text().splitlines()
+    assert [json.loads(line)["number"] for line in kept] == list(range(len(kept)))
+    assert 10_000 <= (folder / "refused.jsonl").stat().st_size < 10_200
+    assert f"MLflow has refused 200 messages: {folder / 'refused.jsonl'} has {len(kept)} of them" in caplog.text
+
+
+@pytest.mark.parametrize("line", [b"no json", b"[1]", b"{}", b'{"do":1}', b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_line_of_what_was_refused_is_a_message_that_nobody_knows(line: bytes, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "refused.jsonl").write_bytes(line + b'\n{"do":"tags","number":1}\n')
+    sent: list[Message] = []
+    Outbox(folder, send=sent.extend, probe=lambda: None, sends_refused=True).close()
+    damaged, sound = sent
+    assert (damaged["do"], sound) == ("damaged line", {"do": "tags", "number": 1})
+
+
+def test_a_damaged_queue_is_named(folder: Path, place: Place) -> None:
+    folder.mkdir()
+    (folder / "messages.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(OSError, match=r"messages\.db cannot be used .*; if the file is damaged, remove it"):
+        place.outbox(folder)
 
 
 def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
     place.refused = {1, 2}
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(4):
         outbox.put({**point(number), "sitting": 7})
     outbox.close()
@@ -310,13 +366,13 @@ def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
         place.take(messages)
         sent.extend(messages)
 
-    outbox = Outbox(folder, send=send, sends_refused=True)
+    outbox = Outbox(folder, send=send, probe=place.probe, sends_refused=True)
     outbox.close()
     assert sent == [point(1)], "points that MLflow did not take count, whatever it has taken since"
     assert outbox.num_left == 1
     assert [each["number"] for each in refused(folder)] == [2]
     place.refused.clear()
-    outbox = Outbox(folder, send=place.take, sends_refused=True)
+    outbox = place.outbox(folder, sends_refused=True)
     outbox.close()
     assert (place.heard, outbox.num_left) == ([0, 3, 1, 2], 0)
     assert not folder.exists()
@@ -324,7 +380,7 @@ def test_what_was_refused_is_sent_again(place: Place, folder: Path) -> None:
 
 def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path) -> None:
     place.away = {0}
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     outbox.put(tag(0))
     outbox.put(file(1))
     wait_until(lambda: place.num_asked > 3)
@@ -335,9 +391,9 @@ def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path)
 
 
 def test_two_processes_do_not_send_for_one_run(place: Place, folder: Path) -> None:
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     with pytest.raises(OSError, match="another process sends what"):
-        Outbox(folder, send=place.take)
+        place.outbox(folder)
     outbox.close()
 
 
@@ -345,46 +401,9 @@ def curve_point(number: int) -> dict[str, Any]:
     return {**point(number), "is_curve": True}
 
 
-def test_a_queue_that_fills_up_keeps_fewer_points_of_curves_and_everything_else(
-    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    place.is_away.set()
-    outbox = Outbox(folder, send=place.take, max_bytes=20_000)
-    for number in range(0, 3000, 3):
-        outbox.put(curve_point(number))
-        if number % 30 == 0:
-            outbox.put(tag(number + 1))
-            outbox.put(file(number + 2))
-    place.is_away.clear()
-    outbox.close()
-    heard = [int(str(number)) for number in place.heard]
-    in_order = [number for number in heard if number % 3 != 2]
-    assert in_order == sorted(in_order)
-    assert {n for n in heard if n % 3} == {n + i for n in range(0, 3000, 30) for i in (1, 2)}
-    points = [number for number in heard if number % 3 == 0]
-    gaps = [later - earlier for earlier, later in pairwise(points)]
-    assert gaps[0] == 3
-    assert gaps == sorted(gaps), "a curve becomes coarser"
-    assert set(gaps) >= {3, 6, 12}
-    assert "50 % full: one of 2 points of each curve is kept" in caplog.text
-    assert "is full: points of curves are left out" in caplog.text
-    left_out = 1000 - len(points)
-    assert f"{left_out} points of curves were left out, because the queue or the disk was full" in caplog.text
-
-
-def test_final_figures_are_taken_by_a_full_queue(place: Place, folder: Path) -> None:
-    place.is_away.set()
-    outbox = Outbox(folder, send=place.take, max_bytes=100)
-    for number in range(50):
-        outbox.put(point(number))
-    place.is_away.clear()
-    outbox.close()
-    assert place.heard == list(range(50))
-
-
 def test_a_full_disk_loses_points_of_curves_only(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     outbox.put(tag(1))
     with files_limited_to(100):
         for number in range(2, 20):
@@ -399,26 +418,11 @@ def test_a_full_disk_loses_points_of_curves_only(place: Place, folder: Path, cap
     assert "18 points of curves were left out" in caplog.text
 
 
-def test_a_file_waits_while_the_disk_has_no_room_for_its_queue(place: Place, folder: Path) -> None:
-    place.is_open.clear()
-    outbox = Outbox(folder, send=place.take)
-    outbox.put(tag(1))
-    outbox.put(file(2))
-    with files_limited_to(0):
-        place.is_open.set()
-        wait_until(lambda: outbox._calls._num_attempts_failed > 10)
-        assert "takes no messages" in str(outbox._calls.error)
-        assert place.heard == [1]
-    outbox.close()
-    assert place.heard == [1, 2]
-    assert not folder.exists(), "nothing was refused"
-
-
 def test_messages_that_the_disk_did_not_take_until_the_end_are_counted(
     place: Place, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     outbox.put(tag(1))
     with files_limited_to(0):
         for number in (2, 3):
@@ -431,14 +435,14 @@ def test_messages_that_the_disk_did_not_take_until_the_end_are_counted(
 def test_at_the_end_a_file_that_cannot_be_sent_leaves_the_others_to_be_sent(place: Place, folder: Path) -> None:
     place.away = {"bad"}
     place.is_open.clear()
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in ("bad", 1, 2):
         outbox.put({**file(0), "number": number})
     place.is_open.set()
     outbox.close()
     assert set(place.heard) == {1, 2}
     place.away.clear()
-    Outbox(folder, send=place.take).close()
+    place.outbox(folder).close()
     assert place.heard[-1] == "bad"
 
 
@@ -447,7 +451,7 @@ def test_what_cannot_be_set_aside_ends_no_thread_and_many_refusals_are_few_warni
 ) -> None:
     place.refused = set(range(50))
     (folder / "refused.jsonl").mkdir(parents=True)  # cannot be written, as on a full disk
-    outbox = Outbox(folder, send=place.take)
+    outbox = place.outbox(folder)
     for number in range(52):
         outbox.put(point(number))
     outbox.close()

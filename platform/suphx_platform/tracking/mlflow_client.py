@@ -1,19 +1,26 @@
-"""Time limits of calls to MLflow, and their errors: no call blocks a command or a run for long.
+"""MLflow's client, the time limits of its calls and their errors: no call blocks a command or a run for long.
 
 MLflow's own settings in the user's environment take precedence.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from suphx.credentials import has_credentials, is_unclear, without_credentials
 from suphx.printable_text import first_line
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
 
 SERVER = "MLFLOW_TRACKING_URI"
 QUIET: Mapping[str, str] = {
@@ -186,3 +193,35 @@ def _cause(error: Exception) -> str:
         return f"no answer in {os.environ.get(_TIMEOUT, '120')} s"
     known = re.search(r"(Connection refused|Name or service not known|No route to host|Network is unreachable)", text)
     return known[1].lower() if known else first_line(error)
+
+
+def quiet_client(uri: str) -> MlflowClient:
+    """Return a client of MLflow that sends no telemetry and prints nothing by itself."""
+    os.environ.update(QUIET)  # before the import, in which MLflow decides on telemetry
+    os.environ.setdefault("MLFLOW_ALLOW_HTTP_REDIRECTS", "false")  # a POST would become a GET, which means another call
+    from mlflow import MlflowClient
+
+    for name in ("mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    return MlflowClient(tracking_uri=uri)
+
+
+def make_database(path: Path) -> None:
+    """Let MLflow create the sqlite database ``path`` unless it is there; OSError if the folder cannot be written.
+
+    It appears whole: MLflow makes its tables in many steps, and cannot repair half of them. A process that is stopped
+    meanwhile leaves none. Of two that create it at once, the first one's stays.
+    """
+    if path.exists():
+        return
+    with TemporaryDirectory(dir=path.parent, prefix=".mlflow-", ignore_cleanup_errors=True) as space:
+        new = Path(space) / path.name
+        store = quiet_client(f"sqlite:///{new}")._tracking_client.store
+        store.search_experiments(max_results=1)
+        store.engine.dispose()
+        try:
+            os.link(new, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            new.replace(path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from suphx_platform.tracking.server import server_users
-from suphx_platform.tracking.server.server_users import Login, set_up_users
+from suphx_platform.tracking import server_users
+from suphx_platform.tracking.server_users import Login, set_up_users
 
 ADDRESS = "http://127.0.0.1:9"
 ADMIN, RUNS, NIGHT = (Login(name=name, password="secret") for name in ("admin", "runs", "tournament"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.server.server_probe import main
+from suphx_platform.tracking.server_probe import main
 from tests.free_port import free_port
 from tests.suphx_platform.agents.mjai.certificates import Authority
 

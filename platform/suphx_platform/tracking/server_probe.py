@@ -3,7 +3,7 @@
 The server reads its certificate only when it starts. When the mounted one has been renewed, the probe of the chart
 fails and Kubernetes restarts the container, before the old certificate expires:
 
-    python -m suphx_platform.tracking.server.server_probe /tls/tls.crt 5000
+    python -m suphx_platform.tracking.server_probe /tls/tls.crt 5000
 """
 
 from __future__ import annotations

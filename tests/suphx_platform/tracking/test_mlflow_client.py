@@ -1,4 +1,4 @@
-"""Against servers that are not there, or are silent."""
+"""Against servers that are not there, or are silent; and a new database."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+import alembic.command
 import pytest
 from mlflow.exceptions import MlflowException
 
-from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.mlflow_client import TrackingError, make_database
+from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.tracking import TrackingStore
 
 TIMEOUT, RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
@@ -92,3 +94,23 @@ def answer_once(proxy: socket.socket, status: int) -> None:
         connection.recv(1 << 16)
         head = f"HTTP/1.1 {status} No\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 6\r\nConnection: close"
         connection.sendall(f"{head}\r\n\r\n<html>".encode())
+
+
+def test_a_start_that_is_stopped_leaves_no_half_of_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(alembic.command, "upgrade", stop)  # after the tables, before their version is written
+        with pytest.raises(KeyboardInterrupt):
+            MlflowStore(tmp_path).reach()
+    assert list(tmp_path.iterdir()) == []
+    MlflowStore(tmp_path).reach()
+    assert [path.name for path in tmp_path.iterdir()] == ["mlflow.db"]
+
+
+def test_a_database_that_is_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "mlflow.db"
+    path.write_bytes(b"")
+    make_database(path)
+    assert path.read_bytes() == b""

@@ -4,7 +4,7 @@ The chart runs this after each install and upgrade. For another server with MLfl
 
     export MLFLOW_TRACKING_URI=https://mlflow.example.org MLFLOW_TRACKING_USERNAME=admin MLFLOW_TRACKING_PASSWORD=…
     export RUNS_USERNAME=runs RUNS_PASSWORD=… TOURNAMENT_USERNAME=tournament TOURNAMENT_PASSWORD=…
-    python -m suphx_platform.tracking.server.server_users
+    python -m suphx_platform.tracking.server_users
 
 Running it again changes nothing, except that users get the passwords that are given now. The server's
 ``default_permission`` must be READ or less.
@@ -20,25 +20,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from suphx.credentials import without_credentials
-from suphx.games.registry import candidate_games
-from suphx_platform.tracking.client.mlflow_call import (
+from suphx.games.registry import DEFAULT_GAME, GAMES
+from suphx_platform.tracking.mlflow_client import (
     FIRST,
     SERVER,
     USER,
     TrackingError,
     TrackingRefusedError,
     mlflow_call,
+    quiet_client,
     server_address,
 )
-from suphx_platform.tracking.client.mlflow_client import quiet_client
-from suphx_platform.tracking.client.tracking_experiment import make_experiment
+from suphx_platform.tracking.mlflow_store import make_experiment
 from suphx_platform.tracking.model_registry import RegistryConfig, make_registered_model
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.server.auth.client import AuthServiceClient
 
-MODELS = (RegistryConfig().model, *candidate_games())
+MODELS = (RegistryConfig().model, *(name for name in GAMES if name != DEFAULT_GAME))
 """The registered models of the tournaments of all games, as their recipes name them."""
 _WAIT_SECONDS = 600.0
 _PAUSE_SECONDS = 3.0
