@@ -21,14 +21,7 @@ from typing import IO, Literal, TextIO
 
 from suphx.credentials import without_credentials
 from suphx.printable_text import encodable
-from suphx_platform.console.progress import (
-    PERCENT_UNIT,
-    Progress,
-    ProgressBars,
-    ProgressLines,
-    ProgressState,
-    plain_line,
-)
+from suphx_platform.console.progress import PERCENT_UNIT, Progress, ProgressBars, progress_lines
 from suphx_platform.console.table_text import result_lines
 
 
@@ -147,11 +140,11 @@ class Console:
         ``unit``: what is counted, or ``%`` with a total of 100; ``name``: shown in front; ``note``: what is done until
         the first units are counted.
         """
-        progress = Progress(ProgressState(unit=unit, total=total, name=name, note=note))
+        progress = Progress(unit, total, name, note)
         with self._shown(progress):
             yield progress
         is_line = self.verbosity != "quiet" and not _is_terminal()
-        self._print(plain_line(progress.state, progress.elapsed, is_finished=True), is_shown=is_line)
+        self._print(progress.line(is_finished=True), is_shown=is_line)
 
     @contextmanager
     def parts(self, name: str) -> Iterator[Callable[[float], None]]:
@@ -162,7 +155,7 @@ class Console:
     @contextmanager
     def activity(self, name: str) -> Iterator[None]:
         """Show ``name`` and the time that passes while the block runs; nothing remains of it on a terminal."""
-        with self._shown(Progress(ProgressState(unit="", name=name))):
+        with self._shown(Progress("", name=name)):
             yield
 
     def result(self, values: Mapping[str, object]) -> None:
@@ -174,7 +167,7 @@ class Console:
         if self.verbosity == "quiet":
             return nullcontext()
         if not _is_terminal():
-            return ProgressLines(progress, self.say)
+            return progress_lines(progress, self.say)
         return self._bars.show(progress)
 
     def _print(self, text: str, *, is_shown: bool) -> None:

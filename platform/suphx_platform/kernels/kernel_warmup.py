@@ -171,7 +171,7 @@ class KernelWarmup:
         total = sum(costs.values())
         done = sum(costs.get(name, 0.0) for name in {*self.times.kernels, *by_others})
         percent = min(100 * done / total, _MOST_PERCENT) if total else 0.0
-        progress.state.total = 100 if percent > _LEAST_PERCENT else None  # before, the speed says nothing
+        progress.total = 100 if percent > _LEAST_PERCENT else None  # before, the speed says nothing
         progress.reach(percent, note=self._latest)
 
     def command_of(self, process: int) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from suphx_platform.console import progress as progress_module
 from suphx_platform.console.console import Console, logged_to, typed_line
-from suphx_platform.console.progress import ProgressState, plain_line
+from suphx_platform.console.progress import Progress
 from tests.repository import REPOSITORY
 
 LOGGER = logging.getLogger("suphx_platform.storage.upload_queue")
@@ -313,5 +313,5 @@ def test_a_share_without_units_says_what_is_done_until_the_first_ones_are_counte
         for path in folder.rglob("*.py"):
             for call in re.findall(r"console\.progress\(\s*\"%\"[^)]*\) as", path.read_text(encoding="utf-8")):
                 assert "note=" in call, f"{path}: {call}"
-    line = plain_line(ProgressState(unit="%", total=100, name="discard", note="encoding the first samples"), 3.0)
-    assert line == "discard: 0 %, 3 s elapsed, encoding the first samples"
+    line = Progress("%", 100, "discard", "encoding the first samples").line()
+    assert line == "discard: 0 %, 0 s elapsed, encoding the first samples"

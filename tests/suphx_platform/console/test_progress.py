@@ -2,74 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from suphx_platform.console.progress import Progress, ProgressState, fitting_items, plain_line
+from suphx_platform.console.progress import Progress
 
 NOTE = "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123"
-
-
-def test_percent_progress_shows_the_share_and_the_time_left() -> None:
-    state = ProgressState(unit="%", total=100, done=42, note="step 1,200, loss 0.713")
-    assert plain_line(state, elapsed=51) == "42 %, 70 s left, step 1,200, loss 0.713"
-
-
-def test_counted_progress_shows_the_count_and_the_time_left() -> None:
-    state = ProgressState(unit="hanchans", total=1000, done=250, name="match")
-    assert plain_line(state, elapsed=10) == "match: 250 of 1,000 hanchans, 30 s left"
-    assert plain_line(state, elapsed=10, is_finished=True) == "match: 250 of 1,000 hanchans in 10 s"
-
-
-def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown() -> None:
-    assert plain_line(ProgressState(unit="games", total=10), elapsed=5) == "0 of 10 games, 5 s elapsed"
-    assert plain_line(ProgressState(unit="games", done=7), elapsed=5) == "7 games, 5 s elapsed"
-    assert plain_line(ProgressState(unit="games", done=1), elapsed=5) == "1 game, 5 s elapsed"
-    assert plain_line(ProgressState(unit="games", total=1), elapsed=5) == "0 of 1 game, 5 s elapsed"
-    assert plain_line(ProgressState(unit="", name="importing"), elapsed=5) == "importing: 5 s"
-
-
-def test_no_time_left_is_estimated_from_the_first_moments() -> None:
-    match = ProgressState(unit="hanchans", total=1000, done=2, name="match")
-    assert plain_line(match, elapsed=2.5) == "match: 2 of 1,000 hanchans, 2 s elapsed"
-    assert ProgressState(unit="%", total=100, done=5).seconds_left(elapsed=3) == 57
-    days = ProgressState(unit="%", total=100, done=0.01)
-    assert days.seconds_left(elapsed=59) is None
-    assert days.seconds_left(elapsed=60) == pytest.approx(599_940)
-    resumed = ProgressState(unit="%", total=100, done=91, done_before=90)
-    assert resumed.seconds_left(elapsed=5) == 45, "a tenth of what is left"
-
-
-def test_the_last_line_has_no_note() -> None:
-    state = ProgressState(unit="%", total=100, done=100, name="self-play", note=NOTE)
-    assert plain_line(state, elapsed=61, is_finished=True) == "self-play: 100 % in 61 s"
-
-
-def test_parts_of_units_that_are_summed_are_rounded() -> None:
-    state = ProgressState(unit="hanchans", total=1000, done=999.9999999, name="playing")
-    assert plain_line(state, elapsed=10, is_finished=True) == "playing: 1,000 of 1,000 hanchans in 10 s"
-    assert plain_line(ProgressState(unit="games", total=1000, done=9.99), elapsed=10).startswith("9 of 1,000 games")
-
-
-def test_tenths_of_few_units_are_shown_because_one_may_take_minutes() -> None:
-    for done, text in ((0.36, "0.3 of 8"), (7.99, "7.9 of 8"), (2.0, "2 of 8"), (7.9999999, "8 of 8")):
-        assert plain_line(ProgressState(unit="hanchans", total=8, done=done), elapsed=10).startswith(f"{text} hanchans")
-
-
-def test_units_of_an_earlier_sitting_do_not_count_for_the_speed() -> None:
-    state = ProgressState(unit="%", total=100, done=60, done_before=50)
-    assert state.seconds_left(elapsed=10) == 40
-
-
-@pytest.mark.parametrize("columns", [20, 40, 60, 79, 119, 200])
-def test_items_that_do_not_fit_are_left_out_whole(columns: int) -> None:
-    state = ProgressState(unit="%", total=100, done=25, name="self-play", note=NOTE)
-    text = fitting_items(state, elapsed=10, columns=columns)
-    assert len(text) <= columns
-    all_items = ["25 %", "30 s left", *NOTE.split(", ")]
-    items = text.split(", ")
-    assert items == all_items[: len(items)]
-    assert len(items) == len(all_items) or len(", ".join(all_items[: len(items) + 1])) > columns
 
 
 class Clock:
@@ -91,24 +30,89 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 
-def seconds_left(progress: Progress) -> float | None:
-    return progress.state.seconds_left(progress.elapsed)
+def at(clock: Clock, elapsed: float, unit: str, total: float | None = None, **state: Any) -> Progress:
+    """Return a progress after so many seconds; ``state``: done, before (of an earlier sitting), name, note."""
+    progress = Progress(unit, total, state.get("name", ""), state.get("note", ""))
+    progress.resume(state.get("before", 0.0))
+    clock.now += elapsed
+    progress.reach(state.get("done", 0.0))
+    return progress
+
+
+def test_percent_progress_shows_the_share_and_the_time_left(clock: Clock) -> None:
+    progress = at(clock, 51, "%", 100, done=42, note="step 1,200, loss 0.713")
+    assert progress.line() == "42 %, 70 s left, step 1,200, loss 0.713"
+
+
+def test_counted_progress_shows_the_count_and_the_time_left(clock: Clock) -> None:
+    progress = at(clock, 10, "hanchans", 1000, done=250, name="match")
+    assert progress.line() == "match: 250 of 1,000 hanchans, 30 s left"
+    assert progress.line(is_finished=True) == "match: 250 of 1,000 hanchans in 10 s"
+
+
+def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown(clock: Clock) -> None:
+    assert at(clock, 5, "games", 10).line() == "0 of 10 games, 5 s elapsed"
+    assert at(clock, 5, "games", done=7).line() == "7 games, 5 s elapsed"
+    assert at(clock, 5, "games", done=1).line() == "1 game, 5 s elapsed"
+    assert at(clock, 5, "games", 1).line() == "0 of 1 game, 5 s elapsed"
+    assert at(clock, 5, "", name="importing").line() == "importing: 5 s"
+
+
+def test_no_time_left_is_estimated_from_the_first_moments(clock: Clock) -> None:
+    match = at(clock, 2.5, "hanchans", 1000, done=2, name="match")
+    assert match.line() == "match: 2 of 1,000 hanchans, 2 s elapsed"
+    assert at(clock, 3, "%", 100, done=5).seconds_left == 57
+    days = at(clock, 59, "%", 100, done=0.01)
+    assert days.seconds_left is None
+    clock.now += 1
+    assert days.seconds_left == pytest.approx(599_940, rel=0.02)
+    assert at(clock, 5, "%", 100, done=91, before=90).seconds_left == 45, "a tenth of what is left"
+
+
+def test_the_last_line_has_no_note(clock: Clock) -> None:
+    progress = at(clock, 61, "%", 100, done=100, name="self-play", note=NOTE)
+    assert progress.line(is_finished=True) == "self-play: 100 % in 61 s"
+
+
+def test_parts_of_units_that_are_summed_are_rounded(clock: Clock) -> None:
+    progress = at(clock, 10, "hanchans", 1000, done=999.9999999, name="playing")
+    assert progress.line(is_finished=True) == "playing: 1,000 of 1,000 hanchans in 10 s"
+    assert at(clock, 10, "games", 1000, done=9.99).line().startswith("9 of 1,000 games")
+
+
+def test_tenths_of_few_units_are_shown_because_one_may_take_minutes(clock: Clock) -> None:
+    for done, text in ((0.36, "0.3 of 8"), (7.99, "7.9 of 8"), (2.0, "2 of 8"), (7.9999999, "8 of 8")):
+        assert at(clock, 10, "hanchans", 8, done=done).line().startswith(f"{text} hanchans")
+
+
+def test_units_of_an_earlier_sitting_do_not_count_for_the_speed(clock: Clock) -> None:
+    assert at(clock, 10, "%", 100, done=60, before=50).seconds_left == 40
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 79, 119, 200])
+def test_items_that_do_not_fit_are_left_out_whole(clock: Clock, columns: int) -> None:
+    text = at(clock, 10, "%", 100, done=25, name="self-play", note=NOTE).fitting_items(columns)
+    assert len(text) <= columns
+    all_items = ["25 %", "30 s left", *NOTE.split(", ")]
+    items = text.split(", ")
+    assert items == all_items[: len(items)]
+    assert len(items) == len(all_items) or len(", ".join(all_items[: len(items) + 1])) > columns
 
 
 def test_the_time_left_follows_the_speed_of_the_last_minutes(clock: Clock) -> None:
-    progress = Progress(ProgressState(unit="games", total=10_000))
+    progress = Progress("games", 10_000)
     clock.work(progress, 3000, 1.0)
-    assert seconds_left(progress) == pytest.approx(7000)
+    assert progress.seconds_left == pytest.approx(7000)
     clock.work(progress, 1000, 5.0)  # a pod is gone
-    assert seconds_left(progress) == pytest.approx(6000 * 5, rel=0.01)
+    assert progress.seconds_left == pytest.approx(6000 * 5, rel=0.01)
     clock.now += 500
-    assert (seconds_left(progress) or 0) > 6000 * 8, "it stands still"
+    assert (progress.seconds_left or 0) > 6000 * 8, "it stands still"
 
 
 def test_units_that_take_longer_than_the_window_give_a_speed_too(clock: Clock) -> None:
-    progress = Progress(ProgressState(unit="games", total=30))
+    progress = Progress("games", 30)
     clock.work(progress, 10, 900.0)
-    assert seconds_left(progress) == pytest.approx(20 * 900)
+    assert progress.seconds_left == pytest.approx(20 * 900)
 
 
 def resume(progress: Progress) -> None:
@@ -123,19 +127,19 @@ def find_kept_games(progress: Progress) -> None:
 def test_a_resumed_work_has_its_share_at_once_and_the_time_left_of_its_own_speed(
     clock: Clock, begin: Callable[[Progress], None]
 ) -> None:
-    progress = Progress(ProgressState(unit="games", total=1000))
+    progress = Progress("games", 1000)
     begin(progress)
-    assert (progress.state.share, seconds_left(progress)) == (0.6, None)
+    assert (progress.share, progress.seconds_left) == (0.6, None)
     clock.work(progress, 100, 10.0)
-    assert (progress.state.share, seconds_left(progress)) == pytest.approx((0.7, 300 * 10))
+    assert (progress.share, progress.seconds_left) == pytest.approx((0.7, 300 * 10))
     progress.skip(100)  # of the next match
-    assert (progress.state.share, seconds_left(progress)) == pytest.approx((0.8, 200 * 10))
+    assert (progress.share, progress.seconds_left) == pytest.approx((0.8, 200 * 10))
 
 
 def test_who_knows_the_time_left_better_says_so_and_a_share_may_fall(clock: Clock) -> None:
-    progress = Progress(ProgressState(unit="%", total=100))
+    progress = Progress("%", 100)
     clock.now += 100
     progress.estimate(57, None)
-    assert plain_line(progress.state, progress.elapsed).startswith("57 %, 1 min 40 s elapsed")
+    assert progress.line().startswith("57 %, 1 min 40 s elapsed")
     progress.estimate(43, 7980)
-    assert plain_line(progress.state, progress.elapsed) == "43 %, 2 h 13 min left"
+    assert progress.line() == "43 %, 2 h 13 min left"

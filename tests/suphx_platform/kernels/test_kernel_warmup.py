@@ -18,7 +18,7 @@ from suphx.kernel import jit
 from suphx.kernel.jit import cache_folder
 from suphx.training.warmup import KERNEL_GROUPS, mark_compiled, missing_costs, missing_groups
 from suphx_platform.console.console import Console
-from suphx_platform.console.progress import Progress, ProgressState
+from suphx_platform.console.progress import Progress
 from suphx_platform.kernels.kernel_warmup import KernelWarmup, RunKernels, compile_kernels
 
 _REPORTERS = """
@@ -178,16 +178,16 @@ def test_the_share_that_is_compiled_counts_costs_and_only_what_is_missing(
     assert {"suphx.games.riichi.kyoku.step", "suphx.games.riichi.simulator._advance"} <= set(costs)
     kernels = KernelWarmup(Console(), ["engine"])
     kernels.times.kernels["suphx.games.riichi.kyoku.step"] = 1.0
-    progress = Progress(ProgressState(unit="%"))
+    progress = Progress("%")
     kernels.show(progress, costs)
     share = 100 * costs["suphx.games.riichi.kyoku.step"] / sum(costs.values())
-    assert progress.state.done == pytest.approx(share)
+    assert progress.done == pytest.approx(share)
     kernels.times.kernels["suphx.games.riichi.features.samples._encode"] = 1.0  # not of this group
     kernels.show(progress, costs)
-    assert progress.state.done == pytest.approx(share)
+    assert progress.done == pytest.approx(share)
     kernels.times.kernels |= dict.fromkeys(costs, 1.0)
     kernels.show(progress, costs)
-    assert progress.state.done == 99  # the group itself is not finished
+    assert progress.done == 99  # the group itself is not finished
 
 
 def test_a_kernel_in_the_cache_has_no_cost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -245,9 +245,9 @@ def test_a_command_that_waits_for_another_one_says_so(tmp_path: Path, monkeypatc
 
 def test_kernels_that_others_have_compiled_count() -> None:
     with KernelWarmup(Console(), ["engine"]) as kernels:
-        progress = Progress(ProgressState(unit="%"))
+        progress = Progress("%")
         kernels.show(progress, {"a": 1.0, "b": 3.0}, by_others={"b"})
-        assert progress.state.done == 75
+        assert progress.done == 75
 
 
 def test_an_unknown_group_is_an_error() -> None:
