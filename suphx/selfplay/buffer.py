@@ -60,14 +60,16 @@ class BufferStatus:
     """Decisions that wait."""
     num_bytes: int
     counts: BufferCounts
+    is_stuck: bool = False
+    """It is full before it has a batch: nothing can be added or taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """What one update learns from."""
 
-    parts: dict[int, Decisions]
-    """By head."""
+    parts: Any
+    """Decisions by head; of Deep Monte-Carlo, the samples of each seat."""
     staleness: float
     """Mean number of versions behind."""
 
@@ -196,6 +198,45 @@ class ReplayBuffer:
             taken.append(used)
             wanted -= len(used)
         return concatenate(taken)
+
+
+class RoundBuffer:
+    """Rounds of whole games, each a batch, in the order in which they were finished."""
+
+    def __init__(self, capacity: int) -> None:
+        """``capacity``: rounds that wait, at most."""
+        self.counts = BufferCounts()
+        self._capacity = capacity
+        self._rounds: deque[Any] = deque()
+
+    def add(self, parts: Sequence[Any]) -> bool:
+        """Take rounds in; False if there is no room: then none was added."""
+        if len(self._rounds) >= self._capacity:
+            self.counts.refused += sum(map(len, parts))
+            return False
+        self.counts.added += sum(map(len, parts))
+        self._rounds.extend(parts)
+        return True
+
+    def take(self, version: int) -> Batch | None:
+        """Return the oldest round."""
+        if not self._rounds:
+            return None
+        first = self._rounds.popleft()
+        self.counts.learned += len(first)
+        return Batch(first.samples, float(version - first.version))
+
+    def status(self) -> BufferStatus:
+        """Return how it is; its decisions are rounds."""
+        return BufferStatus(bool(self._rounds), len(self._rounds), 0, replace(self.counts))
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return the counts: a round that nobody has learned from is played again."""
+        return {}, {"counts": asdict(self.counts)}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
+        """Go on from a ``state``."""
+        self.counts = BufferCounts(**values["counts"])
 
 
 def _is_kept(is_stale: BOOL, is_last: BOOL) -> BOOL:

@@ -135,3 +135,21 @@ class RoundLayoutConfig:
         check_layout(self)
         if self.pace == "lockstep" and self.weight_sync_rounds > 1:
             raise ValueError(f"weight_sync_rounds is {self.weight_sync_rounds}: with pace lockstep use 1")
+
+    def as_ray_layout(self) -> RayLayoutConfig:
+        """Return the same as for policy gradient: an engine in each simulator, one buffer."""
+        return RayLayoutConfig(
+            on_ray=self.on_ray,
+            pace=self.pace,
+            num_simulators=self.num_simulators,
+            num_engines=0,
+            num_buffers=1,
+            cpus_per_simulator=self.cpus_per_simulator,
+            cpus_per_learner=self.cpus_per_learner,
+            gpus_per_learner=self.gpus_per_learner,
+            object_store_bytes=self.object_store_bytes,
+            learner_copy_interval=self.learner_copy_rounds,
+            hang_seconds=self.hang_seconds,
+            start_seconds=self.start_seconds,
+            max_failures=self.max_failures,
+        )

@@ -51,9 +51,9 @@ class ParameterServer:
         """The newest version."""
         return self._latest
 
-    def publish(self, weights: Any) -> int:
-        """Make ``weights`` the newest version and return its number, which is one higher than the last."""
-        self._latest = PolicyVersion(self._latest.number + 1, weights)
+    def publish(self, weights: Any, number: int | None = None) -> int:
+        """Make ``weights`` the newest version and return its ``number``; None: one higher than the last."""
+        self._latest = PolicyVersion(self._latest.number + 1 if number is None else number, weights)
         if self._num_older and self._latest.number % self._config.older_every == 0:
             self._older = [*self._older, self._latest][-self._num_older :]
         return self._latest.number

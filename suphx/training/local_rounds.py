@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import candidate_game
 from suphx.models.device import find_device, uses_bf16
 from suphx.selfplay.backend import BackendState, Event, Learned, Match, Played, Progress
 from suphx.selfplay.buffer import BufferCounts
@@ -127,6 +127,93 @@ class LocalRounds:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedRound:
+    """The samples of each seat, on their way to a learner."""
+
+    samples: Sequence[Samples]
+    version: int
+    """Of the weights that played."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.samples))
+
+    def copied(self) -> PlayedRound:
+        """Return a copy in memory of its own."""
+        return PlayedRound([part.rows(np.arange(len(part))) for part in self.samples], self.version)
+
+
+class RoundSimulator:
+    """Plays rounds on the CPU with nets of its own."""
+
+    def __init__(self, config: MonteCarloConfig, game: str, rules: Any) -> None:
+        if config.threads:  # without a number they are the CPUs that Ray reserves for the process
+            torch.set_num_threads(config.threads)
+        found = candidate_game(game)
+        self._nets = new_nets(found, config.seed)
+        is_bf16 = uses_bf16(config.precision, torch.device("cpu"))
+        self._player, self._num_games = RoundPlayer(config, found, rules, self._nets, is_bf16=is_bf16), config.games
+        self.version = -1
+        """Of the weights."""
+        self.has_older = False
+
+    def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
+        """Play with these weights from now on."""
+        load_weights(self._nets, version.weights)
+        self.version = version.number
+
+    def play(self, order: int, *, version: int = 0, drains: bool = True) -> Played:
+        """Play the round ``order``."""
+        started = time.monotonic()
+        played: Any = PlayedRound(self._player.play(order), self.version)
+        games = self._num_games
+        return Played([played], games, games, len(played), time.monotonic() - started, 0.0)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return nothing: a round depends on its number and the weights only."""
+        return {}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Change nothing."""
+
+
+class RoundLearning:
+    """A ``RoundLearner`` whose state is arrays, for other processes."""
+
+    def __init__(self, config: MonteCarloConfig, game: str) -> None:
+        if config.threads:
+            torch.set_num_threads(config.threads)
+        found = candidate_game(game)
+        self._learner, self._seats = RoundLearner(config, found), found.seat_names
+
+    @property
+    def num_updates(self) -> int:
+        """Rounds that were learned from."""
+        return self._learner.num_rounds
+
+    def learn(self, parts: Any, staleness: float) -> Learned:
+        """Learn from a round."""
+        return learn_round(self._learner, parts, self._seats, staleness)
+
+    def weights(self) -> Weights:
+        """Return the weights that play, by seat."""
+        return by_seat(self._learner.nets, self._seats)
+
+    def match_weights(self) -> Weights:
+        """Return averaged weights, by seat."""
+        return by_seat(self._learner.averaged_nets(), self._seats)
+
+    def state(self) -> tuple[int, dict[str, np.ndarray], dict[str, Any]]:
+        """Return the number of rounds, and all that ``restore`` needs."""
+        arrays = {name: tensor.numpy() for name, tensor in self._learner.state().items()}
+        return self.num_updates, arrays, {"num_updates": self.num_updates}
+
+    def restore(self, state: tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]]) -> None:
+        """Go on from a ``state``."""
+        num_rounds, arrays, _ = state
+        self._learner.restore({n: torch.from_numpy(np.array(array)) for n, array in arrays.items()}, num_rounds)
 
 
 def learn_round(

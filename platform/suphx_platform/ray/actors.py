@@ -1,0 +1,547 @@
+"""What runs in the processes of a run: thin wrappers around the plain classes of the paper's Figure 6.
+
+Data goes from actor to actor: a simulator gives what it played to its buffer shard, which holds it back while there is
+no room; the learner takes batches from the shards; engines fetch weights from the parameter server. The driver
+(backend.py) gets counts. Ray starts a dead actor again where there is room. It then has no state, and refuses to work
+until it is told to ``begin`` (NotBegunError), or asks the parameter server itself (engines).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import ray
+
+from suphx.experience.observation import PolicyOutputs
+from suphx.experience.sparse_planes import SparseObservations
+from suphx.selfplay.backend import Learned, Played
+from suphx.selfplay.buffer import Batch, BufferStatus
+from suphx.selfplay.config import ParameterServerConfig
+from suphx.selfplay.weights import ParameterServer, PolicyVersion, Weights
+from suphx_platform.ray.process import Health, NotBegunError, RayActor, ends_broken_process, health_of_process
+
+if TYPE_CHECKING:
+    from suphx_platform.ray.fetching_engine import FetchingEngine
+
+# What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
+
+Arrays = Mapping[str, np.ndarray]
+LearnerCopy = tuple[int, Arrays, Mapping[str, Any]]
+"""Updates, and all that a learner needs to go on from there."""
+_AWAY_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
+_HOLD_SECONDS = 2.0
+"""How long a simulator waits for room before it answers its driver."""
+_BACK_OFF_SECONDS = 0.2
+
+
+class PeerLostError(RuntimeError):
+    """Another part is gone that this one has asked: that one is to blame."""
+
+
+class Simulator(Protocol):
+    """Plays games, or rounds of whole games."""
+
+    def play(self, order: int, *, version: int, drains: bool) -> Played:
+        """Make ``order`` steps, or play the round ``order``."""
+        ...
+
+    def state(self) -> Arrays:
+        """Return all that ``restore`` needs."""
+        ...
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from a ``state``."""
+        ...
+
+
+class Buffer(Protocol):
+    """Keeps what was played until it is learned from."""
+
+    def add(self, parts: Sequence[Any]) -> bool:
+        """Take decisions in; False if there is no room: then none was added."""
+        ...
+
+    def take(self, version: int) -> Batch | None:
+        """Return what one update of policy ``version`` learns from, if there is enough."""
+        ...
+
+    def status(self) -> BufferStatus:
+        """Return how it is."""
+        ...
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return arrays and plain values for ``restore``."""
+        ...
+
+    def restore(self, arrays: Arrays, values: Mapping[str, Any]) -> None:
+        """Go on from a ``state``."""
+        ...
+
+
+class RunLearner(Protocol):
+    """Learns from batches, in this process or with several of RLlib's."""
+
+    @property
+    def num_updates(self) -> int:
+        """Updates made, over all starts of a run."""
+        ...
+
+    def learn(self, parts: Any, staleness: float) -> Learned:
+        """Make one update; DivergedError if a loss is not finite."""
+        ...
+
+    def weights(self) -> Weights:
+        """Return the weights that play."""
+        ...
+
+    def match_weights(self) -> Weights:
+        """Return the weights that matches and checkpoints get."""
+        ...
+
+    def state(self) -> LearnerCopy:
+        """Return all that ``restore`` needs."""
+        ...
+
+    def restore(self, state: LearnerCopy) -> None:
+        """Go on from a ``state``."""
+        ...
+
+
+class SimulatorActor(RayActor):
+    """A simulator, which gives what it plays to its shard.
+
+    Consumes: outputs of an engine. Produces: fragments in its shard. Waits for: room there. Unblocked by: the learner.
+    """
+
+    def __init__(
+        self, new_simulator: Callable[[int, Any], Simulator], new_engine: Callable[[], Any] | bytes, shard: str
+    ) -> None:
+        """``new_engine`` makes what ``new_simulator`` asks, pickled if it is an engine of its own: whoever reads that
+        loads torch, which no other simulator needs. ``shard``: its name.
+        """
+        self._new_simulator = new_simulator
+        is_own = isinstance(new_engine, bytes)
+        self._engine = pickle.loads(new_engine)() if isinstance(new_engine, bytes) else new_engine()
+        self._own: FetchingEngine | None = self._engine if is_own else None
+        self._shard_name = shard
+        self._simulator: Simulator | None = None
+        self._held: Sequence[Any] | None = None
+        self._asked: Any = None
+        self._version = 0
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, number: int, version: int, state: tuple[Arrays, Sequence[Any]] | None = None) -> None:
+        """Deal the games of simulator ``number``, or go on from a ``state``, which may have decisions on their way."""
+        if self._own is not None:
+            self._own.begin()
+        self._simulator = self._new_simulator(number, self._engine)
+        self._held, self._asked, self._version = None, None, version
+        if state is not None:
+            arrays, held = state
+            self._simulator.restore({name: np.array(value) for name, value in arrays.items()})
+            self._held = held or None
+
+    @ends_broken_process
+    def play(self, order: int, version: int, seconds: float | None) -> Played:
+        """Play, for ``seconds`` or once (None: one order), and give it to the shard; return the sums.
+
+        Ends early if the shard has no room: the next call goes on.
+        """
+        self._version = max(self._version, version)
+        ends = time.monotonic() + (seconds or 0.0)
+        total: Played | None = None
+        while self._has_delivered() and (total is None or time.monotonic() < ends):
+            if self._own is not None and self._own.engine.version < self._version:
+                self._own.fetch()
+            played = self._begun().play(order, version=self._version, drains=False)
+            self._held = played.decisions
+            total = played if total is None else _sum(total, played)
+        return replace(total, decisions=[]) if total is not None else Played([], 0, 0, 0, 0.0, 0.0)
+
+    @ends_broken_process
+    def play_once(self, order: int, version: int) -> tuple[Played, bool]:
+        """Play once, in lockstep; return the sums, and whether the shard has taken what was played."""
+        if self._own is not None and self._own.engine.version < version:
+            self._own.fetch()
+        played = self._begun().play(order, version=version, drains=True)
+        self._held = played.decisions
+        return replace(played, decisions=[]), self.deliver()
+
+    def deliver(self) -> bool:
+        """Offer what is held to the shard; return whether nothing is held any more."""
+        if self._held is not None and _of_peer(self._shard().add.remote(self._held)) is not None:
+            self._held = None
+        return self._held is None
+
+    def state(self) -> tuple[Arrays, Sequence[Any]]:
+        """Return all that ``begin`` needs."""
+        return self._begun().state(), self._held or []
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and what an engine of its own has done."""
+        counts = getattr(getattr(self._own, "engine", None), "counts", None)
+        return replace(health_of_process(), counts=counts)
+
+    def _has_delivered(self) -> bool:
+        """Return whether the shard has taken what was played before; wait for room for a while."""
+        ends = time.monotonic() + _HOLD_SECONDS
+        while self._held is not None:
+            if self._asked is None:
+                self._asked = self._shard().add.remote(self._held)
+            ready, _ = ray.wait([self._asked], timeout=max(0.0, ends - time.monotonic()))
+            if not ready:
+                return False
+            asked, self._asked = self._asked, None
+            try:
+                answer: int | bool | None = ray.get(asked)
+            except _AWAY_ERRORS:  # the shard is lost with all that it had: the next one gets it
+                time.sleep(_BACK_OFF_SECONDS)
+                if time.monotonic() > ends:
+                    return False
+                continue
+            if answer is None:
+                self._asked = self._shard().room.remote(sum(map(len, self._held)))
+            elif answer is not True:  # it was no answer about room
+                self._held, self._version = None, max(self._version, answer)
+        return True
+
+    def _shard(self) -> Any:
+        """Return the shard; another one may have its name now."""
+        return ray.get_actor(self._shard_name)
+
+    def _begun(self) -> Simulator:
+        if self._simulator is None:
+            raise NotBegunError("this simulator was started again and has no games yet")
+        return self._simulator
+
+
+def _of_peer(reference: Any) -> Any:
+    """Return what another part answers; PeerLostError if it is gone."""
+    try:
+        return ray.get(reference)
+    except _AWAY_ERRORS as error:
+        raise PeerLostError(str(error)) from None
+
+
+def _sum(one: Played, other: Played) -> Played:
+    names = [field.name for field in fields(Played) if field.name != "decisions"]
+    return Played(decisions=[], **{name: getattr(one, name) + getattr(other, name) for name in names})
+
+
+class InferenceEngineActor(RayActor):
+    """An inference engine with the newest weights of the parameter server."""
+
+    def __init__(self, new_engine: Callable[[], FetchingEngine]) -> None:
+        # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._own = new_engine()
+
+    @ends_broken_process
+    @ray.method(max_task_retries=-1)
+    def begin(self) -> int:
+        """Take the newest weights, also if those here are newer; return their version."""
+        return self._own.begin()
+
+    @ends_broken_process
+    @ray.method(concurrency_group="evaluate")
+    def evaluate(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
+        """Return what ``InferenceEngine.evaluate`` returns."""
+        return self._own.evaluate([part.dense() for part in request])
+
+    @ends_broken_process
+    def fetch(self) -> int:
+        """Take the newest weights if they are newer than those here; return their version."""
+        return self._own.fetch()
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and how long the oldest request has been waiting."""
+        engine = self._own.engine
+        return replace(health_of_process(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
+
+
+class BufferActor(RayActor):
+    """A shard of the replay buffer.
+
+    Consumes: fragments. Produces: batches. Waits for: nothing. Unblocked by: the learner, which makes room.
+    """
+
+    def __init__(self, new_buffer: Callable[[], Buffer]) -> None:
+        self._new_buffer = new_buffer
+        self._buffer: Buffer | None = None
+        self._incarnation = -1
+        self._version = 0
+        self._is_dry = self._is_stuck = False
+        self._waiting: list[tuple[int, asyncio.Event]] = []
+        """Decisions that want room, and who is told."""
+        self._ready = asyncio.Condition()
+
+    @ray.method(max_task_retries=-1)
+    async def begin(self, incarnation: int, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
+        """Start empty, or from a ``state``; nothing happens if a call of as late an incarnation was here before."""
+        if self._buffer is None or incarnation > self._incarnation:
+            self._incarnation, self._is_dry, self._is_stuck = incarnation, False, False
+            self._buffer = self._new_buffer()
+            if state is not None:
+                arrays, values = state
+                self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
+        return self._begun().status()
+
+    async def add(self, parts: list[Any]) -> int | None:
+        """Take decisions in and return the newest version; None if there is no room: then ask for ``room``."""
+        buffer = self._begun()
+        own = [part.copied() for part in parts]  # a copy, so that Ray can free the shared memory at once
+        if not buffer.add(own):
+            self._is_stuck = self._is_dry  # nobody can take, nobody can add
+            return None
+        self._is_dry = self._is_stuck = False
+        async with self._ready:
+            self._ready.notify_all()
+        return self._version
+
+    async def room(self, num_decisions: int) -> bool:
+        """Return as soon as there may be room for so many decisions, to one after another."""
+        event = asyncio.Event()
+        self._waiting.append((num_decisions, event))
+        if self._is_dry:
+            self._make_room(1)
+        await event.wait()
+        return True
+
+    async def take(self, version: int, seconds: float = 0.0) -> tuple[float | None, Any]:
+        """Return the staleness of a batch, None if there is none within ``seconds``, and the batch."""
+        self._version = max(version, self._version)
+        ends = time.monotonic() + seconds
+        while True:
+            buffer = self._begun()
+            before = buffer.status().num_decisions
+            batch = buffer.take(version)
+            self._is_dry = batch is None
+            self._make_room(before - buffer.status().num_decisions or 1)
+            left = ends - time.monotonic()
+            if batch is not None or left <= 0:
+                return (None, None) if batch is None else (batch.staleness, batch.parts)
+            async with self._ready:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._ready.wait(), left)
+
+    async def status(self) -> BufferStatus:
+        """Return how it is."""
+        return self._begun().status()
+
+    async def state(self) -> tuple[Arrays, Mapping[str, Any]]:
+        """Return all that ``begin`` needs."""
+        return self._begun().state()
+
+    @ray.method(concurrency_group="health")
+    async def health(self) -> Health:
+        """Say that the process lives, and how the buffer is."""
+        if self._buffer is None:
+            return health_of_process()
+        return replace(health_of_process(), status=replace(self._buffer.status(), is_stuck=self._is_stuck))
+
+    def _make_room(self, num_decisions: int) -> None:
+        """Tell those who wait that there is room for so many decisions: not all at once, most would be refused."""
+        while self._waiting and num_decisions > 0:
+            wanted, event = self._waiting.pop(0)
+            num_decisions -= wanted
+            event.set()
+
+    def _begun(self) -> Buffer:
+        if self._buffer is None:
+            raise NotBegunError("this buffer was started again and is lost")
+        return self._buffer
+
+
+class ParameterServerActor(RayActor):
+    """The parameter server: nets, and versions of their weights, once in Ray's object store for all who fetch them."""
+
+    def __init__(self, config: ParameterServerConfig, num_older: int) -> None:
+        self._config = config
+        self._num_older = num_older
+        self._has_begun = threading.Event()
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, policy_sets: list[Any], latest: PolicyVersion, older: list[PolicyVersion]) -> None:
+        """Have these nets and versions: references of policy sets (the one to start with, the weak one, perhaps a
+        teacher); versions whose weights are lists of one reference each.
+        """
+        self._policy_sets = policy_sets
+        self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
+        self._server.restore(latest, older)
+        self._has_begun.set()
+
+    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    def policy_sets(self) -> list[Any]:
+        """Return the references of the policy sets as soon as they are here."""
+        self._has_begun.wait()
+        return self._policy_sets
+
+    def publish(self, weights: Any, number: int) -> tuple[PolicyVersion, list[PolicyVersion]]:
+        """Make ``weights``, a list of one object reference, version ``number``, the newest; return all versions now.
+
+        The same call again, as after an answer that was lost, changes nothing.
+        """
+        if not self._has_begun.is_set():
+            raise NotBegunError("this parameter server was started again and has no versions yet")
+        if number > self._server.latest_version.number:
+            self._server.publish(weights, number)
+        return self._server.latest_version, self._server.older()
+
+    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    def newer_than(self, number: int, fetcher: str) -> tuple[PolicyVersion, list[PolicyVersion]] | None:
+        """Return the newest version and the older ones if that is newer than ``number``."""
+        self._has_begun.wait()
+        version = self._server.newer_than(number, fetcher)
+        return None if version is None else (version, self._server.older())
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and how far engines are behind."""
+        if not self._has_begun.is_set():
+            return health_of_process()
+        return replace(health_of_process(), versions_behind=max(self._server.behind().values(), default=0))
+
+
+@dataclass(slots=True)
+class Worked:
+    """What a learner did in one call."""
+
+    learned: list[Learned] = field(default_factory=list)
+    weights: Weights | None = None
+    """After the last update, if that makes a version."""
+    copy: LearnerCopy | None = None
+    """After the last update, if it is time to copy the state."""
+
+
+class LearnerActor(RayActor):
+    """The learner, which takes batches from the shards; it learns once it has been told from where.
+
+    Consumes: batches. Produces: updates, weights, copies of its state. Waits for: shards that have a batch.
+    """
+
+    def __init__(
+        self,
+        new_learner: Callable[[], RunLearner],
+        shards: Sequence[str],
+        updates_per_version: int,
+        publish_every: int,
+        copy_interval: int,
+    ) -> None:
+        """``shards``: their names. A version is the number of updates divided by ``updates_per_version``."""
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._learner = new_learner()
+        self._has_begun = False
+        self._shards, self._next_shard = shards, -1
+        self._updates_per_version, self._publish_every = updates_per_version, publish_every
+        self._copy_interval, self._copied = copy_interval, 0
+        self._taking: Any = None
+        self._error: Exception | None = None
+
+    @ends_broken_process
+    @ray.method(max_task_retries=-1)
+    def begin(self, copy: LearnerCopy | None) -> LearnerCopy:
+        """Begin with the nets of the start, or go on from a ``copy``; return the state that it has then."""
+        if copy is not None:
+            self._learner.restore(copy)
+        self._has_begun = True
+        self._copied, self._taking = self._learner.num_updates, None
+        return self._learner.state() if copy is None else copy
+
+    @ends_broken_process
+    def work(self, until: int, seconds: float) -> Worked:
+        """Learn from batches of the shards, all by turns, for about ``seconds``, to the update ``until`` at most.
+
+        Ends after an update that makes a version, and when its state is to be copied. Raises DivergedError.
+        """
+        learner, done, ends = self._begun(), Worked(), time.monotonic() + seconds
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        while learner.num_updates < until and time.monotonic() < ends:
+            found = self._take()
+            if found is None:
+                continue
+            if learner.num_updates + 1 < until:
+                self._ask(ahead=1)  # the next batch comes while this one is learned from
+            try:
+                done.learned.append(learner.learn(found[1], found[0]))
+            except Exception as error:
+                if not done.learned:
+                    raise
+                self._error = error  # the updates before it are told first
+                break
+            if self._finish(done):
+                break
+        return done
+
+    @ends_broken_process
+    def work_once(self) -> Worked:
+        """Make one update if a shard has a batch, in lockstep."""
+        done = Worked()
+        for _ in self._shards:
+            shard = self._turn()
+            staleness, parts = _of_peer(shard.take.remote(self._version()))
+            if staleness is not None:
+                done.learned.append(self._begun().learn(parts, staleness))
+                self._finish(done)
+                break
+        return done
+
+    @ends_broken_process
+    def weights(self) -> Weights:
+        """Return the weights that matches and checkpoints get."""
+        return self._begun().match_weights()
+
+    @ends_broken_process
+    def state(self) -> LearnerCopy:
+        """Return all that ``begin`` needs."""
+        return self._begun().state()
+
+    def _finish(self, done: Worked) -> bool:
+        """Add weights and a copy to what was done if it is time to; return whether something was added."""
+        learner = self._begun()
+        if learner.num_updates % self._publish_every == 0:
+            done.weights = learner.weights()
+        if learner.num_updates - self._copied >= self._copy_interval:
+            self._copied, done.copy = learner.num_updates, learner.state()
+        return done.weights is not None or done.copy is not None
+
+    def _take(self) -> tuple[float, Any] | None:
+        """Return the batch that was asked for, or None if the shard that was asked has none."""
+        if self._taking is None:
+            self._ask()
+        taking, self._taking = self._taking, None
+        try:
+            staleness, parts = ray.get(taking)
+        except _AWAY_ERRORS:  # the shard is being started again
+            time.sleep(_BACK_OFF_SECONDS / len(self._shards))
+            return None
+        return None if staleness is None else (staleness, parts)
+
+    def _ask(self, ahead: int = 0) -> None:
+        if self._taking is None:
+            self._taking = self._turn().take.remote(self._version(ahead), 0.5 / len(self._shards))
+
+    def _turn(self) -> Any:
+        """Return the shard whose turn it is; another one may have its name now."""
+        self._next_shard = (self._next_shard + 1) % len(self._shards)
+        return ray.get_actor(self._shards[self._next_shard])
+
+    def _version(self, ahead: int = 0) -> int:
+        return (self._begun().num_updates + ahead) // self._updates_per_version
+
+    def _begun(self) -> RunLearner:
+        if not self._has_begun:
+            raise NotBegunError("this learner was started again and has forgotten what it learned")
+        return self._learner

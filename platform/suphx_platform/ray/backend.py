@@ -1,0 +1,718 @@
+"""The data flow of the paper's Figure 6 over processes: the driver counts, decides, and replaces what died.
+
+At free pace every part works as fast as it can, and data goes from actor to actor (actors.py): this process only says
+how long to work, hears what came of it, and makes versions of the learner's weights. A simulator or shard that dies
+loses its games or decisions; a learner goes on from the last copy of its state, and makes the updates since then again.
+
+In lockstep one thing is done at a time, so that the numbers are those of one process. When a part dies, all parts go
+back to the last snapshot, and do again what they have done since then: a death changes no number.
+
+Weights and copies of states come here, so that they survive the machines of their parts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Set
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import ray
+import torch
+
+from suphx.selfplay.backend import BackendState, Event, Fault, Learned, Played, Progress
+from suphx.selfplay.buffer import BufferCounts, BufferStatus
+from suphx.selfplay.weights import PolicyVersion, Weights
+from suphx.training.local_backend import full_error
+from suphx.training.trainer import DivergedError
+from suphx_platform.ray.actors import LearnerCopy, PeerLostError, Worked
+from suphx_platform.ray.parts import RunParts
+from suphx_platform.ray.process import Health
+from suphx_platform.ray.session import ray_session
+from suphx_platform.ray.supervisor import CALL_ERRORS, RESTARTED, Answer, Supervisor, cause_of
+from suphx_platform.ray.topology import Topology, local_needs
+
+_AHEAD = 2
+"""Calls that a simulator or the learner has at a time, so that it never waits for the next one."""
+_WORK_SECONDS = 1.0
+"""How long the learner works before it tells what it did; simulators longer, the more there are."""
+_CALLS_PER_SECOND = 500
+"""Of all simulators: more would keep the driver busy."""
+T = TypeVar("T")
+_logger = logging.getLogger(__name__)
+
+
+class Matches(Protocol):
+    """Plays matches while training goes on."""
+
+    def play(self, order: Any) -> Future[Any]:
+        """Have a match played with the nets that it has now."""
+        ...
+
+    def close(self) -> None:
+        """End all matches."""
+        ...
+
+
+class _LostError(Exception):
+    """A part was lost while all others waited for it."""
+
+    def __init__(self, part: str, error: Exception | None) -> None:
+        super().__init__(part)
+        self.part, self.error = part, error
+
+
+@dataclass(slots=True)
+class _Snapshot:
+    """All that the parts begin with. Weights are lists of one reference each, other big things references."""
+
+    latest: PolicyVersion
+    older: list[PolicyVersion]
+    learner: Any = None
+    num_learned: int = 0
+    next_number: int = 0
+    """Of the next simulator, or round."""
+    turn: int = 0
+    simulators: Mapping[str, Any] = field(default_factory=dict)
+    buffers: Mapping[str, Any] = field(default_factory=dict)
+
+
+class RayBackend:
+    """Consumes: answers of actors. Produces: their next calls, and events. Waits for: the next answer."""
+
+    def __init__(
+        self, parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches]
+    ) -> None:
+        """Have all actors placed and begin; go on from ``state``. ``new_matches`` makes who plays matches meanwhile."""
+        self._parts, self._new_matches = parts, new_matches
+        self._stack = ExitStack()
+        try:
+            self._start(state)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _start(self, state: BackendState | None) -> None:
+        layout = self._parts.layout
+        self._stack.enter_context(ray_session(**local_needs(layout, self._parts.num_learners)))
+        self._topology = Topology(self._parts)
+        self._stack.callback(self._topology.close)
+        self._matches = self._new_matches()
+        self._stack.callback(self._matches.close)
+        actors = self._topology.actors
+        self._simulators = [part for part in actors if part.startswith("simulator")]
+        self._buffers = [part for part in actors if part.startswith("buffer")]
+        self._engines = [part for part in actors if part.startswith("engine")]
+        self._supervisor = Supervisor(
+            layout,
+            actors,
+            renew=self._topology.renew,
+            needs={part: self._engines for part in self._simulators if self._engines},
+            remedy=self._parts.remedy,
+            needs_text={"learner": self._parts.learner_needs} if self._parts.learner_needs else {},
+        )
+        self._policy_sets = [ray.put(policy_set) for policy_set in self._parts.policy_sets]
+        self._begun: set[str] = set()
+        self._has_started = False
+        self._incarnations: Counter[str] = Counter()
+        self._statuses = {part: BufferStatus(False, 0, 0, BufferCounts()) for part in self._buffers}
+        self._past = BufferCounts()
+        self._playing_seconds, self._num_faults = 0.0, 0
+        self._begin_all(self._first(state))
+        if state is not None:
+            self._past = state.counts
+            for _, values in state.buffers if self._snapshot.buffers else []:  # these counts come back with the buffers
+                self._past = self._past.minus(BufferCounts(**values["counts"]))
+
+    def _first(self, state: BackendState | None) -> _Snapshot:
+        if state is None:
+            latest = PolicyVersion(0, [ray.put(self._parts.first_weights)])
+            return _Snapshot(latest, [latest])
+        references = {version.number: [ray.put(version.weights)] for version in (*state.older, state.latest)}
+        tensors, values = state.learner
+        copy: LearnerCopy = (values["num_updates"], {n: t.numpy() for n, t in tensors.items()}, values)
+        snapshot = _Snapshot(
+            latest=PolicyVersion(state.latest.number, references[state.latest.number]),
+            older=[PolicyVersion(each.number, references[each.number]) for each in state.older]
+            or [PolicyVersion(state.latest.number, references[state.latest.number])],
+            learner=ray.put(copy),
+            num_learned=values["num_updates"],
+            next_number=state.next_simulator,
+        )
+        if (len(state.simulators), len(state.buffers)) == (len(self._simulators), len(self._buffers)):
+            games = zip(state.simulators, state.held, strict=True)
+            snapshot.simulators = {part: ray.put(own) for part, own in zip(self._simulators, games, strict=True)}
+            snapshot.buffers = {part: ray.put(own) for part, own in zip(self._buffers, state.buffers, strict=True)}
+        return snapshot
+
+    # what the trainer sees
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        return self._latest.number
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through all buffers, dead ones too."""
+        total = self._past
+        for status in self._statuses.values():
+            total = total.plus(status.counts)
+        return total
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment: of buffers, of the largest process of each kind, rates of engines."""
+        if self._parts.steps is None:
+            return {
+                "simulators": float(len(self._supervisor.health.keys() & set(self._simulators))),
+                "buffered_rounds": float(sum(status.num_decisions for status in self._statuses.values())),
+                "playing_seconds": self._playing_seconds,
+                "faults": float(self._num_faults),
+            }
+        gauges: dict[str, float] = {
+            "buffer_bytes": sum(status.num_bytes for status in self._statuses.values()),
+            **self._supervisor.engine_rates.gauges(),
+        }
+        for part, health in self._supervisor.health.items():
+            name = f"{part.split()[0]}_memory_bytes"
+            gauges[name] = max(gauges.get(name, 0.0), health.memory_bytes)
+            if part == "server":
+                gauges["engine_versions_behind"] = health.versions_behind
+        return gauges
+
+    @property
+    def parts(self) -> Set[str]:
+        """Names of all parts."""
+        return self._topology.actors.keys()
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """Who knows which parts live."""
+        return self._supervisor
+
+    @property
+    def processes(self) -> Mapping[str, Health]:
+        """What each living part said last of its process."""
+        return dict(self._supervisor.health)
+
+    @property
+    def is_waiting_for_parts(self) -> bool:
+        """Tell whether the learner or all simulators are away: not scheduled yet, starting, or lost."""
+        return "learner" not in self._begun or self._begun.isdisjoint(self._simulators)
+
+    def watch_stop(self, is_made: Callable[[], bool]) -> None:
+        """Do not wait for a part that is away once a stop ``is_made``."""
+        self._supervisor.is_stopping = is_made
+
+    def newest(self) -> PolicyVersion:
+        """Return the newest policy version with its weights."""
+        return _with_weights(self._latest)
+
+    def play_match(self, order: Any, progress: Progress) -> Future[Any]:
+        """Have a match played beside simulators, while training goes on."""
+        return self._matches.play(order)
+
+    def close(self) -> None:
+        """End all actors, and Ray if it was started for them."""
+        self._stack.close()
+
+    def _state(self, copy: LearnerCopy) -> BackendState:
+        _, arrays, values = copy
+        return BackendState(
+            learner=({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values),
+            latest=_with_weights(self._latest),
+            older=[_with_weights(version) for version in self._older],
+            counts=self.counts,
+            next_simulator=self._next_number,
+        )
+
+    def _events(self) -> list[Event]:
+        events = self._supervisor.events()
+        self._num_faults += sum(isinstance(event, Fault) for event in events)
+        self._playing_seconds += sum(event.seconds for event in events if isinstance(event, Played))
+        return events
+
+    # begin, and begin again
+
+    def _note_snapshot(self, snapshot: _Snapshot) -> None:
+        self._snapshot = snapshot
+        self._latest, self._older = snapshot.latest, snapshot.older
+        self._copy, self._num_learned = snapshot.learner, snapshot.num_learned
+        self._next_number = snapshot.next_number
+
+    def _begin_all(self, snapshot: _Snapshot) -> None:
+        """Have all parts begin with what is in a snapshot."""
+        self._note_snapshot(snapshot)
+        for part in ("server", *self._buffers, "learner", *self._simulators):
+            self._begin(part)
+
+    def _begin(self, part: str) -> None:
+        """Have a part begin, or begin again. Ray repeats the call until a node has room for it."""
+        self._begun.discard(part)
+        self._supervisor.begin_life(part)
+        if part == "server":
+            self._supervisor.call(part, "begin", self._policy_sets, self._latest, self._older)
+        elif part == "learner":
+            self._supervisor.call(part, "begin", self._copy)
+        elif part in self._statuses:
+            self._incarnations[part] += 1
+            self._supervisor.call(part, "begin", self._incarnations[part], self._snapshot.buffers.get(part))
+        elif part in self._engines:
+            self._supervisor.call(part, "begin")
+        else:
+            number = self._number_of(part)
+            self._supervisor.call(part, "begin", number, self.version, self._snapshot.simulators.get(part))
+
+    def _number_of(self, part: str) -> int:
+        """Return the number of the games of a simulator that begins."""
+        raise NotImplementedError
+
+    def _handle(self, answer: Answer) -> None:
+        """Go on with the answer of a part, by the method that was called."""
+        if answer.error is not None:
+            self._handle_error(answer.part, answer.error)
+        elif answer.method == RESTARTED:
+            self._lose(answer.part)
+        elif answer.method == "begin":
+            self._begun.add(answer.part)
+            self._after_begin(answer.part, answer.value)
+        else:
+            getattr(self, f"_after_{answer.method}")(answer.part, answer.value)
+        self._has_started = self._has_started or not self.is_waiting_for_parts
+
+    def _handle_error(self, part: str, error: Exception) -> None:
+        if isinstance(cause := cause_of(error), DivergedError):
+            raise cause
+        self._supervisor.fail(part, error)
+        self._lose(part)
+
+    def _lose(self, part: str) -> None:
+        """Do what follows from the loss of a part that has been told of."""
+        raise NotImplementedError
+
+    def _after_begin(self, part: str, value: Any) -> None:
+        if part == "learner":
+            if self._copy is None:
+                self._copy = self._snapshot.learner = ray.put(value)
+        elif part in self._statuses:
+            self._statuses[part] = value
+
+
+class FreeBackend(RayBackend):
+    """Every part works as fast as it can."""
+
+    def _start(self, state: BackendState | None) -> None:
+        self._idle: set[str] = set()
+        """Simulators that may have too little to do."""
+        self._orders: dict[str, deque[int]] = {}
+        """By simulator, the rounds that it was given and has not played."""
+        self._again: deque[int] = deque()
+        """Rounds that nobody has played, whose numbers were given away."""
+        self._untold: deque[Learned] = deque()
+        """Updates from the first one on whose version the server does not have yet."""
+        self._due: deque[tuple[int, Any]] = deque()
+        """Updates that make versions, and references of their weights."""
+        self._is_publishing = False
+        self._made = 0
+        super()._start(state)
+        num_simulators = len(self._simulators)
+        self._play_seconds = _WORK_SECONDS + _AHEAD * num_simulators / _CALLS_PER_SECOND
+        for part in self._simulators:
+            self._orders.setdefault(part, deque())
+
+    def advance(self) -> list[Event]:
+        """Give everybody something to do and wait for an answer; return what happened."""
+        self._work(may_learn=True)
+        for part in self._begun.intersection(self._buffers) & self._supervisor.health.keys():
+            status = self._supervisor.health[part].status
+            if status is not None:
+                self._statuses[part] = status
+                if status.is_stuck:
+                    raise full_error(self._parts.capacity_bytes)
+        return self._events()
+
+    def settle(self) -> list[Event]:
+        """Wait until all updates that were begun are made and their versions are published; return what happened.
+
+        Simulators play on. Raises PartAwayError.
+        """
+        while self._is_busy:
+            self._check_stop()
+            self._work(may_learn=False)
+        for part in self._buffers:
+            if part in self._begun and part in self._supervisor.health:
+                try:
+                    self._statuses[part] = self._supervisor.ask(part, "status")
+                except CALL_ERRORS as error:
+                    self._handle_error(part, error)
+        return self._events()
+
+    def weights(self) -> Weights:
+        """Return the weights that matches and checkpoints get."""
+        weights: Weights = self._ask_learner("weights")
+        return weights
+
+    def state(self) -> BackendState:
+        """Return what a new backend needs, without games under way and decisions in buffers."""
+        return self._state(self._ask_learner("state"))
+
+    @property
+    def _is_busy(self) -> bool:
+        """Tell whether the learner restarts or works, or a version is not published."""
+        is_away = "learner" not in self._begun or self._made < self._num_learned
+        return is_away or self._supervisor.num_calls("learner") > 0 or bool(self._due)
+
+    def _check_stop(self) -> None:
+        if "learner" not in self._begun:
+            self._supervisor.check_stop("learner")
+        if self._due:
+            self._supervisor.check_stop("server")
+
+    def _ask_learner(self, method: str) -> Any:
+        """Return what the learner says after all updates; if it dies meanwhile, the one that has made them again."""
+        while True:
+            while self._is_busy:
+                self._check_stop()
+                self._work(may_learn=False)
+            try:
+                return self._supervisor.ask("learner", method)
+            except CALL_ERRORS as error:
+                self._handle_error("learner", error)
+
+    def _work(self, *, may_learn: bool) -> None:
+        """Give the parts something to do, and handle answers; ``may_learn``: beyond what is known to be learned."""
+        if "learner" in self._begun:
+            until = self._parts.stop_after(self._num_learned) if may_learn else self._num_learned
+            while self._made < until and self._supervisor.num_calls("learner") < _AHEAD and len(self._due) < _AHEAD:
+                self._supervisor.call("learner", "work", until, _WORK_SECONDS)
+        for part in list(self._idle):
+            while self._supervisor.num_calls(part) < _AHEAD:
+                self._play(part)
+        self._idle.clear()
+        for answer in self._supervisor.wait():
+            self._handle(answer)
+
+    def _play(self, part: str) -> None:
+        if self._parts.steps is not None:
+            self._supervisor.call(part, "play", self._parts.steps, self.version, self._play_seconds)
+            return
+        if self._again:
+            number = self._again.popleft()
+        else:
+            number, self._next_number = self._next_number, self._next_number + 1
+        self._orders[part].append(number)
+        self._supervisor.call(part, "play", number, self.version, None)
+
+    def _number_of(self, part: str) -> int:
+        """Return a new number: the games of a dead simulator are not played again."""
+        if self._parts.steps is None:
+            return 0
+        number, self._next_number = self._next_number, self._next_number + 1
+        return number
+
+    def _lose(self, part: str) -> None:
+        self._idle.discard(part)
+        if part in self._orders:
+            self._again.extend(self._orders[part])
+            self._orders[part].clear()
+        elif part == "server":
+            self._is_publishing = False
+        elif part in self._statuses:
+            last, self._statuses[part] = self._statuses[part], BufferStatus(False, 0, 0, BufferCounts())
+            self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_decisions))
+        if part not in self._engines:
+            self._snapshot = replace(self._snapshot, simulators={}, buffers={})
+            self._begin(part)
+
+    def _after_begin(self, part: str, value: Any) -> None:
+        super()._after_begin(part, value)
+        if part in self._orders or part.startswith("simulator"):
+            self._idle.add(part)
+        elif part == "learner":
+            self._made = value[0]
+        elif part == "server":
+            self._publish()
+
+    def _after_play(self, part: str, played: Played) -> None:
+        self._idle.add(part)
+        if self._parts.steps is None:
+            number = self._orders[part].popleft()
+            if not played.num_games:  # the buffer had no room
+                self._again.append(number)
+                return
+        if played.num_decisions or played.seconds:
+            self._supervisor.succeed(part)
+            self._supervisor.emit(played)
+
+    def _after_work(self, part: str, worked: Worked) -> None:
+        for learned in worked.learned:
+            self._made = learned.number
+            if learned.number > self._num_learned:  # repeated updates are no success: a later one may kill it each time
+                self._num_learned = learned.number
+                self._supervisor.succeed(part)
+                self._untold.append(learned)
+        if worked.copy is not None:
+            self._copy = ray.put(worked.copy)
+        if worked.weights is not None and self._version_of(self._made) > self.version:
+            self._due.append((self._made, ray.put(worked.weights)))
+            self._publish()
+        self._tell()
+
+    def _version_of(self, num_updates: int) -> int:
+        return num_updates // self._parts.updates_per_version
+
+    def _tell(self) -> None:
+        """Emit the updates before the first one whose version the server does not have yet."""
+        while self._untold and (not self._due or self._untold[0].number < self._due[0][0]):
+            self._supervisor.emit(self._untold.popleft())
+
+    def _publish(self) -> None:
+        """Have the parameter server make the oldest weights that are due its newest version."""
+        if self._due and not self._is_publishing and "server" in self._begun:
+            self._is_publishing = True
+            number, weights = self._due[0]
+            self._supervisor.call("server", "publish", [weights], self._version_of(number))
+
+    def _after_publish(self, part: str, versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
+        self._is_publishing = False
+        self._due.popleft()
+        self._supervisor.succeed(part)
+        self._latest, self._older = versions
+        self._publish()
+        self._tell()
+        for engine in self._engines:
+            self._supervisor.call(engine, "fetch")
+
+    def _after_fetch(self, part: str, version: int) -> None:
+        self._supervisor.succeed(part)
+
+    def _handle_error(self, part: str, error: Exception) -> None:
+        if part in self._engines:  # it fetches the newest version when it starts again
+            self._supervisor.fail_unless_dead(part, error)
+        else:
+            super()._handle_error(part, error)
+
+
+class LockstepBackend(RayBackend):
+    """One thing at a time; a part that dies takes all parts back to the last snapshot, from which they go on."""
+
+    def _start(self, state: BackendState | None) -> None:
+        self._numbers: dict[str, int] = {}
+        """Of the simulators' games."""
+        self._held: set[str] = set()
+        """Simulators whose shard had no room for what they have played, or that may have such decisions."""
+        self._done = self._told = 0
+        """Events since the snapshot: that have happened in this life of the parts, and that the trainer knows."""
+        self._wants_snapshot = self._has_unlearned = False
+        super()._start(state)
+
+    def advance(self) -> list[Event]:
+        """Do the next thing, if all parts are here; return what happened. A round is played and learned from."""
+        if not self._has_all:
+            self._wait_for_parts()
+            return self._events()
+        try:
+            self._catch_up()
+            self._go_on()
+            if self._has_unlearned:
+                self._go_on()
+            if self._wants_snapshot:
+                self._take_snapshot(self._copy)
+        except _LostError as lost:
+            self._go_back(lost)
+        return self._events()
+
+    def settle(self) -> list[Event]:
+        """Learn from a round that was played; between two calls of ``advance`` nothing else is under way."""
+        if self._has_unlearned:
+            self._certainly(self._go_on)
+        return self._events()
+
+    def weights(self) -> Weights:
+        """Return the weights that matches and checkpoints get."""
+        weights: Weights = self._certainly(lambda: self._ask("learner", "weights"))
+        return weights
+
+    def state(self) -> BackendState:
+        """Return all that a new backend needs to go on with the same numbers."""
+        return self._certainly(self._whole_state)
+
+    def play_match(self, order: Any, progress: Progress) -> Future[Any]:
+        """Have a match played beside simulators, while training goes on."""
+        return self._matches.play(order)
+
+    def _whole_state(self) -> BackendState:
+        copy = self._ask("learner", "state")
+        games, buffers = self._take_snapshot(ray.put(copy))
+        state = self._state(copy)
+        state.simulators, state.held = [arrays for arrays, _ in games], [list(held) for _, held in games]
+        state.buffers = buffers
+        return state
+
+    def _certainly(self, act: Callable[[], T]) -> T:
+        """Return what ``act`` gives after all that was told has happened, whoever dies meanwhile.
+
+        Raises PartAwayError if the run is to stop while a part is away.
+        """
+        while True:
+            while not self._has_all:
+                for part in self._needed - self._begun:
+                    self._supervisor.check_stop(part)
+                self._wait_for_parts()
+            try:
+                self._catch_up()
+                return act()
+            except _LostError as lost:
+                self._go_back(lost)
+
+    @property
+    def _needed(self) -> Set[str]:
+        return self._topology.actors.keys()
+
+    @property
+    def _has_all(self) -> bool:
+        return self._begun >= self._needed
+
+    def _wait_for_parts(self) -> None:
+        for answer in self._supervisor.wait():
+            self._handle(answer)
+
+    def _catch_up(self) -> None:
+        """Do again what the trainer knows of."""
+        while self._done < self._told:
+            self._step()
+            self._done += 1
+
+    def _go_on(self) -> None:
+        """Do something new."""
+        event = self._step()
+        self._done, self._told = self._done + 1, self._told + 1
+        self._supervisor.emit(event)
+
+    def _step(self) -> Event:
+        """Learn if there are decisions for it, else let the next simulator play."""
+        for answer in self._supervisor.wait(0):
+            if answer.part not in self._engines:
+                raise _LostError(answer.part, answer.error)
+        self._deliver()
+        worked: Worked = self._ask("learner", "work_once")
+        if worked.learned:
+            self._note(worked)
+            event: Event = worked.learned[0]
+        else:
+            self._deliver()
+            if self._held:
+                raise full_error(self._parts.capacity_bytes)
+            event = self._play()
+        for part in self._buffers:
+            self._statuses[part] = self._ask(part, "status")
+        self._has_unlearned = self._parts.steps is None and isinstance(event, Played)
+        return event
+
+    def _deliver(self) -> None:
+        """Have simulators give to their shards what these had no room for."""
+        self._held = {part for part in self._held if not self._ask(part, "deliver")}
+
+    def _play(self) -> Played:
+        part = self._simulators[self._turn % len(self._simulators)]
+        self._turn += 1
+        order = self._parts.steps
+        if order is None:
+            order, self._next_number = self._next_number, self._next_number + 1
+        played, is_delivered = self._ask(part, "play_once", order, self.version)
+        self._supervisor.succeed(part)
+        if not is_delivered:
+            self._held.add(part)
+        result: Played = played
+        return result
+
+    def _note(self, worked: Worked) -> None:
+        """Publish what was learned, and note whether it is time for a snapshot."""
+        self._num_learned = worked.learned[0].number
+        if worked.weights is not None:
+            number = self._num_learned // self._parts.updates_per_version
+            weights = [ray.put(worked.weights)]
+            self._latest, self._older = self._ask("server", "publish", weights, number)
+            for engine in self._engines:
+                self._ask(engine, "fetch")
+        if worked.copy is not None:
+            self._copy, self._wants_snapshot = ray.put(worked.copy), True
+        for part in ("learner", "server", *self._engines):
+            self._supervisor.succeed(part)
+
+    def _take_snapshot(self, copy: Any) -> tuple[list[Any], list[Any]]:
+        """Note all states as they are; return those of simulators and of buffers."""
+        games = [self._ask(part, "state") for part in self._simulators]
+        buffers = [self._ask(part, "state") for part in self._buffers]
+        self._snapshot = _Snapshot(
+            latest=self._latest,
+            older=self._older,
+            learner=copy,
+            num_learned=self._num_learned,
+            next_number=self._next_number,
+            turn=self._turn,
+            simulators={part: ray.put(own) for part, own in zip(self._simulators, games, strict=True)},
+            buffers={part: ray.put(own) for part, own in zip(self._buffers, buffers, strict=True)},
+        )
+        self._done = self._told = 0
+        self._wants_snapshot = False
+        return games, buffers
+
+    def _ask(self, part: str, method: str, *arguments: Any) -> Any:
+        try:
+            return self._supervisor.ask(part, method, *arguments)
+        except CALL_ERRORS as error:
+            raise _LostError(part, error) from error
+
+    def _go_back(self, lost: _LostError) -> None:
+        """Have all parts begin again with the last snapshot."""
+        if lost.error is not None and not isinstance(cause := cause_of(lost.error), PeerLostError):
+            if isinstance(cause, DivergedError):
+                raise cause
+            self._supervisor.fail(lost.part, lost.error)
+        self._begin_all(self._snapshot)
+
+    def _begin_all(self, snapshot: _Snapshot) -> None:
+        """Have the server begin, and then all others: engines fetch what it has."""
+        self._note_snapshot(snapshot)
+        self._turn, self._done, self._wants_snapshot, self._has_unlearned = snapshot.turn, 0, False, False
+        self._held = set(self._simulators)  # whether they hold something is in their states
+        self._begun.clear()
+        self._begin("server")
+
+    def _after_begin(self, part: str, value: Any) -> None:
+        super()._after_begin(part, value)
+        if part == "server":
+            for other in self._needed - {part}:
+                self._begin(other)
+
+    def _lose(self, part: str) -> None:
+        """Begin again: nothing was done since the snapshot, as not all parts are here."""
+        self._begin(part)
+
+    def _number_of(self, part: str) -> int:
+        if part not in self._numbers:
+            self._numbers[part], self._next_number = (
+                self._next_number,
+                self._next_number + (self._parts.steps is not None),
+            )
+        return self._numbers[part]
+
+
+def _with_weights(version: PolicyVersion) -> PolicyVersion:
+    """Return a version with the weights that its reference stands for."""
+    (reference,) = version.weights
+    return PolicyVersion(version.number, ray.get(reference))
+
+
+def ray_backend(
+    parts: RunParts, state: BackendState | None = None, *, new_matches: Callable[[], Matches]
+) -> FreeBackend | LockstepBackend:
+    """Return the backend for the pace of a layout."""
+    kind = LockstepBackend if parts.layout.pace == "lockstep" else FreeBackend
+    return kind(parts, state, new_matches=new_matches)

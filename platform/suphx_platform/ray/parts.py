@@ -1,0 +1,252 @@
+"""What the actors of a run are made of, for policy gradient and for Deep Monte-Carlo.
+
+Everything here goes to other processes. Simulators, buffers and the server load no torch, so what needs it is imported
+where it runs.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import ray
+
+from suphx.selfplay.backend import Learned
+from suphx.selfplay.buffer import ReplayBuffer
+from suphx.selfplay.config import ParameterServerConfig, SimulatorConfig
+from suphx.selfplay.layout import PLACE, RayLayoutConfig, RoundLayoutConfig
+from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
+from suphx.selfplay.weights import Weights
+from suphx_platform.ray.actors import Buffer, LearnerCopy, RunLearner, Simulator
+from suphx_platform.ray.engine_client import EngineClient
+
+if TYPE_CHECKING:
+    from suphx.selfplay.agents.policy_set import PolicySet
+    from suphx.training.learner import Learner
+    from suphx.training.config import MonteCarloConfig
+    from suphx.training.local_backend import SelfPlay
+    from suphx.training.reinforcement_config import ReinforcementConfig
+
+_MAX_WAITING_BATCHES = 2
+"""Of a head in a buffer, at free pace: with more, simulators wait, and the learner gets fresher decisions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunParts:
+    """The parts of a run, and how its versions and orders are counted."""
+
+    layout: RayLayoutConfig
+    new_simulator: Callable[[int, Any], Simulator]
+    """Makes one from its number and what it asks for policy outputs."""
+    new_engine: Callable[[str, str], Any]
+    """Makes an engine from the name of the server, and its own; it needs torch."""
+    new_buffer: Callable[[], Buffer]
+    new_learner: Callable[[str, str], RunLearner]
+    """Makes one from the name of the server, and that of the room of several learners."""
+    policy_sets: Sequence[Any] = ()
+    """What the server has for those that begin."""
+    first_weights: Weights
+    server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
+    num_older: int = 0
+    num_learners: int = 1
+    learner_needs: str = ""
+    """A sentence about what several learners wait for."""
+    steps: int | None = None
+    """Steps that a simulator makes at a time; None: it plays whole rounds, by their numbers."""
+    updates_per_version: int = 1
+    publish_every: int = 1
+    stops: Sequence[int] = ()
+    """At multiples of these updates the trainer looks at the learner: it goes on when it is told to."""
+    max_updates: int = 0
+    capacity_bytes: int = 0
+    remedy: str = "reduce the numbers in [reinforcement.cluster]"
+    """What helps if the nodes do not offer enough."""
+
+    def stop_after(self, num_updates: int) -> int:
+        """Return the next update after which the learner waits for the trainer; ``num_updates`` if all are made."""
+        ends = [self.max_updates] if self.max_updates else []
+        ends += [every * (num_updates // every + 1) for every in self.stops if every]
+        return max(num_updates, min(ends, default=num_updates + 1_000_000))
+
+
+def policy_gradient_parts(config: ReinforcementConfig, play: SelfPlay) -> RunParts:
+    """Return the parts of self-play by policy gradient."""
+    from suphx.training.local_backend import new_context
+
+    cluster = config.cluster
+    max_batches = None if cluster.pace == "lockstep" else _MAX_WAITING_BATCHES
+    policy_sets = [play.start, play.weak, *([play.teacher] if play.teacher else [])]
+    return RunParts(
+        layout=cluster,
+        new_simulator=partial(_new_simulator, config.simulator, new_context(config, play, 0)),
+        new_engine=partial(_new_engine, pickle.dumps(config)),
+        new_buffer=partial(ReplayBuffer, config.buffer, config.head_numbers, max_batches=max_batches),
+        new_learner=partial(_new_policy_learner, pickle.dumps(config)),
+        policy_sets=policy_sets,
+        first_weights=play.start.weights(config.head_numbers),
+        server=config.server,
+        num_older=config.simulator.opponents.num_older_that_play,
+        num_learners=config.learner.num_learners,
+        learner_needs=_needs_of_learners(config),
+        steps=config.rollout_fragment_length,
+        updates_per_version=config.weight_sync_interval,
+        publish_every=config.weight_sync_interval,
+        stops=(config.evaluate_every, config.oracle.updates_per_step if config.oracle.steps else 0),
+        max_updates=config.max_updates,
+        capacity_bytes=config.buffer.capacity_bytes,
+    )
+
+
+def monte_carlo_parts(config: MonteCarloConfig, layout: RoundLayoutConfig, game: str, rules: Any) -> RunParts:
+    """Return the parts of Deep Monte-Carlo: each simulator has nets of its own, and one buffer keeps whole rounds."""
+    from suphx.games.registry import candidate_game
+    from suphx.selfplay.buffer import RoundBuffer
+    from suphx.training.local_rounds import RoundLearning, RoundSimulator, by_seat
+    from suphx.training.value_nets import new_nets
+
+    found = candidate_game(game)
+    waiting = max(1, (layout.rounds_per_simulator - 1) * layout.num_simulators)
+    new_engine: Any = partial(_new_round_engine, pickle.dumps(partial(RoundSimulator, config, game, rules)))
+    return RunParts(
+        layout=layout.as_ray_layout(),
+        new_simulator=_simulator_of,
+        new_engine=new_engine,
+        new_buffer=partial(RoundBuffer, waiting),
+        new_learner=partial(_new_round_learner, pickle.dumps(partial(RoundLearning, config, game))),
+        first_weights=by_seat(new_nets(found, config.seed), found.seat_names),
+        publish_every=layout.weight_sync_rounds,
+        stops=(config.evaluate_rounds,),
+        max_updates=config.max_rounds,
+        remedy="reduce num_simulators in [cluster]",
+    )
+
+
+def new_engine_client(names: Sequence[str], index: int, layout: RayLayoutConfig) -> EngineClient:
+    """Return what a simulator asks that has no engine of its own."""
+    return EngineClient([ray.get_actor(name) for name in names], index, layout, names)
+
+
+def _new_simulator(config: SimulatorConfig, context: SimulatorContext, number: int, engine: Any) -> Simulator:
+    return SelfPlaySimulator(config, replace(context, index=number), engine)
+
+
+def _simulator_of(number: int, engine: Any) -> Simulator:
+    """Return the simulator of an engine that is in it."""
+    simulator: Simulator = engine.engine
+    return simulator
+
+
+def _new_engine(config: bytes, server: str, name: str) -> Any:
+    from suphx_platform.ray.fetching_engine import FetchingEngine
+
+    return FetchingEngine(pickle.loads(config), server, name, has_thread=name.startswith("engine"))
+
+
+def _new_round_engine(new_simulator: bytes, server: str, name: str) -> Any:
+    from suphx_platform.ray.fetching_engine import Fetching
+
+    return Fetching(pickle.loads(new_simulator)(), server, name)
+
+
+def _new_round_learner(new_learner: bytes, server: str, room: str) -> RunLearner:
+    learner: RunLearner = pickle.loads(new_learner)()
+    return learner
+
+
+def _new_policy_learner(config: bytes, server: str, room: str) -> RunLearner:
+    return PolicyLearner(pickle.loads(config), server, room)
+
+
+class PolicyLearner:
+    """The learner of policy gradient, with one or several of RLlib's."""
+
+    def __init__(self, config: ReinforcementConfig, server: str, room: str) -> None:
+        from suphx.training.learner import Learner
+        from suphx_platform.ray.learner_group import RLlibWorkers
+
+        self._report_every = config.report_every
+        policy_sets: list[PolicySet] = ray.get(ray.get(ray.get_actor(server).policy_sets.remote()))
+        start, _, *teachers = policy_sets
+        new_workers = partial(
+            RLlibWorkers,
+            resources=learner_resources(config.cluster),
+            timeout_seconds=config.cluster.start_seconds,
+            room=room,
+        )
+        with _dying_with_learners():
+            self._learner: Learner = Learner(
+                config.learner,
+                [start.net(head) for head in config.head_numbers],
+                teachers=[teacher.net(head) for teacher in teachers for head in config.head_numbers],
+                new_workers=new_workers,
+            )
+
+    @property
+    def num_updates(self) -> int:
+        """Updates made, over all starts of a run."""
+        return self._learner.num_updates
+
+    def learn(self, parts: Any, staleness: float) -> Learned:
+        """Make one update."""
+        from suphx.training.learner import learn
+
+        with _dying_with_learners():
+            return learn(self._learner, parts, staleness, report_every=self._report_every)
+
+    def weights(self) -> Weights:
+        """Return the policy nets' weights."""
+        with _dying_with_learners():
+            return self._learner.weights()
+
+    match_weights = weights
+
+    def state(self) -> LearnerCopy:
+        """Return the number of updates, and all that ``restore`` needs."""
+        with _dying_with_learners():
+            tensors, values = self._learner.state()
+        return self.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
+
+    def restore(self, state: LearnerCopy) -> None:
+        """Go on from a ``state``."""
+        import torch
+
+        _, arrays, values = state
+        with _dying_with_learners():
+            self._learner.restore({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values)
+
+
+@contextmanager
+def _dying_with_learners() -> Iterator[None]:
+    """End this process if one of several learners is lost: Ray restarts it, and it starts new learners."""
+    from suphx_platform.ray.learner_group import LearnersLostError
+
+    try:
+        yield
+    except LearnersLostError:
+        logging.getLogger(__name__).exception("the learner starts again")
+        os._exit(1)
+
+
+def learner_resources(cluster: RayLayoutConfig) -> dict[str, float]:
+    """Return what each of several learners takes."""
+    return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": PLACE}
+
+
+def _needs_of_learners(config: ReinforcementConfig) -> str:
+    """Return what several learners wait for, which the actor that starts them cannot log on the driver."""
+    num_learners, device = config.learner.num_learners, config.learner.device
+    if num_learners == 1:
+        return ""
+    amounts: Mapping[str, float] = {
+        kind: amount
+        for kind, amount in learner_resources(config.cluster).items()
+        if amount and (kind, device) != ("GPU", "cpu")
+    }
+    return f"the learner needs room for {num_learners} learners with {amounts} each, all at once"

@@ -1,0 +1,124 @@
+"""The process of an actor: what it uses of CPU and memory, how it answers for its health, and when it must end.
+
+After most errors of CUDA every later call of the same process fails too. A process that lived on would fail at each
+request, although its health checks are answered: it ends, so that Ray starts another one in its place.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import psutil
+import ray
+
+from suphx.selfplay.buffer import BufferStatus
+from suphx.selfplay.requests import EngineCounts
+
+M = TypeVar("M")
+_TEXTS = (
+    *("CUDA error", "HIP error", "Triton Error [CUDA]"),
+    *("CUDNN_STATUS_EXECUTION_FAILED", "CUDNN_STATUS_INTERNAL_ERROR"),
+)
+_TEXTS_OF_MEMORY = ("out of memory", "ALLOC_FAILED")
+_EXIT_CODE = 1
+_logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def ending_broken_process() -> Iterator[None]:
+    """End this process at an error of its GPU; any other error, such as too little memory, is raised."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not is_error_of_gpu(error):
+            raise
+        _logger.exception("the GPU cannot be used by this process any more: it ends and is started again")
+        os._exit(_EXIT_CODE)
+
+
+def ends_broken_process(method: M) -> M:
+    """Return a method of an actor that does this; not for constructors, which Ray would call again and again.
+
+    It stands above ``ray.method``, whose options Ray reads of the innermost function.
+    """
+    decorate: Any = ending_broken_process()
+    return cast(M, decorate(method))
+
+
+def is_error_of_gpu(error: Exception) -> bool:
+    """Tell whether an error of torch says that a GPU, or this process's use of it, has failed; not for its memory."""
+    if any(text in str(error) for text in _TEXTS_OF_MEMORY):
+        return False
+    is_of_device = type(error).__name__ == "AcceleratorError"  # by name: most processes have not loaded torch
+    return is_of_device or (isinstance(error, RuntimeError) and any(text in str(error) for text in _TEXTS))
+
+
+def peak_bytes(pid: int | None = None) -> int:
+    """Return the most that was ever resident in a process (default: this one), files mapped from disk included."""
+    status = Path(f"/proc/{pid or 'self'}/status").read_text()  # psutil has no peaks on Linux
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def private_bytes(pid: int | None = None) -> int:
+    """Return the memory of a process (default: this one) that its end would free: no files, no shared memory."""
+    memory = psutil.Process(pid).memory_info()
+    return int(memory.rss - memory.shared)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process since it began, to a hundredth of a second."""
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
+_INCARNATION = uuid.uuid4().hex
+"""Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""
+
+
+class NotBegunError(RuntimeError):
+    """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.incarnation = _INCARNATION
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a part says of its process."""
+
+    process: int
+    node: str
+    memory_bytes: int
+    """Private memory: what the process would free by ending."""
+    incarnation: str
+    """Another one whenever the part was started again."""
+    waiting_seconds: float = 0.0
+    """Of an engine: how long its oldest request has been waiting."""
+    counts: EngineCounts | None = None
+    """Of an engine: what it has done."""
+    versions_behind: int = 0
+    """Of the parameter server: how far the slowest engine is behind."""
+    status: BufferStatus | None = None
+    """Of a buffer."""
+
+
+class RayActor:
+    """What all actors have."""
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, whatever else it is doing."""
+        return health_of_process()
+
+
+def health_of_process() -> Health:
+    """Return what every actor can say of its process."""
+    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _INCARNATION)
