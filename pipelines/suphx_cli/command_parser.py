@@ -34,6 +34,7 @@ def command_modules() -> Sequence[Command]:
         agents,
         bench,
         cluster,
+        evaluate,
         mjai,
         play,
         reference,
@@ -45,7 +46,6 @@ def command_modules() -> Sequence[Command]:
         ui,
         view,
     )
-    from suphx_cli.commands.evaluation import evaluate
 
     return (
         run,

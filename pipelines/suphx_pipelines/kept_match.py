@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from suphx.atomic_file import remove_partial
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults, has_records
 from suphx.evaluation.match_config import KEPT_FOLDER
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults, has_tables
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runs.provenance import digest_file, digest_json
 from suphx_pipelines.runs.run_lock import is_locked, locked
-from suphx_pipelines.tournament.pool.game_code import GameCode
+from suphx_pipelines.tournament.history import GameCode
 from suphx_platform.console.table_text import count_text
 
 MATCHES_FOLDER = ".matches"
@@ -63,7 +63,7 @@ def kept_match(
 
     def has_games() -> bool:
         """Return whether there are any, perhaps of a part that was not kept because the match was stopped then."""
-        return len(kept) > 0 or (records is not None and has_tables(records))
+        return len(kept) > 0 or (records is not None and has_records(records))
 
     if has_games() and (found := read_json(file) if file.is_file() else {}) != match:
         differs = ", ".join(key for key in {**match, **found} if match.get(key) != found.get(key))

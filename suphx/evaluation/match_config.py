@@ -10,11 +10,11 @@ from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 SEATS = 4
 Seating = Literal["1v3", "2v2", "3v1"]
-"""Candidates against opponents at a table (wall_difference.py)."""
+"""Candidates against opponents at a table (measures.py)."""
 SeatingChoice = Literal["1v3", "2v2", "3v1", "all"]
 """One seating, or all of them one after the other."""
 MeasureName = Literal["placement", "points"]
-"""What an agent may be judged by (wall_difference.py)."""
+"""What an agent may be judged by (measures.py)."""
 PHOENIX_POINTS = (90, 45, 0, -135)
 """Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
 

@@ -1,24 +1,55 @@
-"""Agents by address: those of ``load_agent``, those that adapt at run time, and outside programs (agent_forms.py).
+"""Agents by address (agent_forms.py).
+
+Of riichi: those of ``load_agent``, those that adapt at run time, and outside programs:
 
 >>> load_any_agent("adapt:runs/a/supervised")
 >>> load_any_agent("adapt-256+0.5s:runs/a/supervised:weak")
+
+Of a game that is learned by Deep Monte-Carlo: scripted ones, and nets in a folder, in a bucket (``s3://…``) or in the
+model registry (``models:/…``):
+
+>>> source = AgentSource(MlflowStore(Path("runs")))
+>>> with TemporaryDirectory() as space:
+...     agent = load_side_agent("models:/doudizhu@champion", candidate_game("doudizhu"), Path(space), source)
+...     agent.player
 """
 
 from __future__ import annotations
 
-from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from suphx.evaluation.game_runner import LoadAgent
+from suphx.games.game import Agent, CandidateAgent, CandidateGame
+from suphx.games.registry import candidate_game, find_decisions, has_candidates, load_game
+from suphx.models.net_config import Precision
+from suphx.selfplay.agents.agent import NetAgent, load_agent
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.suggestion import did_you_mean
 from suphx.training.adapter import Adapter, AdaptiveAgent, MoveConfig
+from suphx.training.value_nets import load_value_nets, move_features
 from suphx_platform.agents.agent_forms import (
     ADAPT,
     adaptation_config,
+    agent_files,
     check_net_agent,
     check_nets,
+    command_files,
+    follows_whole_games,
     is_program,
     split_program,
 )
+from suphx_platform.agents.agent_source import BUCKET, AgentSource, FoundCheckpoint
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
+from suphx_platform.agents.mjai.program_channel import warn_without_sandbox
 from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS
+from suphx_platform.agents.side_program import PROGRAM_DECKS, SideProgram, is_side_program
+from suphx_platform.storage.storage import BEST, Storage
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.model_registry import PREFIX
 
 
 def load_any_agent(address: str) -> Agent:
@@ -52,3 +83,166 @@ def _load_checked(address: str) -> Agent:
     if address not in SCRIPTED_AGENTS:
         check_nets(address)
     return load_agent(address)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAgents:
+    """The two agents of a match, ready to be loaded wherever its games are played."""
+
+    addresses: tuple[str, str]
+    load: LoadAgent
+    rules: Any | None
+    """By which both can play; None: those of the game without options."""
+    rules_values: dict[str, Any] | None
+    """The same for JSON."""
+    files: tuple[Sequence[Path], Sequence[Path]]
+    """Those that decide how each plays."""
+    deals_per_task: int
+    """At most, where games take minutes; 0: many."""
+
+
+def match_agents(name: str, addresses: tuple[str, str], space: Path, source: AgentSource) -> MatchAgents:
+    """Return the agents of a match of a game; nets that are elsewhere are copied into ``space``.
+
+    ValueError if there is no agent at an address, or both learned rules with different moves.
+    """
+    folders = space / "candidate", space / "opponent"
+    if find_decisions(name) and not has_candidates(name):
+        own = source.fetch(addresses[0], folders[0]), source.fetch(addresses[1], folders[1])
+        files = agent_files(own[0]), agent_files(own[1])
+        size = 1 if any(map(follows_whole_games, own)) else 0
+        return MatchAgents(own, load_any_agent, None, None, files, size)
+    game: Any = load_game(name)
+    first, second = (
+        load_match_agent(each, game, place, source) for each, place in zip(addresses, folders, strict=True)
+    )
+    rules = common_rules(game, first, second)
+    players = {"candidate": first.player, "opponent": second.player}
+    size = PROGRAM_DECKS if any(map(is_side_program, addresses)) else 0
+    own = ("candidate", "opponent")
+    values = game.rules_values(rules)
+    return MatchAgents(own, players.__getitem__, rules, values, (first.files, second.files), size)
+
+
+@dataclass(frozen=True, slots=True)
+class SideAgent:
+    """An agent that is ready to play."""
+
+    address: str
+    player: CandidateAgent
+    rules: Any | None
+    """The rules that its nets learned; None of a scripted agent, which plays by any."""
+    files: tuple[Path, ...] = ()
+    """Of its nets."""
+
+
+def load_side_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
+    """Return the agent at ``address``; arguments and errors as for ``find_side_nets``."""
+    place = find_side_nets(address, game, folder, source)
+    if place is None:
+        return SideAgent(address, game.scripted_agent(address), None)
+    trained = load_value_nets(place)
+    files = tuple(place / name for name in checkpoint_names(game=game.name))
+    return SideAgent(address, trained.player(), trained.rules, files)
+
+
+def load_side_player(game_name: str, address: str, *, precision: Precision = "auto") -> CandidateAgent:
+    """Return what plays of a scripted agent, or of nets in a folder here; ValueError if there are none."""
+    game = candidate_game(game_name)
+    if address in game.agents:
+        return game.scripted_agent(address)
+    return load_value_nets(_checked(address, Path(address), game)).player(precision)
+
+
+def find_side_nets(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> Path | None:
+    """Return the folder of the nets at ``address``; None of a scripted agent.
+
+    Nets in a bucket or in the model registry are copied to ``folder``. ValueError if there is no agent of ``game``; the
+    error says what is missing.
+    """
+    if address in game.agents:
+        return None
+    is_fetched = source.fetch_folder(address, folder)
+    if address.startswith(BUCKET) and not is_fetched:
+        raise ValueError(
+            f"{address} has no checkpoint: use what `storage.address` of a run was, its id and a stage, such as "
+            "s3://bucket/runs/<run id>/learning"
+        )
+    return _checked(address, folder if is_fetched else Path(address), game)
+
+
+def _checked(address: str, place: Path, game: CandidateGame) -> Path:
+    """Return the folder of the nets at ``address`` if it has those of all seats; ValueError says what is missing."""
+    if not place.is_dir():
+        hint = did_you_mean(address, game.agents) or f"use {', '.join(game.agents)}, or a folder of nets"
+        raise ValueError(f"{address!r} is no agent for {game.name}: {hint}".strip())
+    missing = [name for name in checkpoint_names(game=game.name) if not (place / name).is_file()]
+    if missing and address.startswith(PREFIX):
+        raise ValueError(f"{address!r} has nets of another game than {game.name}: name a model of {game.name}")
+    if missing:
+        raise ValueError(
+            f"{address!r} has no nets for {game.name} ({', '.join(missing)} missing): name a folder such as "
+            "runs/RUN/learning of a finished run"
+        )
+    return place
+
+
+def common_rules(game: CandidateGame, *agents: SideAgent) -> Any:
+    """Return the rules by which all ``agents`` can play; ValueError if their nets know different moves.
+
+    Where the rules that nets have learned differ, those of the game without options are used.
+    """
+    learned = [agent for agent in agents if agent.rules is not None]
+    if not learned:
+        return game.new_rules({})
+    if not have_same_moves(game, *(agent.rules for agent in learned)):
+        names = " and ".join(agent.address for agent in learned)
+        raise ValueError(f"{names} learned rules with different moves: they cannot play each other")
+    values = [game.rules_values(agent.rules) for agent in learned]
+    common = {name: value for name, value in values[0].items() if all(own.get(name) == value for own in values)}
+    return game.new_rules(common)
+
+
+def have_same_moves(game: CandidateGame, *rules: Any) -> bool:
+    """Tell whether all ``rules`` of ``game`` have the same moves, so that a net of one knows those of the others."""
+    return len({len(move_features(game, each)) for each in set(rules)}) <= 1
+
+
+def newest_side_nets(game: CandidateGame, location: str, storage: StorageConfig | None = None) -> list[FoundCheckpoint]:
+    """Return all nets of ``game``, newest first, of a folder of runs or of the storage ``s3://…``.
+
+    Only nets of finished trainings are found: a training that goes on has no files of them yet.
+    """
+    if location.startswith(BUCKET):
+        found = list(_stored_nets(game, replace(storage or StorageConfig(), address=location.rstrip("/"))))
+    else:
+        found = list(_nets_of_runs(game, Path(location)))
+    return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)
+
+
+def _nets_of_runs(game: CandidateGame, runs: Path) -> Iterator[FoundCheckpoint]:
+    """Yield the stages ``<run id>/<stage>`` that have the nets of all seats."""
+    names = checkpoint_names(game=game.name)
+    for folder in sorted({path.parent for path in runs.glob(f"*/*/{names[0]}")}):
+        files = [folder / name for name in names]
+        if all(file.is_file() for file in files):
+            saved = max(file.stat().st_mtime for file in files)
+            yield FoundCheckpoint(folder.relative_to(runs).as_posix(), str(folder), saved)
+
+
+def _stored_nets(game: CandidateGame, config: StorageConfig) -> Iterator[FoundCheckpoint]:
+    """Yield the names of a storage whose newest version has the nets of all seats."""
+    storage = Storage(config)
+    for name in storage.names():
+        versions = storage.versions(name) if name.rpartition("/")[2] != BEST else []
+        if versions and all(file in versions[-1].files for file in checkpoint_names(game=game.name)):
+            yield FoundCheckpoint(name, f"{config.address}/{name}", versions[-1].saved)
+
+
+def load_match_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
+    """Return the agent of a match at ``address``: a program, or any of ``load_side_agent``, whose errors it raises."""
+    if not is_side_program(address):
+        return load_side_agent(address, game, folder, source)
+    player = SideProgram(address, game)
+    warn_without_sandbox()
+    return SideAgent(address, player, None, tuple(command_files(player.program.command)))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from suphx.games.registry import GAMES, decision_names
+from suphx.games.registry import DEFAULT_GAME, GAMES, decision_names
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import (
     INITIAL,
@@ -150,9 +150,10 @@ def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
 
 
 def other_nets_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
-    """Yield the stages ``<run id>/<stage>`` with nets of other games, by the file that the registry names."""
-    for mark in filter(None, (entry.net_file for entry in GAMES.values())):
-        for path in sorted(runs.glob(f"*/*/{mark}")):
+    """Yield the stages ``<run id>/<stage>`` with nets of other games, by the file of the first one."""
+    for name in GAMES:
+        mark = checkpoint_name(decision_names(name)[0])
+        for path in sorted(runs.glob(f"*/*/{mark}")) if name != DEFAULT_GAME else ():
             if _is_hidden(path, runs):
                 continue
             name = path.parent.relative_to(runs).as_posix()

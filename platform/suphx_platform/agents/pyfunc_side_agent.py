@@ -15,12 +15,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx.games.candidate_game import CandidateOpinion
+from suphx.games.game import CandidateOpinion
 from suphx.selfplay.agents.side_opinion import seat_opinions
 from suphx.training.value_nets import load_value_nets
-from suphx_platform.agents.side_agent import have_same_moves
-from suphx_platform.tracking.pyfunc_columns import RECORD, texts_of
-from suphx_platform.tracking.pyfunc_form import check_nets
+from suphx_platform.agents.agent_loading import have_same_moves
+from suphx_platform.tracking.pyfunc_form import RECORD, check_nets, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd

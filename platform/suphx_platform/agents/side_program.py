@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import CandidateGame
+from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.kernel.record import I32, I64
-from suphx_platform.agents.agent_forms import command_files
-from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
-from suphx_platform.agents.mjai.program_channel import CommandLine, warn_without_sandbox
+from suphx_platform.agents.mjai.program_channel import CommandLine
 from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS, ProgramSeats
-from suphx_platform.agents.side_agent import SideAgent, load_side_agent
 
 PROGRAM_DECKS = 4
-"""Decks that are played side by side in a match with a program: 12 processes at a time for each agent."""
+"""Decks of a task, and those that are played side by side, in a match with a program: 12 processes at a time for each
+agent."""
 _FORM = re.compile(r"program(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", re.DOTALL)
 
 
@@ -44,11 +41,13 @@ class SideCommandLine(CommandLine):
         return f"program:{self.command}"
 
 
-class SideProgram:
+class SideProgram(CandidateAgent):
     """Plays with a program; where only one move is legal the program is not asked.
 
     A program that crashes, is late, or answers a move that is not legal is ended, and its side has lost the game.
     """
+
+    max_tables = 2 * PROGRAM_DECKS
 
     def __init__(self, address: str, game: CandidateGame) -> None:
         """``address``: ``is_side_program``. ValueError if there is no such program, or no time for it."""
@@ -56,12 +55,12 @@ class SideProgram:
         assert match is not None, f"{address!r} is no program"
         self.program = SideCommandLine(match["command"])
         seconds = float(match["seconds"]) if match["seconds"] else MOVE_SECONDS
+        self.name = address
         self._game = game
         self._seats = ProgramSeats(address, self.program, seconds, rest="the games in which a program fails are lost")
-        self._new: dict[int, str] = {}
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
-        """Return the program's choices, as ``Player.choose``; the first legal move after it was ended."""
+        """Return the program's choices, as ``CandidateAgent.choose``; the first legal move after it was ended."""
         chosen: I64 = seen.offsets[:-1].copy()
         asked: list[tuple[int, MjaiProgram]] = []
         before = set(self._seats.reasons)
@@ -76,13 +75,15 @@ class SideProgram:
             table = int(seen.tables[i])
             with self._seats.forfeiting((table, seen.seat)):
                 chosen[i] += self._answer(simulator, table, program, _moves_at(seen, i))
-        self._new = {place[0]: reason for place, reason in self._seats.reasons.items() if place not in before}
         return chosen
 
-    def take_forfeits(self) -> dict[int, str]:
-        """Return table -> why, of the games in which a program was ended at the last ``choose``."""
-        new, self._new = self._new, {}
-        return new
+    def follow(self, tables: Any) -> None:
+        """Begin with new games."""
+        self.leave()
+
+    def forfeits(self, index: int) -> dict[int, str]:
+        """Return seat -> why, of the seats in the game at table ``index`` at which a program was ended."""
+        return {seat: reason for (table, seat), reason in self._seats.reasons.items() if table == index}
 
     def leave(self) -> None:
         """End all programs."""
@@ -117,12 +118,3 @@ def _moves_at(seen: SeatObservations, i: int) -> I32:
     """Return the legal moves at a table of ``seen``."""
     moves: I32 = seen.moves[seen.offsets[i] : seen.offsets[i + 1]]
     return moves
-
-
-def load_match_agent(address: str, game: CandidateGame, folder: Path, source: AgentSource) -> SideAgent:
-    """Return the agent of a match at ``address``: a program, or any of ``load_side_agent``, whose errors it raises."""
-    if not is_side_program(address):
-        return load_side_agent(address, game, folder, source)
-    player = SideProgram(address, game)
-    warn_without_sandbox()
-    return SideAgent(address, player, None, tuple(command_files(player.program.command)))

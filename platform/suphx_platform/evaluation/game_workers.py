@@ -27,9 +27,8 @@ from pathlib import Path
 import torch
 
 from suphx.evaluation.game_runner import GamePlan, GameTask, Summary, Workers
-from suphx.games.candidate_game import candidate_game, net_file_names
 from suphx.games.game import Agent
-from suphx.games.registry import find_game, load_game
+from suphx.games.registry import load_game
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 
@@ -66,7 +65,7 @@ class PackedAgents:
             if folder is None:
                 continue
             content = files.setdefault(folder, {})
-            for path in net_files(plan.game, Path(folder), is_weak=WEAK in words):
+            for path in find_checkpoints(Path(folder), is_weak=WEAK in words, game=plan.game):
                 if path.name not in content:
                     content[path.name] = path.read_bytes()
         return cls(plan.addresses, files)
@@ -81,19 +80,6 @@ class PackedAgents:
                 for name, content in self.files[folder].items():
                     (place / name).write_bytes(content)
             yield tuple(_moved(address, places) for address in self.addresses)
-
-
-def net_files(game: str, folder: Path, *, is_weak: bool = False) -> list[Path]:
-    """Return the files that another machine needs of an agent's folder. ValueError if one is missing."""
-    if find_game(game).has_heads:
-        return find_checkpoints(folder, is_weak=is_weak)
-    files = [folder / name for name in net_file_names(candidate_game(game))]
-    if missing := [path.name for path in files if not path.is_file()]:
-        raise ValueError(
-            f"{folder} has no nets for {game} ({', '.join(missing)} missing): name a folder such as "
-            "runs/RUN/learning of a finished run"
-        )
-    return files
 
 
 def _folder(address: str) -> tuple[str | None, set[str]]:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.candidate_game import F32, NetColumns, Opinions, RecordedDecisions
+from suphx.experience.observation import F32
 from suphx.games.doudizhu.bots import AGENTS
 from suphx.games.doudizhu.decisions import DECISIONS
 from suphx.games.doudizhu.engine import Auction, Simulator
-from suphx.games.doudizhu.features import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
 from suphx.games.doudizhu.learning import LEARNING
 from suphx.games.doudizhu.moves import move_text
 from suphx.games.doudizhu.records.game_record import (
@@ -34,7 +33,7 @@ from suphx.games.doudizhu.selfplay import (
     recorded_decisions,
 )
 from suphx.games.doudizhu.table import LANDLORD, NUM_SEATS, SEAT_NAMES, Rules
-from suphx.games.game import CandidateAgent
+from suphx.games.game import CandidateAgent, Opinions, RecordedDecisions
 from suphx.games.scoring import SideScoring
 from suphx.kernel.record import U8
 
@@ -62,7 +61,7 @@ class DouDizhu:
         max_seed=2**16,
     )
     kernel_groups = ()
-    record_suffix = ".jsonl"
+    record_suffix = ".jsonl.part"
     text = DouDizhuText()
 
     def new_rules(self, values: Mapping[str, Any]) -> Rules:
@@ -76,16 +75,6 @@ class DouDizhu:
     def with_auctions(self, rules: Rules, *, has_auctions: bool) -> Rules:
         """Return ``rules`` with or without bidding."""
         return replace(rules, bidding=has_auctions)
-
-    def net_columns(self, seat: int) -> NetColumns:
-        """Return the inputs of the net of ``seat``."""
-        columns = HISTORY_SHAPE[1]
-        state = LANDLORD_COLUMNS if seat == LANDLORD else PEASANT_COLUMNS
-        return NetColumns(state=state, history=columns, candidate=columns // NUM_SEATS)
-
-    def candidate_columns(self, rules: Rules) -> U8:
-        """Return uint8 [moves, 54]: the cards of each move."""
-        return move_columns(rules.load_moves())
 
     def open_tables(self, num_tables: int, rules: Rules) -> DouDizhuTables:
         """Return empty tables."""
@@ -121,7 +110,7 @@ class DouDizhu:
 
     def join_records(self, folder: Path) -> None:
         """Put the games of a match, in the order of its decks, into one file ``games.jsonl``."""
-        parts = sorted(folder.glob("decks-*.jsonl"), key=lambda path: int(path.name.split("-")[1]))
+        parts = sorted(folder.glob("decks-*.jsonl.part"), key=lambda path: int(path.name.split("-")[1]))
         if parts:
             write_atomically(folder / "games.jsonl", (path.read_bytes() for path in parts))
         for path in parts:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suphx.games.riichi import (
-    CLAIM,
-    ROB_KAN,
-    GameRecorder,
-    Table,
-    action_of_reply,
+from suphx.games.riichi.records.mjai_table import action_of_reply
+from suphx.games.riichi.records.mjai_writer import (
     kyoku_events,
     refuse_untold_tables,
     running_kyoku_events,
     seen_by,
     start_event,
 )
+from suphx.games.riichi.records.replay import GameRecorder
+from suphx.games.riichi.table import CLAIM, ROB_KAN, Table
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
 from suphx_platform.agents.mjai.program_channel import ProgramAddress
 from suphx_platform.agents.mjai.program_seats import MOVE_SECONDS, Place, ProgramSeats
@@ -57,10 +55,10 @@ class MjaiAgent:
         self._recorder: GameRecorder | None = None
         self._fallback = ScriptedAgent("tsumogiri")
 
-    def follow(self, recorder: GameRecorder) -> None:
+    def follow(self, tables: GameRecorder) -> None:
         """Begin with new games."""
         self.leave()
-        self._recorder = recorder
+        self._recorder = tables
 
     def leave(self) -> None:
         """End all programs and connections."""

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from suphx.experience.observation import F32
-from suphx.games.riichi import MjaiTable, reply_of_action
+from suphx.games.game import Agent
+from suphx.games.riichi.records.mjai_table import MjaiTable, reply_of_action
 from suphx.kernel.record import Records
 from suphx.printable_text import shortened
-from suphx.selfplay.agents.agent import Agent, NetAgent
+from suphx.selfplay.agents.agent import NetAgent
 from suphx_platform.agents.mjai.mjai_program import Event
 
 _ONLY_TABLE = np.zeros(1, np.int64)

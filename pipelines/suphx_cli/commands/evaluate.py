@@ -1,0 +1,621 @@
+"""``suphx evaluate``: a match between two agents, of riichi or of a game of two sides."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, get_args
+
+from suphx.evaluation.match_config import (
+    MIN_DEALS,
+    PHOENIX_POINTS,
+    MeasureName,
+    SeatingChoice,
+    check_hanchans,
+    check_side_deals,
+    chosen_seatings,
+    few_decks_note,
+    widened_note,
+)
+from suphx.games.registry import GAMES, find_game, game_of_agents
+from suphx_cli.arguments import (
+    UsageError,
+    add_runs,
+    add_workers,
+    check_new_folder,
+    check_source_of_runs,
+    checked_options,
+    examples,
+    positive,
+    resumable,
+    seed,
+)
+from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_whole_games
+from suphx_platform.console.table_text import label, value_text
+
+if TYPE_CHECKING:
+    from suphx.evaluation.deal_match import DealReport
+    from suphx.evaluation.game_runner import GameRunner
+    from suphx.evaluation.kept_results import KeptResults
+    from suphx.evaluation.match import MatchReport, MatchSetup, SeatingsReport, SideReport
+    from suphx.evaluation.measures import SequentialConfig, SideTestConfig
+    from suphx.evaluation.sequential import SequentialOutcome, SequentialReport, SideSequentialReport
+    from suphx.evaluation.statistics import Interval
+    from suphx_cli.arguments import Subparsers
+    from suphx_platform.agents.agent_loading import MatchAgents
+    from suphx_platform.console.console import Console
+    from suphx_platform.console.progress import Progress
+
+_SEAT_OPTIONS = ("hanchans", "deals", "decides", "points", "seating", "no_draw_lanes", "workers", "ray")
+"""Without a meaning in games of two sides."""
+_OF_SEQUENTIAL = ("error", "decides")
+"""Without a meaning in other matches."""
+_DECIDING = (
+    "candidate", "opponent", "hanchans", "deals", "sequential", "error", "decides", "points", "seating", "seed",
+    "no_draw_lanes",
+)  # fmt: skip
+"""Options that decide which games are played."""
+_CODE = (
+    "suphx/evaluation/sequential.py", "suphx/evaluation/deal_match.py", "suphx_platform/agents/agent_loading.py",
+)  # fmt: skip
+"""Plays matches and makes agents, with what it imports."""
+_DECKS, _SEQUENTIAL_DECKS = 1000, 20_000
+_FRESH_HANCHANS, _FRESH_DECKS = 1000, 2000
+"""Of the match on new deals after a pass."""
+_MOST_DECKS, _MAX_DECK_SEED = 2**20, 2**16
+_FIGURES = (
+    "placements", "average_placement", "win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win",
+    "average_deal_in",
+)  # fmt: skip
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``evaluate``."""
+    parser = commands.add_parser(
+        "evaluate",
+        parents=[options],
+        help="play a match between two agents and report who is stronger",
+        description="Play a match of one candidate against three copies of another agent, the opponent. Every wall is "
+        "played four times, with the candidate at each seat once, so that the luck of the draw counts less. In a game "
+        "of two sides, such as doudizhu, every deck is played twice, with the sides swapped. The same command "
+        f"continues a match that was stopped. {AGENT_HELP} "
+        "For doudizhu: random, rule, a folder of nets such as runs/RUN/learning, an address s3://… or models:/…, or an "
+        "external program as program:COMMAND LINE (docs/doudizhu.md).",
+        epilog=examples(
+            "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 200",
+            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire",
+            "suphx evaluate --candidate models:/suphx@champion --opponent runs/RUN/supervised:weak",
+            "suphx evaluate --candidate runs/RUN/reinforcement --opponent runs/RUN/reinforcement/start --deals 10000",
+            "suphx evaluate --candidate runs/NEW/supervised --opponent runs/OLD/supervised --sequential 0.05 "
+            "--hanchans 20000",
+            "suphx evaluate --candidate ukeire --opponent tsumogiri --hanchans 8 --keep-games games",
+            "suphx evaluate --candidate runs/RUN/supervised --opponent ukeire --hanchans 20000 --ray --workers 64",
+            "suphx evaluate --game doudizhu --candidate runs/RUN/learning --opponent rule --decks 1000",
+            "suphx evaluate --candidate runs/NEW/learning --opponent models:/doudizhu@champion --sequential 0.02",
+            "suphx evaluate --game doudizhu --candidate rule --opponent random --decks 10 --keep-games games",
+            "suphx evaluate --game doudizhu --candidate 'program:python bot.py' --opponent rule --decks 100",
+        ),
+    )
+    parser.add_argument(
+        "--candidate", required=True, metavar="AGENT", help="the agent to measure; it plays at one seat"
+    )
+    parser.add_argument(
+        "--opponent",
+        "--baseline",
+        required=True,
+        metavar="AGENT",
+        help="the agent to compare with; it plays at the three other seats (--baseline is another name of this option)",
+    )
+    parser.add_argument(
+        "--game",
+        choices=GAMES,
+        help="the game (default: that of the nets in a folder or in a model with the name of a game, else riichi)",
+    )
+    _add_length(parser)
+    _add_sequential(parser)
+    _add_games(parser)
+    add_workers(parser)
+    parser.add_argument(
+        "--ray",
+        action="store_true",
+        help="play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the --workers "
+        "takes one of its CPUs. Riichi only",
+    )
+    add_runs(parser)
+    parser.set_defaults(execute=execute, seat_options={name: parser.get_default(name) for name in _SEAT_OPTIONS})
+
+
+def _add_length(parser: argparse.ArgumentParser) -> None:
+    """Add how much is played."""
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--hanchans",
+        type=positive,
+        default=1000,
+        metavar="N",
+        help="number of games, a multiple of 4 and at least 8 (default: 1000); with --sequential the most games",
+    )
+    length.add_argument(
+        "--deals",
+        type=positive,
+        metavar="N",
+        help="compare about N single deals (at least 20) instead of whole games: each is played with the candidate and "
+        "with the opponent in each seat. The result is in points per kyoku and shows a small difference much earlier. "
+        "Not for adapt: and mjai: agents",
+    )
+    length.add_argument(
+        "--decks",
+        type=positive,
+        metavar="N",
+        help=f"number of decks of a game of two sides, at least 2; each is played twice (default: {_DECKS}); with "
+        f"--sequential the most decks (default: {_SEQUENTIAL_DECKS:,})",
+    )
+
+
+def _add_games(parser: argparse.ArgumentParser) -> None:
+    """Add how games are dealt, and where they are kept."""
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=0,
+        metavar="S",
+        help="seed of the walls or decks (default: 0; doudizhu: at most 65,536)",
+    )
+    parser.add_argument(
+        "--no-draw-lanes",
+        action="store_true",
+        help="draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its own "
+        "positions of the wall, so that fewer games are needed",
+    )
+    parser.add_argument(
+        "--keep-games",
+        type=Path,
+        metavar="FOLDER",
+        help="write records of all games to this folder, which must be new or empty or of the same match before it was "
+        "stopped, for suphx view (and, of riichi, suphx records); not with --deals, and in DouDizhu not with "
+        "--sequential",
+    )
+
+
+def _add_sequential(parser: argparse.ArgumentParser) -> None:
+    """Add what decides when a match ends, and what counts in it."""
+    parser.add_argument(
+        "--sequential",
+        type=float,
+        metavar="DIFFERENCE",
+        help="stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 in average "
+        "placement), or after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is. "
+        f"In a game of two sides: in the share of games won (such as 0.02), after --decks decks, and {_FRESH_DECKS:,} "
+        "new decks after a pass",
+    )
+    parser.add_argument(
+        "--error",
+        type=float,
+        metavar="P",
+        help="with --sequential: share of wrong decisions of each kind, at most (default: 0.01)",
+    )
+    parser.add_argument(
+        "--decides",
+        choices=get_args(MeasureName),
+        help="with --sequential: unit of DIFFERENCE, average placement (the default) or points per hanchan; both are "
+        "reported",
+    )
+    parser.add_argument(
+        "--points",
+        type=int,
+        nargs=4,
+        metavar="P",
+        help="points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan)",
+    )
+    parser.add_argument(
+        "--seating",
+        choices=get_args(SeatingChoice),
+        default="1v3",
+        help="number of candidates and of opponents at a table (default: 1v3). all: a match of --hanchans games in "
+        "each of the three; with --sequential 1v3 decides, and after a pass each is played on new walls",
+    )
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Play the match; ValueError for an unknown agent, UsageError for options that do not fit."""
+    name = game_of_agents(args.game, (args.candidate, args.opponent))
+    has_sides = find_game(name).has_sides
+    (_check_side_options if has_sides else _check_seat_options)(args, name)
+    with console.activity("importing"):
+        from suphx.evaluation.game_runner import GameRunner
+        from suphx.evaluation.match import MatchSetup
+        from suphx.games.registry import load_game
+        from suphx_pipelines.kept_match import kept_match, saved_text
+        from suphx_platform.agents.agent_loading import match_agents
+        from suphx_platform.agents.agent_source import AgentSource
+        from suphx_platform.evaluation.game_workers import match_workers
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+        from suphx_platform.tracking.mlflow_store import MlflowStore
+    game = load_game(name)
+    games_per_unit = game.scoring.games_per_deal if has_sides else 1
+    saved: list[KeptResults] = []
+    with ExitStack() as stack:
+        stack.enter_context(resumable(console, lambda error: saved_text(saved)))
+        space = Path(stack.enter_context(TemporaryDirectory(prefix="suphx-agents-")))
+        agents = match_agents(name, (args.candidate, args.opponent), space, AgentSource(MlflowStore(args.runs)))
+        kept = kept_match(_match(args, name, agents), args.runs, args.keep_games, console.say)
+        saved.append(stack.enter_context(kept))
+        workers = 1 if has_sides else args.workers
+        workers = stack.enter_context(match_workers(workers, on_ray=args.ray, say=console.say))
+        if game.kernel_groups:
+            compile_kernels(console, *game.kernel_groups)
+        started = time.perf_counter()
+        bar = stack.enter_context(console.progress("decks" if has_sides else "hanchans", _length(args, has_sides)))
+        setup = MatchSetup(
+            *agents.addresses,
+            seed=args.seed,
+            game=name,
+            rules=agents.rules,
+            options={} if has_sides else {"has_draw_lanes": not args.no_draw_lanes},
+            deals_per_task=agents.deals_per_task,
+        )
+        runner = GameRunner(
+            workers=workers,
+            load=agents.load,
+            kept=saved[0],
+            records=args.keep_games,
+            progress=lambda games: bar.advance(games / games_per_unit),
+            note_kept=lambda games: bar.skip(games / games_per_unit),
+        )
+        play = _play_sides if has_sides else _play_seats
+        verdict, values, forfeits = play(args, setup, runner, bar, is_json=console.is_json)
+        seconds = round(time.perf_counter() - started, 1)
+        if args.keep_games is not None:
+            game.join_records(args.keep_games)
+    console.say(verdict)
+    counts_as = "lost" if has_sides else "last place"
+    for sentence in forfeits.sentences(("the candidate", "the opponent"), counts_as):
+        console.warn(sentence)
+    if args.keep_games is not None:
+        console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
+    figures = {} if console.is_json else {key: values.pop(key) for key in ("figures",) if key in values}
+    return {**values, "seconds": seconds, **figures}
+
+
+def _match(args: argparse.Namespace, name: str, agents: MatchAgents) -> dict[str, Any]:
+    """Return all that decides the games of the match."""
+    from suphx_pipelines.kept_match import match_of
+
+    options = {option: getattr(args, option) for option in _DECIDING} | {"game": name, "decks": args.decks}
+    module = f"{find_game(name).module.replace('.', '/')}.py"
+    return match_of({**options, "rules": agents.rules_values}, agents.files, (module, *_CODE))
+
+
+def _length(args: argparse.Namespace, has_sides: bool) -> int:
+    """Return how many hanchans or decks are played, or at most."""
+    if has_sides:
+        return int(args.decks or (_DECKS if args.sequential is None else _SEQUENTIAL_DECKS))
+    if args.deals is not None:
+        from suphx.evaluation.deal_match import hanchans_of
+
+        return hanchans_of(args.deals)
+    return int(args.hanchans) * (1 if args.sequential is not None else len(chosen_seatings(args.seating)))
+
+
+def _note_look(bar: Progress, num_fresh: int, outcome: SequentialOutcome) -> None:
+    """Show a look at a sequential match; after a pass there are games on new deals instead of what is left."""
+    bar.advance(0, outcome.note())
+    if outcome.decision == "better":
+        bar.expect(num_fresh)
+
+
+# Games of four seats.
+
+
+def _check_seat_options(args: argparse.Namespace, name: str) -> None:
+    """Raise UsageError for options that are wrong or do not fit, ValueError for the folder and the agents."""
+    with checked_options():
+        if args.decks is not None:
+            raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
+        check_hanchans(args.hanchans)
+        _check_seat_sequential(args)
+        _check_deals(args)
+    check_new_folder(args.keep_games)
+    if args.runs.exists():  # the parts of a match that is stopped are kept there
+        check_source_of_runs(args.runs)
+    for agent in (args.candidate, args.opponent):
+        if not find_game(name).has_sides and find_game(name).decisions:
+            check_agent(agent)
+        if args.deals is not None and follows_whole_games(agent):
+            raise UsageError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
+
+
+def _check_seat_sequential(args: argparse.Namespace) -> None:
+    """Raise ValueError for settings of a sequential match that are wrong or do not apply."""
+    from suphx.evaluation.measures import check_budget, points_measure
+
+    points_measure(_points(args))
+    if args.sequential is not None:
+        if args.deals is not None:
+            raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
+        _sequential_config(args)
+        check_budget(args.hanchans)
+        return
+    for name in _OF_SEQUENTIAL:
+        if getattr(args, name) is not None:
+            raise ValueError(f"--{name} is for a match that stops once it is decided: add --sequential DIFFERENCE")
+
+
+def _check_deals(args: argparse.Namespace) -> None:
+    """Raise ValueError for a number of deals, other options or agents that cannot be compared deal by deal."""
+    if args.deals is None:
+        return
+    if args.points is not None:
+        raise ValueError("--points are for the places of whole games: use --hanchans instead of --deals")
+    if args.seating != "1v3":
+        raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
+    if args.keep_games is not None:
+        raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
+    if args.deals < MIN_DEALS:
+        raise ValueError(f"--deals is {args.deals}: use at least {MIN_DEALS}")
+
+
+def _sequential_config(args: argparse.Namespace) -> SequentialConfig:
+    from suphx.evaluation.measures import SequentialConfig
+
+    given = {name: getattr(args, name) for name in _OF_SEQUENTIAL if getattr(args, name) is not None}
+    return SequentialConfig(difference=args.sequential, points=_points(args), seating=args.seating, **given)
+
+
+def _points(args: argparse.Namespace) -> tuple[int, ...]:
+    """Return what first to fourth place are worth."""
+    return PHOENIX_POINTS if args.points is None else tuple(args.points)
+
+
+def _play_seats(
+    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, *, is_json: bool
+) -> tuple[str, dict[str, Any], Any]:
+    """Play hanchans, deals, or hanchans until they decide; return the verdict, what is shown, and the forfeits."""
+    from suphx.evaluation.deal_match import DealReport, play_deal_match
+    from suphx.evaluation.match import play_seatings
+    from suphx.evaluation.sequential import SequentialReport, play_sequential_match
+
+    report: SeatingsReport | SequentialReport | DealReport
+    if args.deals is not None:
+        report = play_deal_match(setup, args.deals, runner=runner)
+    elif args.sequential is None:
+        tell = partial(bar.advance, 0)
+        report = play_seatings(setup, args.hanchans, args.seating, points=_points(args), runner=runner, tell=tell)
+    else:
+        num_fresh = _FRESH_HANCHANS * len(chosen_seatings(args.seating))
+        report = play_sequential_match(
+            setup,
+            _sequential_config(args),
+            max_hanchans=args.hanchans,
+            fresh_hanchans=_FRESH_HANCHANS,
+            runner=runner,
+            tell=partial(_note_look, bar, num_fresh),
+        )
+    report = report.renamed(args.candidate, args.opponent)
+    if is_json:
+        values = report.to_json()
+    elif isinstance(report, DealReport):
+        values = _shown_deals(report)
+    elif isinstance(report, SequentialReport):
+        values = _shown_sequential(report)
+    else:
+        first, *others = report.matches
+        values = _shown_match(first) | _other_seatings(others)
+    return report.verdict(), values, report.forfeits
+
+
+def _shown_sequential(report: SequentialReport) -> dict[str, object]:
+    outcome = report.outcome
+    rows: dict[str, object] = {
+        "verdict": outcome.decision,
+        "hanchans": outcome.hanchans,
+        "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
+        "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
+        "expected_hanchans": math.ceil(outcome.expected_hanchans),
+        "always_valid_placement_interval": _ends(outcome.intervals["placement"]),
+        "always_valid_points_interval": _ends(outcome.intervals["points"]),
+    }
+    if report.fresh is None:
+        return rows
+    rows["fresh_match"] = "the figures below are those of new walls"
+    return rows | _shown_match(report.fresh) | _other_seatings(report.other_seatings)
+
+
+def _shown_deals(report: DealReport) -> dict[str, object]:
+    return {
+        "deals": report.deals,
+        "hanchans": report.hanchans,
+        "seed": report.seed,
+        "changed_share": report.changed_share,
+        "points_per_kyoku_difference": report.difference.mean,
+        "interval": _ends(report.difference.interval),
+        **_widened(interval=report.difference.interval),
+    }
+
+
+def _ends(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
+
+
+def _widened(**intervals: Interval) -> dict[str, object]:
+    """Return the line that says which intervals were extended to "no difference", if there are any."""
+    names = [name for name, interval in intervals.items() if interval.is_widened]
+    return {"widened_to_include_0": names} if names else {}
+
+
+def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
+    """Return what people see of the matches in the other seatings, if there are any."""
+    rows = [
+        {
+            "seating": match.seating,
+            "average_placement_difference": match.difference.mean,
+            "interval": _ends(match.difference.interval),
+            "points_difference": match.points_difference.mean,
+            "points_interval": _ends(match.points_difference.interval),
+            **_widened(interval=match.difference.interval, points_interval=match.points_difference.interval),
+        }
+        for match in matches
+    ]
+    return {"other_seatings": rows} if rows else {}
+
+
+def _shown_match(report: MatchReport) -> dict[str, object]:
+    """Return what people see of a match: the figures of both sides as the columns of one table."""
+    candidate, opponent = report.statistics.to_json(), report.opponent_statistics.to_json()
+    intervals = candidate["intervals"]
+    assert isinstance(intervals, dict)
+    difference = report.difference
+    return {
+        "hanchans": report.hanchans,
+        "walls": report.walls,
+        "seed": report.seed,
+        "average_placement_difference": difference.mean,
+        "interval": _ends(difference.interval),
+        "points_difference": report.points_difference.mean,
+        "points_interval": _ends(report.points_difference.interval),
+        **_widened(interval=difference.interval, points_interval=report.points_difference.interval),
+        "figures": [
+            {
+                "": label(key),
+                "candidate": value_text(key, candidate[key]),
+                "95 % interval": value_text(f"{key}_interval", intervals.get(key) or candidate.get(f"{key}_interval")),
+                "opponent": value_text(key, opponent[key]),
+            }
+            for key in _FIGURES
+        ],
+    }
+
+
+# Games of two sides.
+
+
+def _check_side_options(args: argparse.Namespace, name: str) -> None:
+    """Raise UsageError for options that are wrong, do not fit, or belong to other games; ValueError for the folder."""
+    with checked_options():
+        for option, default in args.seat_options.items():
+            if getattr(args, option) != default:
+                raise ValueError(f"--{option.replace('_', '-')} has no meaning for {name}: leave it out")
+        number = _length(args, has_sides=True)
+        check_side_deals(number)
+        if number > _MOST_DECKS:
+            raise ValueError(f"--decks is {number:,}: use at most {_MOST_DECKS:,}")
+        if args.seed > _MAX_DECK_SEED:
+            raise ValueError(f"--seed is {args.seed:,}: use 0 to {_MAX_DECK_SEED:,}")
+        if args.sequential is not None:
+            if args.keep_games is not None:
+                raise ValueError("--keep-games keeps matches of a fixed length: leave out --sequential")
+            from suphx.evaluation.measures import check_decks
+
+            check_decks(number, _FRESH_DECKS)
+            _side_test(args)
+        elif args.error is not None:
+            raise ValueError("--error is for a match that stops once it is decided: add --sequential DIFFERENCE")
+    check_new_folder(args.keep_games)
+
+
+def _side_test(args: argparse.Namespace) -> SideTestConfig:
+    from suphx.evaluation.measures import SideTestConfig
+
+    return SideTestConfig(difference=args.sequential, **({} if args.error is None else {"error": args.error}))
+
+
+def _play_sides(
+    args: argparse.Namespace, setup: MatchSetup, runner: GameRunner, bar: Progress, *, is_json: bool
+) -> tuple[str, dict[str, Any], Any]:
+    """Play decks, or decks until they decide; return the verdict, what is shown, and the forfeits."""
+    from suphx.evaluation.match import play_side_match
+    from suphx.evaluation.sequential import play_sequential_side_match
+    from suphx.games.registry import load_game
+
+    head = {"game": setup.game, "candidate": args.candidate, "opponent": args.opponent}
+    number, sides = _length(args, has_sides=True), load_game(setup.game).scoring.sides
+    if args.sequential is None:
+        match = play_side_match(setup, number, runner=runner, tell=partial(bar.advance, 0))
+        head |= {"decks": number, "seed": args.seed, "outcome": match.outcome}
+        rows = match.to_json() if is_json else {"figures": _side_figures(match, sides)}
+        return _side_verdict(match), {**head, **rows}, match.forfeits
+    report = play_sequential_side_match(
+        setup,
+        _side_test(args),
+        max_decks=number,
+        fresh_decks=_FRESH_DECKS,
+        runner=runner,
+        tell=partial(_note_look, bar, _FRESH_DECKS),
+    )
+    rows = report.to_json() if is_json else _shown_side_sequential(report, sides)
+    return _side_sequential_verdict(report), {**head, "seed": args.seed, **rows}, report.forfeits
+
+
+def _side_figures(report: SideReport, sides: Sequence[str]) -> list[dict[str, str]]:
+    """Return what people see: WP (share of games won) and ADP (points per game), a line for each side."""
+    rows = []
+    for name, names in (
+        *((side, (f"wp_{side}", f"adp_{side}")) for side in sides),
+        ("both", ("share", "points")),
+    ):
+        wins, points = (report.figures[each] for each in names)
+        rows.append(
+            {
+                "candidate as": name,
+                "WP": f"{wins.mean:.1%}",
+                "WP, 95 % interval": f"{wins.interval.low:.1%} to {wins.interval.high:.1%}",
+                "ADP": f"{points.mean:+.3f}",
+                "ADP, 95 % interval": f"{points.interval.low:+.3f} to {points.interval.high:+.3f}",
+            }
+        )
+    return rows
+
+
+def _side_verdict(report: SideReport) -> str:
+    share = report.figures["share"]
+    words = {
+        "better": "The candidate is stronger: it wins",
+        "worse": "The candidate is weaker: it wins",
+        "undecided": "Neither agent is clearly stronger: the candidate wins",
+    }
+    low, high = share.interval.low, share.interval.high
+    return (
+        f"{words[report.outcome]} {share.mean:.1%} of the games on both sides together "
+        f"(95 % interval {low:.1%} to {high:.1%}{few_decks_note(report.deals)}"
+        f"{widened_note(share.interval.is_widened, 'decks')})."
+    )
+
+
+def _side_sequential_verdict(report: SideSequentialReport) -> str:
+    outcome, share = report.outcome, report.outcome.intervals["share"]
+    words = {
+        "better": "The candidate is stronger",
+        "not_better": "The candidate is not stronger by this difference",
+        "undecided": "Undecided, more decks are needed",
+    }
+    text = (
+        f"{words[outcome.decision]}, after {outcome.deals:,} decks (always-valid 95 % interval {share.low:.1%} to "
+        f"{share.high:.1%} of the games won)."
+    )
+    if report.fresh is None:
+        return text
+    found = report.fresh.figures["share"]
+    bounds = f"95 % interval {found.interval.low:.1%} to {found.interval.high:.1%}"
+    bounds += widened_note(found.interval.is_widened, "decks")
+    return f"{text} On {report.fresh.deals:,} new decks it wins {found.mean:.1%} of the games ({bounds})."
+
+
+def _shown_side_sequential(report: SideSequentialReport, sides: Sequence[str]) -> dict[str, object]:
+    outcome, share = report.outcome, report.outcome.intervals["share"]
+    rows: dict[str, object] = {
+        "verdict": outcome.decision,
+        "decks": outcome.deals,
+        "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
+        "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
+        "expected_decks": math.ceil(outcome.expected_deals),
+        "always_valid_interval": [share.low, share.high],
+    }
+    if report.fresh is None:
+        return rows
+    return rows | {"new_decks": report.fresh.deals, "figures": _side_figures(report.fresh, sides)}

@@ -1,1 +1,0 @@
-"""``suphx evaluate``: its options, their checks, and the matches that it plays. Start in evaluate.py."""
