@@ -24,7 +24,7 @@ from typing import Any, NoReturn, Protocol
 from torch import Tensor
 
 from suphx.atomic_file import write_atomically
-from suphx.games.candidate_game import CandidateGame
+from suphx.games.game import CandidateGame
 from suphx.models.device import torch_threads
 from suphx.training.config import (
     MonteCarloConfig,
@@ -32,8 +32,8 @@ from suphx.training.config import (
     check_opponents,
 )
 from suphx.training.monte_carlo import LearnedRound, RoundLearner, RoundPlayer
-from suphx.training.trainer import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
-from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.trainer import METRICS_FILE, PartAwayError, StoppedError, TrainingProgress, TrainingWatch
+from suphx.training.training_state import load_training_state, save_training_state
 from suphx.training.value_nets import Figures, ValueNets, evaluate_nets
 
 

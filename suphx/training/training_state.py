@@ -103,10 +103,11 @@ def damage(path: Path, *more: type[Exception]) -> Iterator[None]:
 
     ``more``: other such errors; torch has RuntimeError for tensors of another shape.
     """
+    errors: tuple[type[Exception], ...] = (AttributeError, IndexError, KeyError, TypeError, *more)
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError, *more) as error:
-        reason = shortened(str(error) if isinstance(error, more) else repr(error), 200)  # torch lists every tensor
+    except errors as error:
+        reason = shortened(str(error) if more and isinstance(error, more) else repr(error), 200)
         raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
 

@@ -21,8 +21,8 @@ from suphx.training.feed import Batch
 from suphx.training.learning_step import HeadBatch, LearningStep, new_actor_critic
 from suphx.training.supervised import HeadProgress, LossGradients, train_head
 from tests.models.random_nets import NUM_PLANES, random_rows
-from tests.suphx_platform.selfplay.small_controller import CONFIG as SELF_PLAY
-from tests.suphx_platform.selfplay.small_controller import new_controller, weights
+from tests.suphx_platform.selfplay.small_trainer import CONFIG as SELF_PLAY
+from tests.suphx_platform.selfplay.small_trainer import new_trainer, weights
 from tests.training.decision_batch import CONFIG, decisions, small_net
 from tests.training.played_games import SHORT, head_data, job
 
@@ -128,7 +128,7 @@ def test_reinforcement_learning_steps_are_those_of_the_cpu() -> None:
 def test_a_self_play_run_on_a_gpu_ends_and_leaves_other_weights(tmp_path: Path) -> None:
     engine = InferenceEngineConfig(device="cuda", batch_sizes=(8, 64))
     config = replace(SELF_PLAY, engine=engine, learner=replace(SELF_PLAY.learner, device="cuda"))
-    metrics = new_controller(tmp_path, config).run()
+    metrics = new_trainer(tmp_path, config).run()
     assert metrics["updates"] == 12
     newest, begun = weights(tmp_path), weights(tmp_path / "start")
     assert any((newest[name] != begun[name]).any() for name in begun)

@@ -24,7 +24,7 @@ from suphx_platform.selfplay.metrics import COUNTERS, GAUGES
 from tests.free_port import free_port
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
-from tests.suphx_platform.selfplay.small_controller import new_controller
+from tests.suphx_platform.selfplay.small_trainer import new_trainer
 
 HERE = Path(__file__).parent
 FOLDER = REPOSITORY / "infra" / "grafana"
@@ -159,5 +159,5 @@ def test_every_panel_has_data_from_a_real_prometheus(tmp_path: Path, monkeypatch
 
     with ExitStack() as running, suppress(AllSeenError):
         config = replace(ON_RAY, max_minutes=20.0)
-        new_controller(tmp_path / "run", config, report=look, watch=lambda: OF_THE_STAGE).run()
+        new_trainer(tmp_path / "run", config, report=look, watch=lambda: OF_THE_STAGE).run()
     assert sorted(empty) == []

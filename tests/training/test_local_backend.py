@@ -4,17 +4,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suphx.selfplay.backend import Learned
 from suphx.selfplay.config import ReplayBufferConfig
+from suphx.training.backend_state import packed, unpacked
 from suphx.training.local_backend import LocalBackend
-from suphx.training.reinforcement_state import Progress, load_state, save_state
 from tests.repository import REPOSITORY
-from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play
 
 PROGRAM = """
 import sys
@@ -22,9 +21,8 @@ import sys
 import suphx_cli.commands.run
 import suphx_pipelines.pipeline
 from suphx.selfplay.backend import Learned
-from suphx_platform.selfplay.controller import Controller
-from suphx_platform.selfplay.controller import run_backend, run_metrics
-from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
+from suphx_platform.selfplay.policy_trainer import run_backend, run_metrics
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play
 
 assert run_metrics(CONFIG) is None
 backend = run_backend(CONFIG)(CONFIG, new_play(), None)
@@ -52,14 +50,12 @@ def next_update(backend: LocalBackend) -> Mapping[str, Any]:
 
 
 @pytest.mark.usefixtures("short_games")
-def test_a_state_has_the_decisions_for_which_the_buffer_has_no_room(tmp_path: Path) -> None:
+def test_a_state_has_the_decisions_for_which_the_buffer_has_no_room() -> None:
     backend = LocalBackend(IN_TURN, new_play(IN_TURN))
     next_update(backend)
     while not any(map(len, backend._held or [])):
         backend._held = backend._simulator.play(IN_TURN.rollout_fragment_length, version=0).decisions
-    save_state(tmp_path / "state", backend.state(), Progress(), {})
-    state, _ = load_state(tmp_path / "state", {})
-    restored = LocalBackend(IN_TURN, new_play(IN_TURN), state)
+    restored = LocalBackend(IN_TURN, new_play(IN_TURN), unpacked(*packed(backend.state())))
     for _ in range(2):
         assert next_update(restored) == next_update(backend)
     assert restored.counts == backend.counts

@@ -22,8 +22,8 @@ from tests.suphx_platform.selfplay.small_trainer import (
     CONFIG,
     KilledError,
     Run,
-    new_trainer,
     new_play,
+    new_trainer,
     numbers,
     weights,
 )

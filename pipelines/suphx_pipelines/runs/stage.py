@@ -10,10 +10,9 @@ from typing import Generic, Protocol, TypeVar
 
 from suphx.atomic_file import write_atomically
 from suphx.credentials import without_credentials
-from suphx.training.trainer import TrainingWatch
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_platform.console.console import Console, Progress
-from suphx_platform.console.stop_request import StopRequest
+from suphx_platform.console.stop_request import SignalWatch
 from suphx_platform.storage.upload_queue import Save
 from suphx_platform.tracking.tracking import Tracker
 
@@ -47,16 +46,20 @@ def clear_warnings(folder: Path) -> None:
 PERCENT = 100
 
 
-class StageWatch(TrainingWatch):
+class StageWatch(SignalWatch):
     """Consumes: the progress of a training. Produces: the progress bar, messages, and requests to stop.
 
     The bar is one of ``console.progress("%", PERCENT)``.
     """
 
-    def __init__(self, console: Console, progress: Progress, stop: StopRequest, name: str, note: str) -> None:
-        """``name``: of the training; ``note``: what the bar shows until ``note`` is set to something else."""
-        self.name, self.note = name, note
-        self._console, self._progress, self._stop = console, progress, stop
+    def __init__(
+        self, console: Console, progress: Progress, name: str, note: str, unit: str = "step"
+    ) -> None:
+        """``name``: of the training; ``note``: what the bar shows until ``note`` is set to something else; ``unit``:
+        what the training counts."""
+        self.name, self.note, self._unit = name, note, unit
+        super().__init__()
+        self._console, self._progress = console, progress
         self._share = 0.0
 
     def phase(self, text: str) -> None:
@@ -65,7 +68,7 @@ class StageWatch(TrainingWatch):
 
     def resumed(self, step: int, share_done: float) -> None:
         """Say where the training continues."""
-        self._console.say(f"{self.name}: continuing from step {step:,}")
+        self._console.say(f"{self.name}: continuing from {self._unit} {step:,}")
         self._share = share_done
         self._progress.resume(PERCENT * share_done)
 
@@ -73,10 +76,6 @@ class StageWatch(TrainingWatch):
         """Show the share and the note."""
         self._share = share_done
         self._progress.reach(PERCENT * share_done, self.note)
-
-    def is_stopping(self) -> bool:
-        """Return whether the process is asked to stop."""
-        return self._stop.is_made
 
 
 NOTE_FILE = "note.md"

@@ -20,7 +20,6 @@ from suphx.training.value_nets import save_value_nets
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe
 from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext, StageWatch
-from suphx_platform.console.stop_request import StopRequest
 
 FILES: Mapping[str, str] = {
     "metrics.json": (
@@ -52,11 +51,8 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
         game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
-    with (
-        context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE, note="first games") as progress,
-        StopRequest() as stop,
-    ):
-        watch = StageWatch(context.console, progress, stop, MONTE_CARLO_STAGE, note="first games")
+    with context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE, note="first games") as progress:
+        watch = StageWatch(context.console, progress, MONTE_CARLO_STAGE, note="first games")
 
         def report(entry: Mapping[str, Any]) -> None:
             context.tracker.log_metrics(curve_point(entry), step=entry["step"])

@@ -14,7 +14,9 @@ import signal
 import sys
 import threading
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, Self
+
+from suphx.training.trainer import TrainingWatch
 
 EXIT_CODE = 130
 """Exit code of a process that was stopped, as shells report it."""
@@ -75,6 +77,26 @@ class StopRequest:
         """The request around this block."""
         found = (getattr(handler, "__self__", None) for handler in self._handlers.values())
         return next((outer for outer in found if isinstance(outer, StopRequest)), None)
+
+
+class SignalWatch(TrainingWatch):
+    """Watches a training: asks it to stop once the process is asked to."""
+
+    def __init__(self) -> None:
+        self._stop = StopRequest()
+
+    def __enter__(self) -> Self:
+        self._stop.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.__exit__(kind, error, trace)
+
+    def is_stopping(self) -> bool:
+        """Return whether the process is asked to stop."""
+        return self._stop.is_made
 
 
 class TwoStepStop(StopRequest):

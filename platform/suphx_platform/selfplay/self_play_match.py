@@ -18,13 +18,13 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
-from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.game_runner import GameRunner, Workers
+from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.match_setup import MatchSetup
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
-from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, Workers
+from suphx.games.riichi.match_tables import index_records
+from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.reinforcement_config import ReinforcementConfig
@@ -132,32 +132,35 @@ class SelfPlayMatches:
     """Consumes: checkpoints in a folder. Produces: entries for ``matches`` of
     metrics.json. Waits for: matches, if asked.
 
-    >>> matches = SelfPlayMatches(config, folder, backend, has_weak=True, seed=1)
-    >>> matches.begin(100, tell=print)  # after 100 updates
+    >>> matches = SelfPlayMatches(config, folder, has_weak=True, seed=1)
+    >>> matches.begin(backend, 100, tell=print)  # after 100 updates
     >>> for entry in matches.ended([]):
     ...     print(entry["opponent"], entry["difference"])
     """
 
-    def __init__(
-        self, config: ReinforcementConfig, folder: Path, player: MatchPlayer, *, has_weak: bool, seed: int
-    ) -> None:
+    def __init__(self, config: ReinforcementConfig, folder: Path, *, has_weak: bool, seed: int) -> None:
         """``seed``: of the run; the walls of all its matches follow from it."""
         self._config = config
         self._folder = folder
-        self._player = player
-        self._seed = seed % MAX_WALL_SEED
+        self._seed = seed % MAX_DEAL_SEED
         self._opponents = ("start", "weak") if has_weak and config.evaluation_weak else ("start",)
         self._open: list[tuple[int, bool, MatchOrder, Future[MatchOutcome]]] = []
 
     def begin(
-        self, updates: int, *, tell: Tell, is_final: bool = False, earlier: Sequence[Mapping[str, Any]] = ()
+        self,
+        player: MatchPlayer,
+        updates: int,
+        *,
+        tell: Tell,
+        is_final: bool = False,
+        earlier: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """Have the newest checkpoints in the folder play, those after ``updates`` updates; ``is_final``: at the end.
+        """Have ``player`` play the newest checkpoints in the folder, those after ``updates`` updates; ``is_final``: at the end.
 
         Matches among the ``earlier`` entries are not repeated.
         """
         for order in self._missing(updates, earlier, is_final=is_final):
-            future = self._player.play_match(order, _progress(order, updates, tell))
+            future = player.play_match(order, _progress(order, updates, tell))
             self._open.append((updates, is_final, order, future))
 
     def ended(self, earlier: Sequence[Mapping[str, Any]], *, waits: bool = False) -> list[dict[str, Any]]:

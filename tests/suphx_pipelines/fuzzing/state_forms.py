@@ -9,18 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.selfplay.playouts.branch_config import BranchConfig
-from suphx.training import monte_carlo_learning, playouts
+from suphx.training import monte_carlo_learning, playouts, reinforcement_config
 from suphx.training.config import MonteCarloConfig, PlayoutConfig
 from suphx.training.monte_carlo_learning import learn_values
-from suphx.training.playouts import PlayoutJob, PlayoutRun
-from suphx_platform.selfplay import run_folder
+from suphx.training.playouts import PlayoutJob, PlayoutTrainer
 from tests.games.riichi.fuzzing import stored_damage
 from tests.selfplay.small_policy_set import small_policy_set
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
-from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_trainer
 
 SELF_PLAY = replace(CONFIG, max_updates=2)
 PLAYOUTS = PlayoutJob(
@@ -41,7 +40,7 @@ def state_forms() -> list[StoredForm]:
         StoredForm("marks of a stage", 4, lambda random: stored_damage.damaged_marks(random, ()), _read_marks),
         StoredForm("checkpoint", 4, lambda random: stored_damage.damaged_checkpoint(random, ()), _load_checkpoint),
         StoredForm("training state", 2, lambda random: stored_damage.damaged_state(random, ()), _load_training),
-        StoredForm("self-play state", 1, _damaged(run_folder.STATE_FILE, _play_itself), _go_on_playing),
+        StoredForm("self-play state", 1, _damaged(reinforcement_config.STATE_FILE, _play_itself), _go_on_playing),
         StoredForm("playout state", 1, _damaged(playouts.STATE_FILE, _play_out), _go_on_with_playouts),
         StoredForm("Deep Monte-Carlo state", 0.02, _damaged(monte_carlo_learning.STATE_FILE, _learn_values), _learn_on),
     ]
@@ -72,22 +71,23 @@ def _load_training(folder: Path, random: Random) -> None:
 
 
 def _play_itself(folder: Path) -> None:
-    new_controller(folder, SELF_PLAY).run()
+    new_trainer(folder, SELF_PLAY).run()
 
 
 def _go_on_playing(folder: Path, random: Random) -> None:
-    new_controller(folder, SELF_PLAY)._backend.close()  # without playing on
+    trainer = new_trainer(folder, SELF_PLAY)
+    try:
+        trainer.open()  # without playing on
+    finally:
+        trainer.close()
 
 
 def _play_out(folder: Path) -> None:
-    with PlayoutRun(PLAYOUTS, folder) as run:
-        while not run.is_finished:
-            run.advance()
+    PlayoutTrainer(PLAYOUTS, folder).run()
 
 
 def _go_on_with_playouts(folder: Path, random: Random) -> None:
-    with PlayoutRun(PLAYOUTS, folder) as run:
-        run.resume()
+    PlayoutTrainer(PLAYOUTS, folder)
 
 
 def _learn_values(folder: Path) -> None:

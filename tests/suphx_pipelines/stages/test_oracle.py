@@ -18,7 +18,7 @@ from suphx_pipelines.recipe.recipe import OracleDecayConfig, OracleDistillationC
 from suphx_pipelines.stages import reinforcement
 from suphx_pipelines.stages.oracle import continued, decaying, distilling, guided
 from suphx_platform.console.console import Console
-from suphx_platform.selfplay.run_folder import STATE_FILE
+from suphx.training.reinforcement_config import STATE_FILE
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.repository import RECIPES

@@ -13,18 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.evaluation.workers.match_records import RECORDS_FOLDER
+from suphx.evaluation.kept_results import RECORDS_FOLDER
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.config import ReplayBufferConfig
 from suphx.selfplay.layout import RayLayoutConfig
+from suphx.training.backend_state import load_learner_state
 from suphx.training.learner_config import OracleConfig, PolicyGradientConfig
-from suphx.training.reinforcement_config import ReinforcementConfig
-from suphx.training.reinforcement_state import load_learner_state
+from suphx.training.reinforcement_config import STATE_FILE, ReinforcementConfig
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.topology import local_needs
-from suphx_platform.selfplay.run_folder import STATE_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
-from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights
+from tests.suphx_platform.selfplay.small_trainer import new_trainer, numbers, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -52,9 +51,9 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
 def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
     tmp_path: Path, num_engines: int, config: ReinforcementConfig
 ) -> None:
-    alone = new_controller(tmp_path / "alone", config).run()
+    alone = new_trainer(tmp_path / "alone", config).run()
     cluster = replace(LOCKSTEP.cluster, num_engines=num_engines)
-    over_ray = new_controller(tmp_path / "ray", replace(config, cluster=cluster)).run()
+    over_ray = new_trainer(tmp_path / "ray", replace(config, cluster=cluster)).run()
     assert same_numbers(over_ray) == same_numbers(alone)
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
     assert records(tmp_path / "ray") == records(tmp_path / "alone") != {}
@@ -62,13 +61,13 @@ def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
 
 def test_a_run_goes_on_in_another_shape(tmp_path: Path) -> None:
     """One process, then one actor of each in step: still the same numbers; then two of each at their own pace."""
-    new_controller(tmp_path / "a", replace(ALONE, max_updates=3)).run()
-    new_controller(tmp_path / "a", replace(LOCKSTEP, save_seconds=0.0)).run()
-    new_controller(tmp_path / "b", ALONE).run()
+    new_trainer(tmp_path / "a", replace(ALONE, max_updates=3)).run()
+    new_trainer(tmp_path / "a", replace(LOCKSTEP, save_seconds=0.0)).run()
+    new_trainer(tmp_path / "b", ALONE).run()
     np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
-    free = new_controller(tmp_path / "a", FREE).run()
+    free = new_trainer(tmp_path / "a", FREE).run()
     assert free["updates"] >= FREE.max_updates
-    back = new_controller(tmp_path / "a", replace(ALONE, max_updates=40)).run()
+    back = new_trainer(tmp_path / "a", replace(ALONE, max_updates=40)).run()
     assert back["updates"] == 40
     assert back["version"] > free["version"]
 
@@ -81,14 +80,14 @@ def test_a_state_at_free_pace_has_the_updates_that_were_reported(tmp_path: Path)
         _, values = load_learner_state(tmp_path / STATE_FILE)
         states.append((updates, values["num_updates"]))
 
-    new_controller(tmp_path, replace(FREE, max_updates=8, save_seconds=0.0), keep=look).run()
+    new_trainer(tmp_path, replace(FREE, max_updates=8, save_seconds=0.0), keep=look).run()
     assert len(states) > 2
     assert all(reported == made for reported, made in states)
 
 
 def test_many_actors_at_their_own_pace_learn(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "suphx_platform")
-    metrics = new_controller(tmp_path, FREE).run()
+    metrics = new_trainer(tmp_path, FREE).run()
     assert metrics["faults"] == {}
     told = [line for line in caplog.messages if not line.startswith("waiting for ") and line != "all parts are there"]
     assert told == []
@@ -123,7 +122,7 @@ def test_a_killed_one_of_several_learners_is_made_up_for(tmp_path: Path) -> None
             killed.append(learners[1])
             os.kill(killed[0], signal.SIGKILL)
 
-    metrics = new_controller(tmp_path, config, report=kill_one).run()
+    metrics = new_trainer(tmp_path, config, report=kill_one).run()
     assert killed
     assert metrics["faults"].keys() == {"learner_died"}
     assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12, 15, 18, 21, 24]
@@ -136,7 +135,7 @@ def test_the_next_run_in_an_open_ray_session_has_room_for_its_learners(tmp_path:
     config = replace(ALONE, max_updates=3, learner=replace(ALONE.learner, num_learners=2), cluster=cluster)
     with ray_session(**local_needs(config)):
         for name in "ab":
-            assert new_controller(tmp_path / name, config).run()["updates"] == 3
+            assert new_trainer(tmp_path / name, config).run()["updates"] == 3
 
 
 def descendants(process: int, name: str) -> list[int]:
@@ -152,4 +151,4 @@ def descendants(process: int, name: str) -> list[int]:
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
     config = replace(FREE, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
     with pytest.raises(ValueError, match=r"raise reinforcement\.buffer\.capacity_bytes above"):
-        new_controller(tmp_path, config).run()
+        new_trainer(tmp_path, config).run()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx_platform.selfplay.metrics import COUNTERS
-from tests.suphx_platform.selfplay.small_controller import CONFIG
+from tests.suphx_platform.selfplay.small_trainer import CONFIG
 
 ON_RAY = replace(
     CONFIG, max_updates=0, max_minutes=3.0, evaluate_every=30, save_seconds=1.0, cluster=RayLayoutConfig(on_ray=True)

@@ -15,11 +15,11 @@ import ray
 
 from suphx.selfplay.backend import Learned
 from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
+from suphx_platform.selfplay.policy_trainer import PolicyTrainer
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
-from tests.suphx_platform.selfplay.small_controller import CONFIG, new_controller, new_play
+from tests.suphx_platform.selfplay.small_trainer import CONFIG, new_play, new_trainer
 
 OPERATIONS = REPOSITORY / "docs" / "operations.md"
 LATER = {"suphx_faults"}
@@ -29,7 +29,7 @@ ELSEWHERE = {
     *("suphx_tracking_waiting", "suphx_tracking_outage_seconds"),
 }
 """Figures of the stage around the run, which has a storage and a tracking server (test_upload_queue.py,
-test_tracking_outbox.py)."""
+test_outbox.py)."""
 Samples = dict[str, list[tuple[dict[str, str], float]]]
 
 
@@ -57,7 +57,7 @@ def test_a_run_is_seen_at_rays_metrics_port(tmp_path: Path, monkeypatch: pytest.
             raise AllSeenError
 
     with suppress(AllSeenError):
-        new_controller(tmp_path, ON_RAY, report=look).run()
+        new_trainer(tmp_path, ON_RAY, report=look).run()
     assert wanted <= samples.keys()
     parts = {labels["part"] for labels, _ in samples["suphx_waiting_share"]}
     assert parts == {"simulator", "engine", "learner"}
@@ -142,8 +142,8 @@ def test_a_resumed_run_tells_its_metrics_what_was_counted(tmp_path: Path, monkey
     monkeypatch.setattr(RunMetrics, "open", lambda _, *, done_share, decisions: opened.append(decisions))
     monkeypatch.setattr(RunMetrics, "_add", lambda *_: None)
     config = replace(CONFIG, max_updates=3)
-    counted = Controller(config, new_play(config), tmp_path, metrics=RunMetrics()).run()["decisions_of_buffer"]
-    Controller(config, new_play(config), tmp_path, metrics=RunMetrics())
+    counted = PolicyTrainer(config, new_play(config), tmp_path, metrics=RunMetrics()).run()["decisions_of_buffer"]
+    PolicyTrainer(config, new_play(config), tmp_path, metrics=RunMetrics())
     assert counted["learned"] > 0
     assert opened == [{}, counted]
 

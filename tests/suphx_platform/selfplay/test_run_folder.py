@@ -12,6 +12,7 @@ from suphx.models.checkpoint import load_header
 from suphx.models.net_config import Calibration
 from suphx.selfplay.agents.policy_set import load_policy_set
 from suphx.training.learner_config import OracleConfig
+from suphx_platform.selfplay.policy_trainer import PolicyTrainer
 from suphx_platform.selfplay.run_folder import RunFolder
 from suphx_platform.selfplay.self_play_match import START_FOLDER
 from tests.selfplay.small_policy_set import small_policy_set
@@ -47,8 +48,8 @@ def test_a_named_opponent_is_sampled_as_the_nets_that_learn(tmp_path: Path) -> N
 def test_a_state_is_not_continued_from_other_nets(tmp_path: Path) -> None:
     new_trainer(tmp_path, replace(CONFIG, max_updates=1)).run()
     other = replace(new_play(), start=small_policy_set(9))
-    with pytest.raises(ValueError, match=r"belongs to another run \(weights of the start was"):
-        RunFolder(tmp_path, CONFIG, other).load_state()
+    with pytest.raises(ValueError, match=r"belongs to another training \(weights of the start was"):
+        PolicyTrainer(CONFIG, other, tmp_path)
 
 
 def test_steps_with_nearly_the_same_keep_probability_have_folders_of_their_own(tmp_path: Path) -> None:

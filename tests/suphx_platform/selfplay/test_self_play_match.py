@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.match_records import GAMES_FOLDER
+from suphx.evaluation.kept_results import GAMES_FOLDER
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
 from suphx_platform.selfplay.self_play_match import MatchOrder, MatchOutcome, SelfPlayMatches, match_figures
@@ -33,8 +33,8 @@ def orders(
     *, is_final: bool, updates: int = 10, has_weak: bool = True, config: ReinforcementConfig = CONFIG
 ) -> list[MatchOrder]:
     player = Orders()
-    matches = SelfPlayMatches(config, Path("run"), player, has_weak=has_weak, seed=3 + (1 << 20))
-    matches.begin(updates, tell=print, is_final=is_final)
+    matches = SelfPlayMatches(config, Path("run"), has_weak=has_weak, seed=3 + (1 << 20))
+    matches.begin(player, updates, tell=print, is_final=is_final)
     return player.taken
 
 
@@ -78,8 +78,8 @@ def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_bef
         told.append((text, hanchans))
         kept.append(is_kept)
 
-    matches = SelfPlayMatches(CONFIG, Path("run"), Player(), has_weak=True, seed=3)
-    matches.begin(10, tell=tell)
+    matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=True, seed=3)
+    matches.begin(Player(), 10, tell=tell)
     assert told == [
         ("match after 10 updates (start): 30 of 40 hanchans", 30),
         ("match after 10 updates (start): 40 of 40 hanchans", 10),
@@ -161,11 +161,11 @@ def test_a_match_that_is_lost_during_a_run_is_left_out_and_one_at_its_end_is_an_
             future.set_exception(ChildProcessError("4 workers were lost while they played a and b on wall 7"))
             return future
 
-    matches = SelfPlayMatches(CONFIG, Path("run"), Lost(), has_weak=False, seed=3)
-    matches.begin(10, tell=print)
+    matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=False, seed=3)
+    matches.begin(Lost(), 10, tell=print)
     assert matches.ended([], waits=True) == []
     assert "the match after 10 updates was lost, self-play goes on: 4 workers were lost" in caplog.text
-    matches.begin(20, tell=print, is_final=True)
+    matches.begin(Lost(), 20, tell=print, is_final=True)
     with pytest.raises(ChildProcessError, match="4 workers were lost"):
         matches.ended([], waits=True)
 
@@ -177,9 +177,9 @@ def test_it_is_known_which_matches_are_still_played() -> None:
             return futures[-1]
 
     futures: list[Future[MatchOutcome]] = []
-    matches = SelfPlayMatches(CONFIG, Path("run"), Slow(), has_weak=True, seed=3)
+    matches = SelfPlayMatches(CONFIG, Path("run"), has_weak=True, seed=3)
     assert matches.playing_updates == []
-    matches.begin(10, tell=print)
+    matches.begin(Slow(), 10, tell=print)
     assert matches.playing_updates == matches.open_updates == [10, 10]
     for future in futures:
         assert matches.playing_updates

@@ -15,15 +15,15 @@ import pytest
 
 from suphx.selfplay.backend import Event
 from suphx.training.local_backend import LocalBackend
-from suphx.training.trainer import PartAwayError
-from suphx_platform.selfplay.controller import Controller
+from suphx.training.reinforcement_config import STATE_FILE
+from suphx.training.trainer import PartAwayError, StoppedError
 from suphx_platform.selfplay.metrics import RunMetrics
-from suphx_platform.selfplay.run_folder import STATE_FILE
-from tests.suphx_platform.selfplay.small_controller import (
+from suphx_platform.selfplay.policy_trainer import PolicyTrainer
+from tests.suphx_platform.selfplay.small_trainer import (
     CONFIG,
     Run,
-    new_controller,
     new_play,
+    new_trainer,
     numbers,
     weights,
 )
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("short_games")
 def unbroken(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run:
     """The run of CONFIG from its start to its end."""
     folder = tmp_path_factory.mktemp("unbroken")
-    return Run(folder, new_controller(folder).run(), [])
+    return Run(folder, new_trainer(folder).run(), [])
 
 
 class Away(LocalBackend):
@@ -63,14 +63,14 @@ def test_a_stop_while_the_learner_is_away_ends_the_run_with_the_last_save(
             os.kill(os.getpid(), signal.SIGTERM)
 
     config = replace(CONFIG, save_seconds=save_seconds)
-    with caplog.at_level(logging.INFO, "suphx_platform"), pytest.raises(KeyboardInterrupt) as stopped:
-        Controller(config, new_play(), tmp_path, new_backend=Away, report=stop).run()
-    assert stopped.value.args == ((f"update {saved}",) if saved else ())
+    with caplog.at_level(logging.INFO, "suphx_platform"), pytest.raises(StoppedError) as stopped:
+        PolicyTrainer(config, new_play(), tmp_path, new_backend=Away, report=stop).run()
+    assert stopped.value.step == int(saved or 0)
     (message,) = caplog.messages
-    assert message.startswith("learner is away: the run ends")
-    assert ("the state saved after 5 updates; updates since then are repeated" if saved else "no state") in message
-    resumed = new_controller(tmp_path)
-    assert resumed.updates == int(saved or 0)
+    assert message.startswith("learner is away: the training ends")
+    assert ("the state saved at update 5; updates since then are repeated" if saved else "no saved state") in message
+    resumed = new_trainer(tmp_path)
+    assert resumed.reached == int(saved or 0)
     assert numbers(resumed.run()) == numbers(unbroken.metrics)
     np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
 
@@ -98,8 +98,8 @@ def test_a_stop_at_the_end_of_a_run_whose_learner_is_away_ends_it_with_the_last_
 
     config = replace(CONFIG, max_updates=4, save_seconds=120.0)
     metrics = RunMetrics()
-    with pytest.raises(KeyboardInterrupt) as stopped:
-        Controller(config, new_play(), tmp_path, new_backend=AwayOnce, metrics=metrics).run()
+    with pytest.raises(StoppedError) as stopped:
+        PolicyTrainer(config, new_play(), tmp_path, new_backend=AwayOnce, metrics=metrics).run()
     assert metrics._values["suphx_stopping", ()] == 1.0, "no alert: the run was asked to stop"
-    assert stopped.value.args == ()
+    assert stopped.value.step == 0
     assert not (tmp_path / STATE_FILE).exists()
