@@ -282,20 +282,10 @@ def _permute(rows: U8, masks: U8, labels: I8, choices: I64, orders: I64, num_pla
         old[:] = rows[i]
         rows[i, :] = 0
         for plane in range(num_planes):
-            set_kinds(rows[i], plane, permuted_kinds(_kinds(old, plane), order))
+            set_kinds(rows[i], plane, permuted_kinds(get_kinds(old, plane), order))
         if masks.shape[1] > 0:
             mask[:] = masks[i, :27]
             for kind in range(27):
                 masks[i, 9 * order[kind // 9] + kind % 9] = mask[kind]
             if labels[i] < 27:
                 labels[i] = 9 * order[labels[i] // 9] + labels[i] % 9
-
-
-@jit
-def _kinds(row: U8, plane: int) -> int:
-    """Return the 34 bits of a plane."""
-    first = plane * NUM_COLUMNS
-    bits = 0
-    for i in range(5):
-        bits |= int(row[(first >> 3) + i]) << 8 * i
-    return bits >> (first & 7) & ((1 << NUM_COLUMNS) - 1)

@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.bots import is_yakuhai
 from suphx.games.riichi.ending import end_kyoku
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.features.samples import has_choice, list_claims, list_own_kans
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.replay import follow, recorded_action
 from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.simulator import Simulator

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.mahjong.tile import shuffle_tiles
 from suphx.games.riichi.rules import RuleValues
 from suphx.games.riichi.tile import dora_of_indicator, face_name, is_red, kind_of_face, red_bit
 from suphx.kernel.jit import jit
-from suphx.kernel.random_number import mix
 from suphx.kernel.record import I8, I16, I32, I64, field, record_dtype
 
 DEALT = 52
@@ -26,7 +26,6 @@ RINSHAN = (134, 135, 132, 133)
 DORA_POSITIONS = (130, 128, 126, 124, 122)
 URA_POSITIONS = (131, 129, 127, 125, 123)
 
-_MASK32 = 0xFFFFFFFF
 _MAX_HONBA = 1024
 
 
@@ -53,22 +52,9 @@ def shuffle_wall(seed: int, kyoku: int, honba: int, wall: I16) -> None:
     """Fill ``wall`` with the shuffled tiles of a deal of the game ``seed`` (0 <= seed < 2**62; honba < 1024).
 
     No two deals of a game have the same kyoku and honba. Two games with the same seed have the same wall at the same
-    kyoku and honba, however many deals each has played before. A pure function: Fisher-Yates over 32-bit numbers from
-    a mixed counter that is keyed with seed, kyoku and honba. The bias of the multiply-shift range reduction is below
-    2**-24.
+    kyoku and honba, however many deals each has played before.
     """
-    for i in range(136):
-        wall[i] = i
-    number = kyoku * _MAX_HONBA + honba
-    key = mix((seed & _MASK32) ^ 0x9E3779B9)
-    key = mix(key ^ (seed >> 32 & _MASK32))
-    key = mix(key + number * 0x85EBCA6B & _MASK32)
-    second = mix(key ^ 0x5851F42D)
-    for i in range(135, 0, -1):
-        key = key + 0x9E3779B9 & _MASK32
-        bits = mix(mix(key) ^ second)
-        j = bits * (i + 1) >> 32
-        wall[i], wall[j] = wall[j], wall[i]
+    shuffle_tiles(seed, kyoku * _MAX_HONBA + honba, wall)
 
 
 MAX_RIVER = 40  # no seat can discard more often, whatever is called

@@ -6,17 +6,16 @@ red fives. A set of red fives (``Table.red``) has bit i for the one of suit i.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from suphx.games.mahjong.tile import join_names, kind_name, parse_names
 from suphx.kernel.jit import jit
 
 NUM_FACES = 37
+FIRST_RED_FACE = 34
 NUM_TILES = 136
 RED_IDS = (16, 52, 88)
 ALL_RED_FIVES = 7  # bit set of the three suits
-
-_GROUP = re.compile(r"([0-9]+)([mpsz])")
 
 
 @jit
@@ -49,19 +48,17 @@ def dora_of_indicator(kind: int) -> int:
     return 31 + (kind - 31 + 1) % 3
 
 
+def face_name(face: int) -> str:
+    """Return the name of a face: ``"5m"``, ``"0p"`` (red), ``"7z"``."""
+    return f"0{'mps'[face - FIRST_RED_FACE]}" if face >= FIRST_RED_FACE else kind_name(face)
+
+
+_FACES = {face_name(face): face for face in range(NUM_FACES)}
+
+
 def parse_faces(text: str) -> list[int]:
     """Return the faces of a text such as ``"340m22z"`` (0 = red five); ValueError for anything else."""
-    cleaned = text.replace(" ", "")
-    faces: list[int] = []
-    end = 0
-    for match in _GROUP.finditer(cleaned):
-        if match.start() != end:
-            break
-        end = match.end()
-        faces += [_face(digit, match[2], text) for digit in match[1]]
-    if end != len(cleaned):
-        raise ValueError(f"{text!r} is not a list of tiles: write digits and a suit, such as 123m406p77z")
-    return faces
+    return parse_names(text, _FACES)
 
 
 def parse_kinds(text: str) -> list[int]:
@@ -69,50 +66,27 @@ def parse_kinds(text: str) -> list[int]:
     return [kind_of_face(face) for face in parse_faces(text)]
 
 
-def face_name(face: int) -> str:
-    """Return the name of a face: ``"5m"``, ``"0p"`` (red), ``"7z"``."""
-    if face >= 34:
-        return "0" + "mps"[face - 34]
-    return f"{face % 9 + 1}{'mpsz'[face // 9]}"
-
-
 def format_faces(faces: Iterable[int]) -> str:
     """Return faces in the short form, sorted by suit: ``"340m22z"``."""
-    ordered = sorted(faces, key=lambda face: (kind_of_face(face), face))
-    names = [face_name(face) for face in ordered]
-    groups = {suit: "".join(name[0] for name in names if name[1] == suit) for suit in "mpsz"}
-    return "".join(digits + suit for suit, digits in groups.items() if digits)
-
-
-def _face(digit: str, suit: str, text: str) -> int:
-    number = int(digit)
-    if suit == "z":
-        if not 1 <= number <= 7:
-            raise ValueError(f"{digit}z in {text!r} is no tile: honours are 1z to 7z")
-        return 26 + number
-    suit_index = "mps".index(suit)
-    return 34 + suit_index if number == 0 else 9 * suit_index + number - 1
-
-
-_FIRST_FACE = 34
+    return join_names(face_name(face) for face in sorted(faces, key=lambda face: (kind_of_face(face), face)))
 
 
 @jit
 def is_red(face: int) -> bool:
     """Tell whether a face (0-36) is a red five."""
-    return face >= _FIRST_FACE
+    return face >= FIRST_RED_FACE
 
 
 @jit
 def red_face(kind: int) -> int:
     """Return the face of the red five in the suit of ``kind`` (0-26)."""
-    return _FIRST_FACE + kind // 9
+    return FIRST_RED_FACE + kind // 9
 
 
 @jit
 def red_bit(face: int) -> int:
     """Return the bit of a red face (34-36) in a set of red fives."""
-    return 1 << (face - _FIRST_FACE)
+    return 1 << (face - FIRST_RED_FACE)
 
 
 @jit

@@ -28,35 +28,23 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from suphx.file_tree import files_below
-from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts, record_files
+from suphx.games.riichi.archive.raw_record import RawRecord, is_mjai_text, iter_texts
 from suphx.games.riichi.archive.record_stream import ReadShare
 from suphx.games.riichi.records.game_log import NO_SEED, GameLog
 from suphx.games.riichi.records.mjai import parse_mjai
 from suphx.games.riichi.records.mjlog import parse_mjlog
 from suphx.games.riichi.records.quarantine import Quarantine, QuarantinedRecord, RecordError
-from suphx.games.riichi.records.replay import Difference, Replayer
+from suphx.games.riichi.records.replay import Difference, process_replayer
 from suphx.games.riichi.records.tenhou6 import parse_tenhou6
 from suphx.printable_text import printable
 from suphx.usable_cores import usable_cores
 from suphx.worker_interrupt import become_worker, starting_workers, worker_deaths
-
-__all__ = [
-    "Quarantine",
-    "QuarantinedRecord",
-    "RawRecord",
-    "iter_records",
-    "iter_texts",
-    "map_records",
-    "parse_all",
-    "parse_record",
-    "record_files",
-]
 
 _CHUNK_RECORDS = 32
 _CHUNK_CHARACTERS = 4 * 1024 * 1024
@@ -94,11 +82,9 @@ def parse_all(
     """
     if workers < 1:
         raise ValueError(f"workers is {workers}: use 1 process or more")
+    parse = partial(parse_record, is_fragment_allowed)
     texts = iter_texts(paths, quarantine=quarantine, read=read)
-    if workers == 1:
-        return _kept(map(partial(parse_record, is_fragment_allowed), texts), quarantine)
-    parse = partial(_parse_chunk, is_fragment_allowed)
-    return _kept(map_records(parse, texts, workers), quarantine)
+    return _kept(map(parse, texts) if workers == 1 else map_records(parse, texts, workers), quarantine)
 
 
 def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog]:
@@ -126,10 +112,6 @@ def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | Quarant
         return QuarantinedRecord(raw.source, place, error.reason, error.kind)
 
 
-def _parse_chunk(is_fragment_allowed: bool, chunk: list[RawRecord]) -> list[_Parsed]:
-    return [parse_record(is_fragment_allowed, raw) for raw in chunk]
-
-
 def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
     chunk: list[RawRecord] = []
     size = 0
@@ -143,8 +125,8 @@ def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield chunk
 
 
-def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
-    """Yield what ``work`` (a function that can be pickled) makes of all texts, in order, from worker processes.
+def map_records(work: Callable[[RawRecord], T], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
+    """Yield what ``work`` (a function that can be pickled) makes of each text, in order, from worker processes.
 
     Texts travel in chunks, at most a few chunks a worker are under way. WorkerDiedError if a process has died.
     """
@@ -155,13 +137,17 @@ def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawR
     try:
         for chunk in _chunks(texts):
             with worker_deaths(_REMEDY), starting_workers():  # the pool starts them as it needs them
-                under_way.append(pool.submit(work, chunk))
+                under_way.append(pool.submit(_map_chunk, work, chunk))
             if len(under_way) >= workers * _CHUNKS_PER_WORKER:
                 yield from _result(under_way)
         while under_way:
             yield from _result(under_way)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _map_chunk(work: Callable[[RawRecord], T], chunk: list[RawRecord]) -> list[T]:
+    return [work(raw) for raw in chunk]
 
 
 def _result(under_way: deque[Future[list[T]]]) -> list[T]:
@@ -176,9 +162,8 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
     ``wanted``: its id, or its number from 1 on in the order of the files; "" for the first. If a file of the folder
     ``path`` has that name, the id comes first. ValueError if there is no such game or it cannot be read.
     """
-    is_name = (
-        wanted.isdigit() and path.is_dir() and any(file.name.startswith(f"{wanted}.") for file in files_below(path))
-    )
+    is_number = wanted.isdigit() and path.is_dir()
+    is_name = is_number and any(file.name.startswith(f"{wanted}.") for file in files_below(path))
     quarantine = Quarantine()
     count = 0
     numbered: RawRecord | None = None
@@ -192,9 +177,9 @@ def find_record(path: Path, wanted: str = "") -> GameLog:
                 break
     if numbered is not None:
         return _parsed(numbered)
-    for entry in quarantine.entries:
-        if not count:
-            raise ValueError(f"{entry.file} has no game: {entry.reason}; {entry.remedy}")
+    if not count and quarantine.entries:
+        entry = quarantine.entries[0]
+        raise ValueError(f"{entry.file} has no game: {entry.reason}; {entry.remedy}")
     if not count:
         raise ValueError(f"{path} has no game: it is empty")
     raise ValueError(f"{path} has no game {wanted!r}: give the id of a game or a number from 1 to {count:,}")
@@ -252,7 +237,7 @@ class VerifyReport:
                 {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
                 for entry in self.quarantine.entries[:_MAX_SHOWN]
             ],
-            "quarantine_reasons": _count_reasons(self.quarantine.entries),
+            "quarantine_reasons": dict(Counter(entry.reason for entry in self.quarantine.entries)),
             "seconds": round(self.seconds, 1),
         }
 
@@ -280,9 +265,9 @@ def verify_records(
 ) -> VerifyReport:
     """Replay every game of ``paths`` (at most ``limit`` records) in ``workers`` processes (default: one a core).
 
-    ``progress`` receives the number of games just finished, ``read`` the share of the files. A
-    record that cannot be read is set aside, one that closes
-    without an end counts with the deals that it has. ValueError for a missing path or a folder without records.
+    ``progress`` receives the number of games just finished, ``read`` the share of the files. A record that cannot be
+    read is set aside, one that closes without an end counts with the deals that it has. ValueError for a missing path
+    or a folder without records.
     """
     start = time.monotonic()
     report = VerifyReport()
@@ -313,24 +298,14 @@ def _check_all(texts: Iterable[RawRecord], workers: int) -> Iterator[_Checked | 
     # The first one is checked here: it compiles the kernels into the cache that the workers then read.
     rest = iter(texts)
     yield from map(_check, islice(rest, 1))
-    yield from map_records(_check_chunk, rest, workers)
-
-
-def _check_chunk(chunk: list[RawRecord]) -> list[_Checked | QuarantinedRecord]:
-    return [_check(raw) for raw in chunk]
-
-
-@cache
-def _replayer() -> Replayer:
-    """Return this process's replayer."""
-    return Replayer()
+    yield from map_records(_check, rest, workers)
 
 
 def _check(raw: RawRecord) -> _Checked | QuarantinedRecord:
     game = parse_record(True, raw)
     if isinstance(game, QuarantinedRecord):
         return game
-    replayer = _replayer()
+    replayer = process_replayer()
     decisions = replayer.num_decisions
     checked, unchecked = replayer.num_draws_checked, replayer.num_draws_unchecked
     differences = replayer.replay(game)
@@ -343,10 +318,3 @@ def _check(raw: RawRecord) -> _Checked | QuarantinedRecord:
         ignored=game.ignored,
         differences=differences,
     )
-
-
-def _count_reasons(entries: list[QuarantinedRecord]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for entry in entries:
-        counts[entry.reason] = counts.get(entry.reason, 0) + 1
-    return counts

@@ -23,11 +23,11 @@ from suphx.games.riichi.archive.record_stream import (
     MAX_RECORD_BYTES,
     UTF_16_MARKS,
     ByteSource,
+    Decompressed,
     Line,
     OtherFormat,
     ReadShare,
     Utf8Source,
-    decompressed,
     iter_lines,
     iter_members,
     iter_zip_members,
@@ -198,7 +198,7 @@ def _iter_file(path: Path, quarantine: Quarantine, read: ReadShare) -> Iterator[
             yield from source.members(iter_zip_members(path))
             return
         with path.open("rb") as file:
-            yield from source.texts(path.name, decompressed(read.counted(file)), _seed_table(path))
+            yield from source.texts(path.name, Decompressed(read.counted(file)), _seed_table(path))
     except DAMAGED_STREAM as error:
         _set_aside(quarantine, str(path), source.position, error)
 
@@ -227,7 +227,7 @@ def _is_text_of_game(path: Path) -> bool:
     if _unpacked_name(path.name).suffix.lower() != ".txt":
         return False
     with path.open("rb") as file, suppress(*DAMAGED_STREAM):
-        return is_game_text(Utf8Source(decompressed(file)).read(_MAX_HEAD).decode("utf-8", "replace"))
+        return is_game_text(Utf8Source(Decompressed(file)).read(_MAX_HEAD).decode("utf-8", "replace"))
     return False
 
 
@@ -335,7 +335,7 @@ class _Source:
             seeds = None
             if seeds_path is not None:
                 seed_file = stack.enter_context(seeds_path.open("rb"))
-                seeds = _Seeds(seeds_path, Utf8Source(decompressed(seed_file)), self._quarantine)
+                seeds = _Seeds(seeds_path, Utf8Source(Decompressed(seed_file)), self._quarantine)
             for line in iter_lines(file):
                 self.position = f"line {line.number}"
                 if line.data is None:
@@ -425,7 +425,7 @@ class _Source:
                 continue
             source = _Source(name, self._quarantine)
             try:
-                yield from source.texts(member.name, decompressed(member))
+                yield from source.texts(member.name, Decompressed(member))
             except DAMAGED_STREAM as error:
                 _set_aside(self._quarantine, name, source.position, error)
 

@@ -15,7 +15,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
@@ -67,14 +67,6 @@ class OtherFormat(OSError):  # noqa: N818 (nothing is wrong with it)
     """A file of a kind that is not read; the text says which."""
 
 
-def decompressed(file: ByteSource) -> ByteSource:
-    """Return a reader of ``file`` that decompresses it if its first bytes say so, also if it is packed twice.
-
-    Reading raises OtherFormat for a file that is packed more often, or in a way that is not read.
-    """
-    return _Decompressed(file)
-
-
 def read_bounded(file: ByteSource) -> bytes | None:
     """Return the whole content, or None if it is longer than MAX_RECORD_BYTES."""
     pieces: list[bytes] = []
@@ -124,41 +116,30 @@ class Utf8Source:
 
     def __init__(self, file: ByteSource) -> None:
         self._file = file
-        self._start: bytes | None = None
+        self._content: _Begun | None = None
         self._decoder: codecs.IncrementalDecoder | None = None
 
     def read(self, size: int, /) -> bytes:
         """Return at most ``size`` bytes and at least one; none at the end."""
-        if self._start is None:
-            self._start = self._read_start()
+        if self._content is None:
+            self._content = _Begun(self._file)
+            if self._content.start.startswith(UTF_16_MARKS):
+                self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
         if self._decoder is None:
-            return self._piece(size)
-        while piece := self._piece(max(1, size // _UTF8_GROWTH)):
+            return self._content.read(size)
+        while piece := self._content.read(max(1, size // _UTF8_GROWTH)):
             if text := self._decoder.decode(piece):
                 return text.encode(errors="replace")
         return self._decoder.decode(b"", final=True).encode(errors="replace")
 
-    def _read_start(self) -> bytes:
-        start = b""
-        while len(start) < len(codecs.BOM_UTF16_LE) and (piece := self._file.read(_PIECE_BYTES)):
-            start += piece
-        if start.startswith(UTF_16_MARKS):
-            self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        return start
-
-    def _piece(self, size: int) -> bytes:
-        if not self._start:
-            return self._file.read(size)
-        piece, self._start = self._start[:size], self._start[size:]
-        return piece
-
 
 class _Counted(io.RawIOBase):
-    """Any source as a raw stream, so that it can be peeked at; counts what was read."""
+    """Any source as a raw stream, so that it can be peeked at; counts what was read, and tells ``add``."""
 
-    def __init__(self, file: ByteSource) -> None:
+    def __init__(self, file: ByteSource, add: Callable[[int], None] = lambda num_bytes: None) -> None:
         self.num_bytes = 0
         self._file = file
+        self._add = add
 
     def readable(self) -> bool:
         return True
@@ -167,17 +148,23 @@ class _Counted(io.RawIOBase):
         data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         self.num_bytes += len(data)
+        self._add(len(data))
         return len(data)
 
 
-class _Decompressed:
-    """Looks at the first bytes when they are read, so that damage is the reader's to report."""
+class Decompressed:
+    """A reader of ``file`` that decompresses it if its first bytes say so, also if it is packed twice.
+
+    It looks at them when they are read, so that damage is the reader's to report. OtherFormat for a file that is packed
+    more often, or in a way that is not read.
+    """
 
     def __init__(self, file: ByteSource) -> None:
         self._file = file
         self._content: ByteSource | None = None
 
     def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes and at least one; none at the end."""
         if self._content is None:
             self._content = self._open()
         return self._content.read(size)
@@ -298,29 +285,16 @@ class ReadShare:
 
     def counted(self, file: ByteSource) -> ByteSource:
         """Return ``file`` as a source whose reads are counted."""
-        return _CountedFile(file, self)
+        return _Counted(file, self._add)
 
-    def add(self, num_bytes: int) -> None:
-        """Count bytes of the file that is being read."""
+    def _add(self, num_bytes: int) -> None:
         self._in_file += num_bytes
-
-
-class _CountedFile:
-    def __init__(self, file: ByteSource, read: ReadShare) -> None:
-        self._file = file
-        self._read = read
-
-    def read(self, size: int, /) -> bytes:
-        data = self._file.read(size)
-        self._read.add(len(data))
-        return data
 
 
 MAX_HEADER_BYTES = 64 * 1024
 """Of a long name or a pax header."""
 
 _BLOCK_BYTES = 512
-_ARCHIVE_PIECE_BYTES = 256 * 1024
 _PLAIN_FILES = (b"0", b"\x00", b"7")
 _WITHOUT_CONTENT = (b"1", b"2", b"3", b"4", b"5", b"6")  # links, devices, folders
 _GNU_NAME, _PAX, _SPARSE = b"L", b"x", b"S"
@@ -341,13 +315,13 @@ class Member:
 
     def read(self, size: int, /) -> bytes:
         """Return at most ``size`` bytes of the content; OSError if the archive ends in the middle of it."""
-        data = _read(self._file, min(size, self._num_left, _ARCHIVE_PIECE_BYTES))
+        data = _read(self._file, min(size, self._num_left, _PIECE_BYTES))
         self._num_left -= len(data)
         return data
 
     def skip(self) -> None:
         """Pass over what is left of the content and the zeros after it."""
-        while self.read(_ARCHIVE_PIECE_BYTES):
+        while self.read(_PIECE_BYTES):
             pass
         _read(self._file, self._num_filler)
 
@@ -377,7 +351,7 @@ def iter_members(file: ByteSource) -> Iterator[Member]:
             if kind in _PLAIN_FILES and not member.name.endswith("/"):
                 yield member
             member.skip()
-    while file.read(_ARCHIVE_PIECE_BYTES):  # zeros; a packed archive is checked as a whole at its end
+    while file.read(_PIECE_BYTES):  # zeros; a packed archive is checked as a whole at its end
         pass
 
 

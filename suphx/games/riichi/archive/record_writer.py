@@ -7,7 +7,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
-from functools import cache
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,7 +17,7 @@ from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog_writer import write_mjlog
 from suphx.games.riichi.records.quarantine import ILLEGAL_RECORD, NOT_WRITABLE, MissingFact, Quarantine
-from suphx.games.riichi.records.replay import Replayer, is_result_whole
+from suphx.games.riichi.records.replay import is_result_whole, process_replayer
 from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.rules import UntoldRulesError
 
@@ -104,14 +103,8 @@ def _completed(log: GameLog) -> GameLog:
     """Return a copy with the results that the rules give."""
     kyokus = [replace(kyoku, result=kyoku.result.copy()) for kyoku in log.kyokus]
     copy = replace(log, kyokus=kyokus)
-    _replayer().complete(copy)
+    process_replayer().complete(copy)
     return copy
-
-
-@cache
-def _replayer() -> Replayer:
-    """Return this process's replayer."""
-    return Replayer()
 
 
 def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm, kept: Set[Path]) -> int:

@@ -89,6 +89,9 @@ REASONS = {
 TWO_WINDS, EAST_ONLY = 0, 4
 """``kyoku_first`` of start_game: where a game begins, as if a game of one wind were the second half of one of two."""
 
+CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
+"""Type of a call -> tiles of ``consumed``."""
+
 FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
 """The inverse."""
 
@@ -324,7 +327,7 @@ class _KyokuReader:
 
     def read(self, name: str, event: JsonObject) -> None:
         """Read one event of a running kyoku."""
-        if name in _CALLS:
+        if name in CALL_SIZES:
             self._call(name, event)
         elif name in _KYOKU_EVENTS:
             _KYOKU_EVENTS[name](self, event)
@@ -442,8 +445,8 @@ class _KyokuReader:
     def _call(self, name: str, event: JsonObject) -> None:
         seat = _seat(event, "actor")
         consumed = event.get("consumed")
-        if not isinstance(consumed, list) or len(consumed) != _CALLS[name]:
-            raise ValueError(f"consumed of {name} is not a list of {_CALLS[name]} tiles")
+        if not isinstance(consumed, list) or len(consumed) != CALL_SIZES[name]:
+            raise ValueError(f"consumed of {name} is not a list of {CALL_SIZES[name]} tiles")
         faces = [_face(tile) for tile in consumed]
         if name == "kakan":
             meld = self._kakan(seat, _face(event.get("pai")))
@@ -517,7 +520,6 @@ class _KyokuReader:
         return tuple(sorted(tiles))
 
 
-_CALLS = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
 _CLAIM_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "daiminkan": MINKAN_MELD}
 _KYOKU_EVENTS = {
     "tsumo": _KyokuReader.tsumo,
@@ -535,6 +537,11 @@ def _face(name: object) -> int:
         raise MissingFact("the name of a tile is missing")
     if name == _HIDDEN:
         raise MissingFact("a tile is hidden ('?'): only records of the hands and draws of all seats are read")
+    return face_of_name(name)
+
+
+def face_of_name(name: object) -> int:
+    """Return the face (0-36) of mjai's name of a tile; ValueError if it is none."""
     if not isinstance(name, str) or name not in FACE_OF_NAME:
         raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
     return FACE_OF_NAME[name]

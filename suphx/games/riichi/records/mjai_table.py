@@ -27,7 +27,15 @@ from numpy.typing import NDArray
 from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, EAST, HAKU, NUM_KINDS, PON_MELD
 from suphx.games.riichi.kyoku import start_kyoku, step
-from suphx.games.riichi.records.mjai import EAST_ONLY, FACE_OF_NAME, MAX_STICKS, TILE_NAMES, read_integer, read_points
+from suphx.games.riichi.records.mjai import (
+    CALL_SIZES,
+    EAST_ONLY,
+    MAX_STICKS,
+    TILE_NAMES,
+    face_of_name,
+    read_integer,
+    read_points,
+)
 from suphx.games.riichi.rules import Rules, apply_rules, tenhou, tonpuu
 from suphx.games.riichi.table import (
     ANKAN,
@@ -128,12 +136,12 @@ def _names(kind: int, count: int, *, is_red: bool) -> list[str]:
     return red + [TILE_NAMES[kind]] * (count - len(red))
 
 
-Reply = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 
 _CLAIMS = ("chi", "pon", "daiminkan")
 
 
-def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int, claimed: int) -> int:
+def action_of_reply(reply: JsonObject, legal: U8 | NDArray[Any], drawn: int, claimed: int) -> int:
     """Return the action (0-119) that ``reply`` means; ``legal`` [120] is not 0 where one is legal.
 
     ``drawn`` is the face of the tile just drawn, ``claimed`` that of the tile that may be claimed, or -1. Naming the
@@ -155,7 +163,7 @@ def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int, claimed:
     return action
 
 
-def action_of_event(reply: Reply) -> int:
+def action_of_event(reply: JsonObject) -> int:
     """Return the action (0-119) of an event or an answer other than ``hora``; ValueError for any other."""
     match reply.get("type"):
         case "none":
@@ -184,26 +192,15 @@ def action_of_event(reply: Reply) -> int:
     raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")
 
 
-def _has_red(reply: Reply) -> bool:
+def _has_red(reply: JsonObject) -> bool:
     return any(face >= NUM_KINDS for face in _consumed(reply))
 
 
-def _consumed(reply: Reply) -> list[int]:
+def _consumed(reply: JsonObject) -> list[int]:
     tiles = reply.get("consumed")
     if not isinstance(tiles, list) or not 2 <= len(tiles) <= 4:
         raise ValueError("consumed is not a list of two to four tiles")
     return [face_of_name(tile) for tile in tiles]
-
-
-def face_of_name(name: object) -> int:
-    """Return the face (0-36) of mjai's name of a tile; ValueError if it is none."""
-    if not isinstance(name, str) or name not in FACE_OF_NAME:
-        raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
-    return FACE_OF_NAME[name]
-
-
-CALL_SIZES = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
-"""Type of a call -> tiles of ``consumed``."""
 
 
 def check_call(event: Mapping[str, Any], faces: Sequence[int], called: int | None) -> None:
@@ -239,13 +236,10 @@ class SeenTiles:
                 raise ValueError(f"tile {TILE_NAMES[face]} appears too often: there are {self._copies[face]} of it")
 
 
-JsonObject = Mapping[str, Any]
-
 UNKNOWN_TILE = "?"
 _WINDOWS = (CLAIM, ROB_KAN)
 _OWN = (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD)
 _MOVES = ("dahai", "reach", "chi", "pon", "daiminkan", "ankan", "kakan")
-_CLAIM_PHASES = ("chi", "pon", "daiminkan")
 _MAX_MELDS = 4
 _HAND_SIZE = 13
 _NUM_DORA = len(DORA_POSITIONS)
@@ -388,7 +382,7 @@ class MjaiTable:
         action = action_of_event(event)
         if not self._is_running or self._deal is not None:
             raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn in this deal")
-        is_claim = event["type"] in _CLAIM_PHASES
+        is_claim = event["type"] in _CLAIMS
         if is_claim:
             self._check_claim(seat, event)
         elif self._moves:
@@ -408,7 +402,7 @@ class MjaiTable:
     def _played(self, seat: int, event: JsonObject) -> tuple[int, ...]:
         """Return the faces that a move takes from the hand of ``seat``, which must have them."""
         name = event["type"]
-        called = face_of_name(event["pai"]) if name in ("dahai", "kakan", *_CLAIM_PHASES) else None
+        called = face_of_name(event["pai"]) if name in ("dahai", "kakan", *_CLAIMS) else None
         faces = tuple(face_of_name(tile) for tile in event.get("consumed", ()))
         if name in CALL_SIZES and (faces or name != "kakan"):
             check_call(event, faces, called)

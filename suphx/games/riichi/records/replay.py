@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -370,6 +371,12 @@ def _unequal(name: str, recorded: object, ours: object) -> str | None:
 
 
 _MAX_MOVES = 256  # a deal has at most 70 draws with a discard each, 4 riichi, 16 melds with a discard, 3 wins
+
+
+@cache
+def process_replayer() -> Replayer:
+    """Return the one replayer of this process."""
+    return Replayer()
 
 
 class GameRecorder:

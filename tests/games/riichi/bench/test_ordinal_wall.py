@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.bench.ordinal_wall import OrdinalWallSimulator
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.wall import DEALT, shuffle_wall
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.benchmark import OrdinalWallSimulator
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.table import DEALT, shuffle_wall
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import list_games, play_stream
 
 SEED = 11

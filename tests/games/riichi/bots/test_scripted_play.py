@@ -3,21 +3,32 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.bots.danger import fill_dangers, fill_unseen, safe_kinds
-from suphx.games.riichi.bots.random_play import GAMES_A_CALL, play_random
-from suphx.games.riichi.bots.scripted_play import choose_random, choose_tsumogiri, choose_ukeire, is_yakuhai
-from suphx.games.riichi.bots.seat_play import EVERY_SEAT, NO_SCRIPT, advance_tables, fill_planes, play_to_seats
-from suphx.games.riichi.bots.win_rule import should_win
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.layout.planes import observation_bytes, unpack_planes
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.action import ANKAN, CHI, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
-from suphx.games.riichi.table.table import GAME_END
-from suphx.games.riichi.table.tile import parse_kinds
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.mahjong.planes import observation_bytes, unpack_planes
+from suphx.games.mahjong.shanten import load_suits
+from suphx.games.riichi.bots import (
+    EVERY_SEAT,
+    GAMES_A_CALL,
+    NO_SCRIPT,
+    advance_tables,
+    choose_random,
+    choose_tsumogiri,
+    choose_ukeire,
+    fill_dangers,
+    fill_planes,
+    fill_unseen,
+    is_yakuhai,
+    play_random,
+    play_to_seats,
+    safe_kinds,
+    should_win,
+)
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import Rules, tenhou, tonpuu
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import ANKAN, CHI, GAME_END, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import parse_kinds
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.hands import kind

@@ -8,7 +8,7 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from suphx.games.mahjong.shanten import load_suits
 from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.kyoku import start_kyoku, step
 from suphx.games.riichi.legal import fill_own_turn, tiles_left
-from suphx.games.riichi.rules import Rules, apply_rules
+from suphx.games.riichi.rules import Rules, apply_rules, tenhou
+from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import (
     CLAIM,
     DORA_POSITIONS,
@@ -32,7 +33,7 @@ from suphx.games.riichi.table import (
     action_name,
 )
 from suphx.games.riichi.tile import face_of_id, kind_of_face, parse_faces, parse_kinds
-from suphx.kernel.record import I8, I16
+from suphx.kernel.record import I8, I16, Records
 
 MELD_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "ankan": ANKAN_MELD, "minkan": MINKAN_MELD, "kakan": KAKAN_MELD}
 
@@ -185,3 +186,21 @@ def _take(free: list[int], face: int, red_fives: int) -> int:
             free.remove(tile_id)
             return tile_id
     raise ValueError(f"no tile of face {face} (kind {kind_of_face(face)}) is left: too many of it are asked for")
+
+
+def deal_hand(hand: str, seeds: Iterable[int], seat: int = 0) -> Records:
+    """Return East 1 of Tenhou's rules for each seed, TABLE (n,), in which ``seat`` is dealt ``hand``.
+
+    A 14th tile of seat 0 is its first draw; all else is random.
+    """
+    all_seeds = list(seeds)
+    simulator = Simulator(len(all_seeds), tenhou())
+    simulator.reset(all_seeds)
+    places = [*(i for i in range(52) if (i // 4 % 4 if i < 48 else i % 4) == seat), 52]
+    for table in simulator.tables:
+        free = list(range(136))
+        for place, face in zip(places, parse_faces(hand), strict=False):
+            other = int(np.flatnonzero(table["wall"] == _take(free, face, int(table["red_fives"])))[0])
+            table["wall"][[place, other]] = table["wall"][[other, place]]
+        start_kyoku(table, load_suits())
+    return simulator.tables

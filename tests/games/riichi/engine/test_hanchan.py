@@ -10,27 +10,32 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from suphx.games.riichi.engine.hanchan import start_game
-from suphx.games.riichi.engine.invariants import check_invariants, first_violation, is_complete
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.table.action import TSUMO
-from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
-from suphx.games.riichi.table.table import (
+from suphx.games.game import Agent
+from suphx.games.riichi.ending import start_game
+from suphx.games.riichi.rules import Rules, tenhou, tonpuu
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
+    DEALT,
+    DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
     GAME_END,
     KYOKU_START,
+    LAST_DRAW,
     NAGASHI_MANGAN,
     NINE_TERMINALS_DRAW,
+    NUM_DRAWS,
     OWN_TURN,
+    RINSHAN,
     TABLE,
     TRIPLE_RON_DRAW,
+    TSUMO,
     WIN_RESULT,
+    shuffle_wall,
 )
-from suphx.games.riichi.table.tile import face_of_id
-from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, NUM_DRAWS, RINSHAN, shuffle_wall
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import face_of_id
 from tests.games.riichi.builders.games import choose_hastily
 from tests.games.riichi.builders.hands import (
     DEALER_LEADS,
@@ -46,6 +51,7 @@ from tests.games.riichi.builders.hands import (
     next_deal,
 )
 from tests.games.riichi.builders.table_builder import Deal
+from tests.games.riichi.invariants import check_invariants, first_violation, is_complete
 from tests.games.riichi.peers.generated_win import generate_win
 
 NUM_GAMES = 24

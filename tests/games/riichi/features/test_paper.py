@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.planes import PlaneLayout, unpack_planes
-from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.features.paper import encode
 from suphx.games.riichi.features.paper_layout import CLAIM, PUBLIC
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.rules import tonpuu
 from suphx.games.riichi.table import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, ROB_KAN, TSUMO
 from suphx.kernel.record import U8

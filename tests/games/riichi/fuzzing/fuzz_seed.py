@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.seeded_wall import SEED_PREFIX, tenhou_deals
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.tenhou6.tenhou6_writer import write_tenhou6
-from suphx.games.riichi.table.rules import tenhou, tonpuu
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog import SEED_PREFIX, tenhou_deals
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
+from suphx.games.riichi.rules import tenhou, tonpuu
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.games import drawn_game, random_game
 

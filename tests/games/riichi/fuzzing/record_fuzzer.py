@@ -27,11 +27,12 @@ from random import Random
 
 from numba import config as numba_config
 
-from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.records.tenhou6_writer import write_tenhou6
 from suphx.games.riichi.records.viewer_game import viewer_game

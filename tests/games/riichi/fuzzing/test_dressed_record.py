@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.archive.archive import Quarantine, QuarantinedRecord, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog import parse_mjlog
 from suphx.games.riichi.records.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.quarantine import CHIPS, DAMAGED, NOT_A_RECORD, THREE_PLAYERS
+from suphx.games.riichi.records.quarantine import (
+    CHIPS,
+    DAMAGED,
+    NOT_A_RECORD,
+    THREE_PLAYERS,
+    Quarantine,
+    QuarantinedRecord,
+)
 from tests.games.riichi.builders.games import random_game
 from tests.games.riichi.fuzzing.dressed_record import DRESSES, ID, PACKINGS
 

@@ -3,20 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.invariants import check_invariants
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.mahjong.tile import TERMINALS_AND_HONOURS
 from suphx.games.riichi.features.encoder import ENCODERS, encode_observation
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.lookahead.lookup import load_lookup
-from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.hidden.fixed_deal import deal_hand
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import CLAIM, GAME_END, OWN_TURN, RIICHI_FLAG, TSUMOGIRI_FLAG
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, kind_of_face, parse_faces, parse_kinds
-from suphx.games.riichi.table.wall import LAST_DRAW
+from suphx.games.riichi.features.suit_targets import load_lookup
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import CLAIM, GAME_END, LAST_DRAW, OWN_TURN, RIICHI_FLAG, TSUMOGIRI_FLAG
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import kind_of_face, parse_faces, parse_kinds
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import ScriptedAgent
 from tests.games.riichi.builders.games import choose_hastily
+from tests.games.riichi.builders.table_builder import deal_hand
+from tests.games.riichi.invariants import check_invariants
 
 PUBLIC = (
     *("scores", "kyoku", "honba", "kyotaku", "phase", "actor", "turn", "next_draw", "num_kans", "num_dora"),
@@ -99,7 +99,7 @@ def test_a_seed_gives_the_same_deal_in_any_batch(seen: Records) -> None:
 
 
 def test_another_seat_may_be_about_to_act() -> None:
-    tables = deal_hand(tenhou(), 2, parse_faces("123456789m1123p"), range(200))
+    tables = deal_hand("123456789m1123p", range(200), 2)
     after = determinise(tables, 2, np.arange(200))
     assert (after["actor"] == 0).all()
     for before, table in zip(tables, after, strict=True):
@@ -109,7 +109,7 @@ def test_another_seat_may_be_about_to_act() -> None:
 
 
 def test_every_hidden_tile_is_equally_likely_in_every_hidden_place() -> None:
-    start = deal_hand(tenhou(), 0, [*parse_faces("123456789m1123p"), *parse_faces("7z")], [3])
+    start = deal_hand("123456789m1123p7z", [3])
     after = determinise(np.repeat(start, 3000), 0, np.arange(3000))
     hidden = np.full(34, 4.0) - start["hand"][0, 0]
     hidden[int(start["wall"][0, 130]) >> 2] -= 1
@@ -136,7 +136,7 @@ def test_what_a_ready_hand_leaves_is_equally_likely_in_every_hidden_place(seen: 
 
 
 def test_hands_after_riichi_may_be_seven_pairs_or_thirteen_orphans() -> None:
-    start = deal_hand(tenhou(), 0, parse_faces("22334455667788m"), [3])
+    start = deal_hand("22334455667788m", [3])
     start["riichi"][0, 1] = 1
     hands = determinise(np.repeat(start, 20_000), 0, np.arange(20_000))["hand"][:, 1]
     assert 0.2 < ((hands == 2).sum(axis=1) == 6).mean() < 0.3
@@ -144,7 +144,7 @@ def test_hands_after_riichi_may_be_seven_pairs_or_thirteen_orphans() -> None:
 
 
 def test_hands_after_riichi_do_not_wait_for_what_their_seat_let_pass() -> None:
-    start = deal_hand(tenhou(), 0, parse_faces("22334455667788m"), [3])
+    start = deal_hand("22334455667788m", [3])
     start["riichi"][0, 1] = 1
     start["passed_kinds"][0, 1] = kind_set("19m1234p")
     for place, (face, flags) in enumerate([("5z", 0), ("6z", RIICHI_FLAG), ("7z", TSUMOGIRI_FLAG), ("9s", 1)]):
@@ -170,7 +170,7 @@ def test_a_seat_in_riichi_that_was_asked_before_does_not_wait_for_the_discard(se
 
 
 def test_a_seat_that_let_everything_pass_is_tenpai_nevertheless() -> None:
-    start = deal_hand(tenhou(), 0, parse_faces("22334455667788m"), [3])
+    start = deal_hand("22334455667788m", [3])
     start["riichi"][0, 1] = 1
     start["passed_kinds"][0, 1] = 2**34 - 1
     after = determinise(np.repeat(start, 50), 0, np.arange(50))

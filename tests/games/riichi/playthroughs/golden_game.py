@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from suphx.atomic_file import write_atomically
+from suphx.games.game import Agent
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.table.rules import mahjong_soul, tenhou, tenhou_no_red
-from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
+from suphx.games.riichi.rules import mahjong_soul, tenhou, tenhou_no_red
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.selfplay.agents.agent import NetAgent
 from tests.games.riichi.playthroughs.hasty_agent import HastyAgent
 from tests.games.riichi.playthroughs.narrator import tell_game
 from tests.repository import GOLDEN

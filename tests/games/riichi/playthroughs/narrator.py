@@ -10,26 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.view.text import hand_text
-from suphx.games.riichi.table.action import PASS, TSUMOGIRI, action_name
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import (
+from suphx.games.game import Agent
+from suphx.games.mahjong.tile import CHI_MELD, PON_MELD
+from suphx.games.riichi.records.decisions import hand_text
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import (
     CALL_DISCARD,
-    CHI_MELD,
     CLAIM,
+    DORA_POSITIONS,
     EXHAUSTIVE_DRAW,
     GAME_END,
     KYOKU_END,
-    PON_MELD,
+    PASS,
     RIICHI_DISCARD,
     ROB_KAN,
+    TSUMOGIRI,
+    URA_POSITIONS,
     WIN_RESULT,
+    action_name,
 )
-from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
-from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
-from suphx.selfplay.agents.agent import Agent
+from suphx.games.riichi.tile import face_name, face_of_id, format_faces
+from suphx.games.riichi.yaku_number import YAKU_NAMES
 
 SEATS = "ABCD"
 WINDS = ("East", "South", "West", "North")

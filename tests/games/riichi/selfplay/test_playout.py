@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.game import Agent
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.selfplay.decision import UNDECIDED, apply_forced_actions, discard_action, observe_head
 from suphx.games.riichi.selfplay.playout import (
     NO_BRANCH,
@@ -15,13 +16,12 @@ from suphx.games.riichi.selfplay.playout import (
     second_choices,
     shuffle_undrawn,
 )
-from suphx.games.riichi.table.action import CHI, PASS, PON, RIICHI
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN
-from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import CHI, KYOKU_END, OWN_TURN, PASS, PON, RIICHI
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.random_number import seed_counter
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 from tests.games.riichi.builders.table_builder import Deal
 from tests.selfplay.agents.small_agent import small_agent
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.planes import unpack_planes
-from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.features.paper import encode
 from suphx.games.riichi.features.paper_layout import CHANCE_BORDERS, CLAIM, PUBLIC
 from suphx.games.riichi.features.suit_targets import load_lookup
 from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.tile import parse_kinds
 from suphx.kernel.record import U8, Records
 from tests.games.riichi.builders.games import random_game

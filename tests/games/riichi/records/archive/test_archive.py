@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.archive import archive
-from suphx.games.riichi.archive.archive import Quarantine, RawRecord, iter_records, iter_texts, map_records, parse_all
+from suphx.games.riichi.archive.archive import iter_records, map_records, parse_all
+from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.records.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.quarantine import NO_END, NO_KYOKU, THREE_PLAYERS
+from suphx.games.riichi.records.quarantine import NO_END, NO_KYOKU, THREE_PLAYERS, Quarantine
 from suphx.worker_interrupt import WorkerDiedError
 from tests.games.riichi.builders.games import drawn_game, random_game, shuffled_wall
 
@@ -64,7 +65,7 @@ def test_processes_give_the_same_games_in_the_same_order(mixed: Path, monkeypatc
     assert shared.entries == alone.entries
 
 
-def die(chunk: list[RawRecord]) -> list[str]:
+def die(raw: RawRecord) -> str:
     os._exit(1)
 
 
@@ -93,10 +94,6 @@ def test_a_name_in_another_encoding_costs_the_name(tmp_path: Path) -> None:
     assert [log.names for log in logs] == [("", *game.names[1:])] * 2
     assert [log.ignored.total() for log in logs] == [1, 1]
     assert quarantine.count == 0
-
-
-def test_all_names_exist() -> None:
-    assert all(hasattr(archive, name) for name in archive.__all__)
 
 
 @pytest.mark.records

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.archive import record_stream
-from suphx.games.riichi.archive.archive import Quarantine
 from suphx.games.riichi.archive.raw_record import RawRecord, iter_texts
 from suphx.games.riichi.archive.record_stream import MAX_HEADER_BYTES, iter_members, iter_zip_members
-from suphx.games.riichi.records.quarantine import UNREADABLE
+from suphx.games.riichi.records.quarantine import UNREADABLE, Quarantine
 
 LONG = f"{'folder/' * 40}ゲーム.mjlog"
 CONTENTS = {"a.mjlog": b"<a/>", LONG: b"x" * 700, "empty.mjlog": b"", "x/b.mjlog": b"b" * 512}

@@ -13,20 +13,21 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.archive import record_stream
-from suphx.games.riichi.archive.archive import Quarantine, find_record, parse_all
+from suphx.games.riichi.archive.archive import find_record, parse_all
 from suphx.games.riichi.archive.raw_record import iter_texts
 from suphx.games.riichi.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
     MAX_UNPACKED_RATIO,
+    Decompressed,
     OtherFormat,
     ReadShare,
-    decompressed,
     iter_lines,
     read_bounded,
 )
 from suphx.games.riichi.archive.record_writer import write_records
 from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import Quarantine
 from tests.games.riichi.builders.games import random_game
 
 
@@ -74,22 +75,22 @@ def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress, bz2.compress])
 def test_packed_files_are_known_by_their_first_bytes(pack: type[bytes]) -> None:
-    assert read_bounded(decompressed(io.BytesIO(pack(b"hello\n")))) == b"hello\n"
-    assert read_bounded(decompressed(io.BytesIO(pack(b"")))) == b""
+    assert read_bounded(Decompressed(io.BytesIO(pack(b"hello\n")))) == b"hello\n"
+    assert read_bounded(Decompressed(io.BytesIO(pack(b"")))) == b""
 
 
 def test_what_is_packed_twice_is_read_and_a_third_time_is_named() -> None:
     twice = gzip.compress(gzip.compress(b"hello\n"))
-    assert read_bounded(decompressed(io.BytesIO(twice))) == b"hello\n"
-    assert read_bounded(decompressed(io.BytesIO(bz2.compress(lzma.compress(b"hello\n"))))) == b"hello\n"
+    assert read_bounded(Decompressed(io.BytesIO(twice))) == b"hello\n"
+    assert read_bounded(Decompressed(io.BytesIO(bz2.compress(lzma.compress(b"hello\n"))))) == b"hello\n"
     with pytest.raises(OtherFormat, match="packed over 2 times: unpack it"):
-        read_bounded(decompressed(io.BytesIO(gzip.compress(twice))))
+        read_bounded(Decompressed(io.BytesIO(gzip.compress(twice))))
 
 
 def test_a_bomb_in_a_bomb_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
     with pytest.raises(OSError, match="unpacks to over 500 times its size"):
-        list(iter_lines(decompressed(io.BytesIO(gzip.compress(gzip.compress(b"\n" * 20_000_000))))))
+        list(iter_lines(Decompressed(io.BytesIO(gzip.compress(gzip.compress(b"\n" * 20_000_000))))))
 
 
 @pytest.mark.parametrize(
@@ -104,13 +105,13 @@ def test_a_bomb_in_a_bomb_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_files_of_other_kinds_are_named(start: bytes, what: str) -> None:
     with pytest.raises(OtherFormat, match=what):
-        read_bounded(decompressed(io.BytesIO(start + bytes(100))))
+        read_bounded(Decompressed(io.BytesIO(start + bytes(100))))
 
 
 def test_a_bomb_is_given_up_at_the_limit() -> None:
     bomb = gzip.compress(bytes(MAX_RECORD_BYTES + 1))
     assert len(bomb) < 100_000
-    assert read_bounded(decompressed(io.BytesIO(bomb))) is None
+    assert read_bounded(Decompressed(io.BytesIO(bomb))) is None
     assert read_bounded(io.BytesIO(bytes(MAX_RECORD_BYTES))) == bytes(MAX_RECORD_BYTES)
 
 
@@ -120,7 +121,7 @@ def test_a_bomb_of_short_lines_is_given_up_by_its_ratio(pack: type[bytes], monke
     bomb = pack(b"\n" * 5_000_000)
     assert len(bomb) < 5_000_000 // MAX_UNPACKED_RATIO
     with pytest.raises(OSError, match="unpacks to over 500 times its size"):
-        list(iter_lines(decompressed(io.BytesIO(bomb))))
+        list(iter_lines(Decompressed(io.BytesIO(bomb))))
 
 
 def test_an_xz_file_that_asks_for_gigabytes_of_memory_is_refused() -> None:
@@ -130,14 +131,14 @@ def test_an_xz_file_that_asks_for_gigabytes_of_memory_is_refused() -> None:
     data[16] = 40
     data[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(data[12 : 12 + size - 4]))
     with pytest.raises(lzma.LZMAError, match="Memory usage limit"):
-        read_bounded(decompressed(io.BytesIO(data)))
+        read_bounded(Decompressed(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_joined_packed_files_are_read_on(pack: type[bytes]) -> None:
-    assert read_bounded(decompressed(io.BytesIO(pack(b"a") + pack(b"") + pack(b"b") + b"\0" * 8))) == b"ab"
+    assert read_bounded(Decompressed(io.BytesIO(pack(b"a") + pack(b"") + pack(b"b") + b"\0" * 8))) == b"ab"
     with pytest.raises(DAMAGED_STREAM):
-        read_bounded(decompressed(io.BytesIO(pack(b"a") + b"rubbish")))
+        read_bounded(Decompressed(io.BytesIO(pack(b"a") + b"rubbish")))
 
 
 def test_lines_are_numbered_and_a_long_one_is_skipped_alone() -> None:
@@ -164,4 +165,4 @@ def test_damage_is_one_of_the_named_errors(pack: type[bytes]) -> None:
     data = pack(b"some text " * 1000)
     for broken in (data[:-9], data[:20], data[:30] + b"\x00\xff\x00" + data[33:]):
         with pytest.raises(DAMAGED_STREAM):
-            read_bounded(decompressed(io.BytesIO(broken)))
+            read_bounded(Decompressed(io.BytesIO(broken)))

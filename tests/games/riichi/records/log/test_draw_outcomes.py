@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.hand.ukeire import count_shanten
-from suphx.games.riichi.records.log.draw_outcomes import DrawColumn, DrawOutcomes
-from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, move
-from suphx.games.riichi.table.action import PON
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.tile import dora_of_indicator, face_of_id
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.records.game_log import GameLog, KyokuLog, move
+from suphx.games.riichi.records.statistics import DrawColumn, DrawOutcomes
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.shanten import count_shanten
+from suphx.games.riichi.table import PON
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import dora_of_indicator, face_of_id
 from suphx.selfplay.rollouts.rollout import play_games
 
 ALL_SUITS = 0b111

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.records.game_log import GameLog, does_tenpai_end_game
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.table import EXHAUSTIVE_DRAW
 from tests.games.riichi.builders.games import drawn_game, shuffled_wall

@@ -11,17 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog, empty_result, move
-from suphx.games.riichi.records.log.record_error import ForeignRecord, RecordError
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.records.mjai.mjai import parse_mjai
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
-from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.games.riichi.table.action import LEAVE, RETURN
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import RESULT, TRIPLE_RON_DRAW
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.records.game_log import ACTION_BITS, GameLog, KyokuLog, empty_result, move
+from suphx.games.riichi.records.mjai import parse_mjai
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog import parse_mjlog
+from suphx.games.riichi.records.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.quarantine import ForeignRecord, RecordError
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import Rules
+from suphx.games.riichi.table import LEAVE, RESULT, RETURN, TRIPLE_RON_DRAW
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.games import assert_same_game, builder_of, drawn_game, random_game, shuffled_wall
 

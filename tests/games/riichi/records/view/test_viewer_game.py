@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from suphx.games.mahjong.tile import NUM_KINDS
-from suphx.games.riichi.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.bots import fill_unseen
 from suphx.games.riichi.records.decisions import (
     KyokuWalk,
@@ -26,6 +26,7 @@ from suphx.games.riichi.records.decisions import (
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.mjai import parse_mjai
 from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.records.viewer_game import RESULT_NAMES, UNKNOWN, State, shown_ura, viewer_game, viewer_state
 from suphx.games.riichi.rules import Rules, apply_rules
 from suphx.games.riichi.shanten import count_shanten
