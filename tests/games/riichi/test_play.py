@@ -17,7 +17,7 @@ from suphx.games.riichi.records.viewer_game import viewer_game, viewer_state
 from suphx.games.riichi.rules import Rules
 from suphx.games.riichi.table import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.kernel.record import Records
-from tests.games.riichi.play.clicker import at_persons_turn, choose, new_session, play, simulator_of
+from tests.games.riichi.clicker import at_persons_turn, choose, new_session, play, simulator_of
 
 RULES = Rules(num_winds=1)
 HANCHAN = Rules()
