@@ -1,11 +1,9 @@
 """The games of the platform by name: what is known of them before they are loaded.
 
-``candidate_game`` (candidate_game.py) and ``head_game`` (head_game.py) load them.
-
 >>> find_game("doudizhu").simulator_peers
 ('douzero', 'rlcard')
->>> candidate_games()
-('doudizhu',)
+>>> load_game("doudizhu").seat_names
+('landlord', 'landlord_down', 'landlord_up')
 """
 
 from __future__ import annotations
@@ -18,8 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import cast
 
+from suphx.games.game import CandidateGame, Game
 from suphx.games.learning import DecisionKind, Learning
 from suphx.suggestion import did_you_mean
 
@@ -35,10 +34,10 @@ class GameEntry:
     """Other implementations that ``suphx bench simulator`` can compare with."""
     module: str
     """Where ``GAME`` is."""
-    has_heads: bool = False
-    """``GAME`` is a ``HeadGame``, whose seats have several kinds of decisions; else it is a ``CandidateGame``."""
-    net_file: str | None = None
-    """A file that each folder of its nets has, and no folder of another game's: that of its first seat."""
+    decisions: str | None = None
+    """Where ``DECISIONS`` is, a module without kernels; None: ``GAME.decisions``."""
+    has_sides: bool = False
+    """Two sides play against each other (``SideScoring``); else each of four seats plays for itself."""
     record_mark: str | None = None
     """A regular expression that is found at the beginning of its files of records, and of no other game's."""
 
@@ -54,14 +53,15 @@ GAMES = {
             title="riichi",
             simulator_peers=("riichienv",),
             module="suphx.games.riichi.game",
-            has_heads=True,
+            decisions="suphx.games.riichi.decisions",
         ),
         GameEntry(
             name="doudizhu",
             title="DouDizhu",
             simulator_peers=("douzero", "rlcard"),
             module="suphx.games.doudizhu.game",
-            net_file="landlord.safetensors",
+            decisions="suphx.games.doudizhu.decisions",
+            has_sides=True,
             record_mark=r""""game"\s*:\s*"doudizhu"|^\s*landlord_down\s*:""",
         ),
     )
@@ -75,18 +75,23 @@ _BEGINNING = 8192
 
 
 def find_decisions(name: str = DEFAULT_GAME) -> tuple[DecisionKind, ...]:
-    """Return what nets decide in a game, without loading the rest of it; ValueError for an unknown game.
+    """Return what nets decide in a game, without loading the rest of it if that is possible.
 
     >>> [kind.name for kind in find_decisions("riichi")]
     ['discard', 'riichi', 'chow', 'pong', 'kong']
     """
-    kinds: tuple[DecisionKind, ...] = importlib.import_module(f"suphx.games.{find_game(name).name}.decisions").DECISIONS
+    module = find_game(name).decisions
+    if module is None:
+        return load_game(name).decisions
+    kinds: tuple[DecisionKind, ...] = importlib.import_module(module).DECISIONS
     return kinds
 
 
 def find_learning(name: str = DEFAULT_GAME) -> Learning:
-    """Return how nets see and learn a game; ValueError for an unknown game."""
-    learning: Learning = importlib.import_module(f"suphx.games.{find_game(name).name}.learning").LEARNING
+    """Return how nets see and learn a game; ValueError for a game that cannot be learned."""
+    learning = load_game(name).learning
+    if learning is None:
+        raise ValueError(f"{find_game(name).title} cannot be learned: it has no nets")
     return learning
 
 
@@ -104,6 +109,13 @@ def decision_numbers(names: Sequence[str], game: str = DEFAULT_GAME) -> tuple[in
     return tuple(sorted(known.index(name) for name in names))
 
 
+def register(entry: GameEntry) -> None:
+    """Add a game, such as one of another package; ValueError if there is one of that name from another module."""
+    if GAMES.get(entry.name, entry) != entry:
+        raise ValueError(f"there is a game {entry.name!r} already: choose another name")
+    GAMES[entry.name] = entry
+
+
 def find_game(name: str) -> GameEntry:
     """Return the entry of a game; ValueError if there is none of that name."""
     if name not in GAMES:
@@ -111,27 +123,34 @@ def find_game(name: str) -> GameEntry:
     return GAMES[name]
 
 
+def has_candidates(name: str) -> bool:
+    """Tell whether all nets of a game value lists of candidate moves."""
+    kinds = find_decisions(name)
+    return bool(kinds) and all(kind.has_candidates for kind in kinds)
+
+
 def game_of_files(names: Iterable[str]) -> str | None:
-    """Return the game whose nets have files of these ``names``; None if they are those of no ``CandidateGame``."""
+    """Return the game that has all its nets among files of these ``names``; None if there is no such game."""
     found = set(names)
-    return next((name for name, entry in GAMES.items() if entry.net_file in found), None)
+    own = {name: {f"{kind}.safetensors" for kind in decision_names(name)} for name in GAMES}
+    return next((name for name, files in own.items() if files and files <= found), None)
 
 
-def find_side_game(name: str | None, agents: Iterable[str]) -> str | None:
-    """Return the game ``name`` (None: that of the nets of ``agents``, addresses) if its seats choose among candidates.
+def game_of_agents(name: str | None, agents: Iterable[str]) -> str:
+    """Return the game ``name``; None: that of the nets of ``agents``, addresses, or the default if they tell none.
 
-    None for another game. The nets are in a folder, or those of the registered model with the name of the game.
+    The nets are in a folder, or those of the registered model with the name of the game.
     """
     if name is not None:
-        return name if name in candidate_games() else None
-    return next((game for address in agents if (game := _game_of_nets(address)) is not None), None)
+        return name
+    return next((game for address in agents if (game := _game_of_nets(address)) is not None), DEFAULT_GAME)
 
 
 def _game_of_nets(address: str) -> str | None:
-    """Return the game of the nets at an address, if its seats choose among candidates and that can be seen here."""
+    """Return the game of the nets at an address, if that can be seen here."""
     model = re.match(r"models:/([^/@]+)[/@]", address)
     if model is not None:
-        return model[1] if model[1] in candidate_games() else None
+        return model[1] if model[1] in GAMES else None
     folder = Path(address)
     return game_of_files(path.name for path in folder.iterdir()) if folder.is_dir() else None
 
@@ -158,18 +177,22 @@ def _game_of_file(file: Path) -> str | None:
     return next((name for name, mark in marks.items() if re.search(mark, beginning, re.MULTILINE)), None)
 
 
-def candidate_games() -> tuple[str, ...]:
-    """Return the names of the games whose seats choose among candidate moves."""
-    return tuple(name for name, entry in GAMES.items() if not entry.has_heads)
+def load_game(name: str) -> Game:
+    """Return the ``GAME`` of a game; ValueError for an unknown one."""
+    game: Game = importlib.import_module(find_game(name).module).GAME
+    return game
 
 
-def load_game(name: str) -> Any:
-    """Return the ``GAME`` of a game: a ``CandidateGame``, or a ``HeadGame`` if it has heads."""
-    return importlib.import_module(find_game(name).module).GAME
+def candidate_game(name: str) -> CandidateGame:
+    """Return a game whose nets value candidate moves; ValueError for another one."""
+    if not has_candidates(name):
+        names = " or ".join(other for other in GAMES if has_candidates(other))
+        raise ValueError(f"{find_game(name).title} is not learned by Deep Monte-Carlo: use {names}")
+    return cast("CandidateGame", load_game(name))
 
 
 def game_modules(name: str) -> tuple[str, ...]:
-    """Return the names of the modules that ``candidate_game`` or ``head_game`` imports for a game."""
+    """Return the names of the modules that are imported by their names for a game."""
     return (find_game(name).module,)
 
 

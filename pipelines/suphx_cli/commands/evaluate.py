@@ -238,6 +238,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.kernels.kernel_warmup import compile_kernels
         from suphx_platform.tracking.mlflow_store import MlflowStore
     game = load_game(name)
+    if args.no_draw_lanes and "has_draw_lanes" not in game.scoring.table_options:
+        raise UsageError(f"--no-draw-lanes has no meaning for {name}: leave it out")
     games_per_unit = game.scoring.games_per_deal if has_sides else 1
     saved: list[KeptResults] = []
     with ExitStack() as stack:
@@ -257,7 +259,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             seed=args.seed,
             game=name,
             rules=agents.rules,
-            options={} if has_sides else {"has_draw_lanes": not args.no_draw_lanes},
+            options={"has_draw_lanes": False} if args.no_draw_lanes else {},
             deals_per_task=agents.deals_per_task,
         )
         runner = GameRunner(

@@ -1,0 +1,149 @@
+"""A toy game of four seats with only rules and a random agent: each plays one of four cards, the highest takes all.
+
+In each of four tricks every seat plays one of its cards, the winner of a trick gets the sum of its cards as points.
+Importing this module registers the game, so that worker processes know it, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.atomic_file import write_atomically
+from suphx.games.game import PlayedGame
+from suphx.games.registry import GameEntry, register
+from suphx.games.scoring import SeatScoring
+from suphx.json_text import parse_json
+from suphx.kernel.record import I64
+
+NUM_SEATS = NUM_TRICKS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToyRules:
+    """Cards have the values 0 to ``num_values`` - 1."""
+
+    num_values: int = 13
+
+
+class ToyTables:
+    """``Tables``: the cards that the seats have, [tables, seats, tricks], -1 where a card was played."""
+
+    num_moves = NUM_TRICKS
+
+    def __init__(self, num_tables: int, rules: ToyRules) -> None:
+        self._rules = rules
+        self.hands: I64 = np.full((num_tables, NUM_SEATS, NUM_TRICKS), -1, np.int64)
+        self.points: I64 = np.zeros((num_tables, NUM_SEATS), np.int64)
+        self.trick: I64 = np.full((num_tables, NUM_SEATS), -1, np.int64)
+        self.seeds: I64 = np.zeros(num_tables, np.int64)
+        self.num_played: I64 = np.full(num_tables, NUM_SEATS * NUM_TRICKS)
+        self.moves: list[list[int]] = [[] for _ in range(num_tables)]
+        self.shares: NDArray[np.float64] = np.zeros(num_tables)
+        self._ended: list[int] = []
+
+    @property
+    def state(self) -> ToyTables:
+        return self
+
+    def begin(self, indices: I64, seeds: Sequence[int]) -> None:
+        for index, seed in zip(indices.tolist(), seeds, strict=True):
+            rng = np.random.default_rng(seed)
+            self.hands[index] = rng.integers(self._rules.num_values, size=(NUM_SEATS, NUM_TRICKS))
+            self.points[index], self.trick[index], self.num_played[index] = 0, -1, 0
+            self.seeds[index], self.moves[index] = seed, []
+
+    def waiting(self) -> I64:
+        return np.flatnonzero(self.num_played < NUM_SEATS * NUM_TRICKS)
+
+    def actors(self, indices: I64) -> I64:
+        return self.num_played[indices] % NUM_SEATS
+
+    def advance(self, indices: I64, moves: I64) -> None:
+        for index, seat, move in zip(indices.tolist(), self.actors(indices).tolist(), moves.tolist(), strict=True):
+            if self.hands[index, seat, move] < 0:
+                raise ValueError(f"table {index}, seat {seat}: card {move} was played before")
+            self.trick[index, seat], self.hands[index, seat, move] = self.hands[index, seat, move], -1
+            self.num_played[index] += 1
+            self.moves[index].append(move)
+            if seat == NUM_SEATS - 1:
+                self.points[index, self.trick[index].argmax()] += self.trick[index].sum()
+                self.shares[index] += 1 / NUM_TRICKS
+            if self.num_played[index] == NUM_SEATS * NUM_TRICKS:
+                self._ended.append(index)
+
+    def take_ended(self) -> I64:
+        ended, self._ended = np.array(self._ended, np.int64), []
+        return ended
+
+    def take_game(self, index: int, game_id: str, names: Sequence[str]) -> PlayedGame:
+        record = {"seed": int(self.seeds[index]), "rules": asdict(self._rules), "moves": self.moves[index]}
+        return PlayedGame(game_id, tuple(self.points[index].tolist()), {**record, "players": list(names)})
+
+
+class ToyAgent:
+    """``random`` plays any card, by the seed of the deal; ``greedy`` its highest one, or the lowest if that loses."""
+
+    def __init__(self, name: str) -> None:
+        if name not in ToyGame.agents:
+            raise ValueError(f"{name!r} is no agent of toy: use {' or '.join(ToyGame.agents)}")
+        self.name = name
+
+    def act(self, tables: ToyTables, indices: I64) -> I64:
+        moves = []
+        for index, seat in zip(indices.tolist(), tables.actors(indices).tolist(), strict=True):
+            hand = tables.hands[index, seat]
+            rng = np.random.default_rng([tables.seeds[index], tables.num_played[index]])
+            is_best = hand.max() > tables.trick[index, :seat].max(initial=-1)
+            greedy = hand.argmax() if is_best else np.where(hand < 0, hand.max() + 1, hand).argmin()
+            moves.append(greedy if self.name == "greedy" else rng.choice(np.flatnonzero(hand >= 0)))
+        return np.array(moves, np.int64)
+
+
+class ToyGame:
+    """The game as the layers above see it; nothing of it can be learned."""
+
+    name = "toy"
+    title = "the toy game"
+    seat_names = ("north", "east", "south", "west")
+    agents = ("random", "greedy")
+    decisions = ()
+    learning = None
+    scoring = SeatScoring()
+    kernel_groups = ()
+    record_suffix = ".toy"
+
+    def new_rules(self, values: Mapping[str, Any]) -> ToyRules:
+        return ToyRules(**values)
+
+    def rules_values(self, rules: ToyRules) -> dict[str, Any]:
+        return asdict(rules)
+
+    def open_tables(self, num_tables: int, rules: ToyRules) -> ToyTables:
+        return ToyTables(num_tables, rules)
+
+    def scripted_agent(self, name: str) -> ToyAgent:
+        return ToyAgent(name)
+
+    def write_records(self, records: Sequence[Any], path: Path) -> None:
+        write_atomically(path, [json.dumps(record).encode() + b"\n" for record in records])
+
+    def join_records(self, folder: Path) -> None:
+        """The files of tasks stay as they are."""
+
+    def read_records(self, path: Path) -> Iterator[Any]:
+        for file in sorted(path.glob("*.toy")) if path.is_dir() else [path]:
+            yield from map(parse_json, file.read_bytes().splitlines())
+
+    def viewer_game(self, records: Sequence[Any], opinions: Any = None) -> dict[str, Any]:
+        return {"game": self.name, "deals": [{"number": number} for number, _ in enumerate(records, 1)]}
+
+
+GAME = ToyGame()
+register(GameEntry(name="toy", title=GAME.title, simulator_peers=(), module=__name__))
