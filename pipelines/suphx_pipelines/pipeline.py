@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import candidate_game
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.agent_stages import last_agent

@@ -2,6 +2,6 @@
 
 A game imports suphx.kernel, suphx.experience, its contract and no other game; variants of mahjong share mahjong/.
 Nothing here imports torch. Start in
-registry.py, which has them by name, and in the contracts: head_game.py (several nets for each seat) and
-candidate_game.py (one net that values candidate moves). docs/games.md lists the steps for a new game.
+registry.py, which has them by name, and in the contract: game.py (rules, agents, records) and learning.py (what nets
+decide and see). docs/games.md lists the steps for a new game.
 """

@@ -15,15 +15,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import RMSprop
 
+from suphx.experience.observation import F32
 from suphx.experience.seat_observations import SeatObservations
 from suphx.experience.segments import segment_rows
-from suphx.games.candidate_game import F32, CandidateGame, Player
+from suphx.games.game import CandidateGame, Player
 from suphx.kernel.record import I64, U8
 from suphx.models.device import find_device, uses_bf16
 from suphx.training.config import MonteCarloConfig
-from suphx.training.optimizer import DivergedError
+from suphx.training.trainer import DivergedError
 from suphx.training.training_state import restore_tensors, state_tensors
-from suphx.training.value_nets import PlayedMoves, ValuePlayer, new_nets
+from suphx.training.value_nets import PlayedMoves, ValuePlayer, move_features, new_nets
 
 
 class Samples(Protocol):
@@ -198,7 +199,7 @@ class RoundPlayer:
     ) -> None:
         """``nets`` play; whoever has them may change their weights between two rounds."""
         self._config, self._game, self._rules, self._nets = config, game, rules, nets
-        self._columns = game.candidate_columns(rules)
+        self._columns = move_features(game, rules)
         self._is_bf16 = is_bf16
 
     def play(self, number: int) -> list[Samples]:
@@ -222,7 +223,7 @@ class RoundPlayer:
 
     def _imitate(self, seeds: Sequence[int]) -> list[Samples]:
         """Return the decisions of the scripted agent in games against itself."""
-        teacher = ObservedPlayer(self._game.scripted_player(self._config.imitates))
+        teacher = ObservedPlayer(self._game.scripted_agent(self._config.imitates))
         self._game.play(self._rules, seeds, teacher)
         return [teacher.samples(seat, self._columns) for seat in range(len(self._nets))]
 

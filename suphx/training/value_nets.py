@@ -14,14 +14,20 @@ from torch import nn
 
 from suphx.experience.seat_observations import SeatObservations
 from suphx.experience.segments import segment_argmax, segment_rows
-from suphx.games.candidate_game import CandidateGame, candidate_game
-from suphx.games.game import CandidateAgent
-from suphx.games.registry import GAMES, candidate_games, find_decisions, find_learning, game_of_files
+from suphx.games.game import CandidateAgent, CandidateGame
+from suphx.games.registry import (
+    GAMES,
+    candidate_game,
+    decision_names,
+    find_decisions,
+    find_learning,
+    has_candidates,
+)
 from suphx.kernel.record import I32, I64, U8
 from suphx.models.candidate_net import CandidateNet
 from suphx.models.checkpoint import load_checkpoint, new_net
 from suphx.models.device import first_weights, uses_bf16
-from suphx.models.net_config import Calibration, CandidateNetConfig, Precision
+from suphx.models.net_config import Calibration, CandidateNetConfig, Precision, checkpoint_name
 from suphx.printable_text import shortened
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
@@ -46,7 +52,7 @@ class PlayedMoves:
 class ValuePlayer(CandidateAgent):
     """Plays all seats. It appends what it plays to ``played``, if there is a list.
 
-    >>> player = ValuePlayer(nets, game.candidate_columns(rules))
+    >>> player = ValuePlayer(nets, move_features(game, rules))
     >>> played = play_deals(game, rules, player, game.scripted_agent("random"), range(100))
     """
 
@@ -134,7 +140,7 @@ def evaluate_nets(
     config: MonteCarloConfig, game: CandidateGame, rules: Any, nets: nn.ModuleList, *, is_bf16: bool
 ) -> Figures:
     """Play ``evaluate_decks`` deals against each opponent, with the nets on each side."""
-    player = ValuePlayer(nets.eval(), game.candidate_columns(rules), is_bf16=is_bf16)
+    player = ValuePlayer(nets.eval(), move_features(game, rules), is_bf16=is_bf16)
     found: Figures = {}
     for opponent in config.opponents:
         played = play_deals(game, rules, player, game.scripted_agent(opponent), range(config.evaluate_decks))
@@ -158,7 +164,7 @@ class ValueNets:
     def player(self, precision: Precision = "auto") -> ValuePlayer:
         """Return the agent that plays the move with the highest value, on the CPU."""
         is_bf16 = uses_bf16(precision, torch.device("cpu"))
-        return ValuePlayer(self.nets.eval(), self.game.candidate_columns(self.rules), is_bf16=is_bf16)
+        return ValuePlayer(self.nets.eval(), move_features(self.game, self.rules), is_bf16=is_bf16)
 
 
 def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | None = None, *, step: int = 0) -> None:
@@ -175,9 +181,10 @@ def load_value_nets(folder: str | Path) -> ValueNets:
     ValueError if a file is missing, damaged, or of another seat or kind, and if rules differ.
     """
     folder = Path(folder)
-    name = game_of_files(path.name for path in folder.glob("*.safetensors"))
+    first_files = {name: checkpoint_name(decision_names(name)[0]) for name in GAMES if has_candidates(name)}
+    name = next((name for name, file in first_files.items() if (folder / file).is_file()), None)
     if name is None:
-        needed = ", ".join(str(GAMES[each].net_file) for each in candidate_games())
+        needed = " or ".join(first_files.values())
         raise FileNotFoundError(f"{folder} has no nets: it needs {needed} and those of the other seats")
     game = candidate_game(name)
     nets, found = list[nn.Module](), list[Any]()
@@ -194,6 +201,13 @@ def load_value_nets(folder: str | Path) -> ValueNets:
     if len(set(found)) > 1:
         raise ValueError(f"the nets in {folder} learned different rules: use those of one training")
     return ValueNets(game, found[0], nn.ModuleList(nets))
+
+
+def move_features(game: CandidateGame, rules: Any) -> U8:
+    """Return what nets see of each move that ``rules`` know, uint8 [moves, columns]."""
+    features = find_learning(game.name).candidate_features(_encoder(game), rules)
+    assert features is not None
+    return features
 
 
 def _encoder(game: CandidateGame) -> str:

@@ -15,9 +15,9 @@ from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.evaluation.rating import RatedGame
 from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, play_tournament
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
 from suphx.games.game import CandidateAgent
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 
 BLOCK_DECKS, GAMES_PER_DECK = 20, 2

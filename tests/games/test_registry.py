@@ -12,18 +12,25 @@ import pytest
 
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import KeptGames, candidate_game
-from suphx.games.head_game import GroupConfig, head_game
+from suphx.games.game import CandidateAgent
+from suphx.games.learning import CandidateLayout, LearningConfig
 from suphx.games.registry import (
     DEFAULT_GAME,
     GAMES,
-    candidate_games,
+    candidate_game,
+    decision_names,
+    decision_numbers,
+    find_decisions,
     find_game,
-    find_side_game,
+    find_learning,
+    game_of_agents,
     game_of_files,
     game_of_records,
+    has_candidates,
+    load_game,
 )
 from suphx.kernel.record import I64
+from suphx.selfplay.rollouts.rollout import play_deals
 from tests.repository import REPOSITORY
 
 LAYERS = ("platform", "pipelines", "suphx/training", "suphx/evaluation", "suphx/models", "suphx/selfplay")
@@ -63,15 +70,25 @@ def test_an_unknown_game_is_told_with_the_next_word() -> None:
         find_game("doudizu")
     with pytest.raises(ValueError, match="riichi is not learned by Deep Monte-Carlo: use doudizhu"):
         candidate_game(DEFAULT_GAME)
-    with pytest.raises(ValueError, match="DouDizhu has no heads: its seats choose among candidates"):
-        head_game("doudizhu")
 
 
 def test_a_game_is_known_by_the_files_of_its_nets() -> None:
-    for name in candidate_games():
-        files = [f"{seat}.safetensors" for seat in candidate_game(name).seat_names]
+    for name in GAMES:
+        files = [f"{decision}.safetensors" for decision in decision_names(name)]
         assert game_of_files(["config.json", *files]) == name
     assert game_of_files(["discard.safetensors", "riichi.safetensors"]) is None
+
+
+def test_decisions_are_numbered_and_named() -> None:
+    for name in GAMES:
+        kinds = find_decisions(name)
+        assert kinds == load_game(name).decisions
+        assert [(kind.number, kind.game) for kind in kinds] == [(number, name) for number in range(len(kinds))]
+        assert len(set(decision_names(name))) == len(kinds)
+    assert decision_numbers(("kong", "discard")) == (0, 4)
+    for wrong in ((), ("discard", "discard"), ("landlord",)):
+        with pytest.raises(ValueError, match="use one or more of discard, riichi, chow, pong, kong, each once"):
+            decision_numbers(wrong)
 
 
 def test_a_record_is_known_by_its_beginning(tmp_path: Path) -> None:
@@ -103,78 +120,80 @@ def test_what_is_no_file_beside_records_is_left_out(tmp_path: Path) -> None:
     assert game_of_records(tmp_path) == "doudizhu"
 
 
-@pytest.mark.parametrize("name", [name for name, entry in GAMES.items() if entry.has_heads])
-def test_a_head_game_keeps_its_contract(name: str) -> None:
-    game, learned = head_game(name), (0,)
-    assert game.name == name
-    assert len({head.name for head in game.heads}) == len(game.heads)
-    encoder = "mini"
-    tables = game.new_tables(GroupConfig(num_tables=4, heads=learned), encoder, first_seed=1)
+@pytest.mark.parametrize("name", GAMES)
+def test_learning_tables_keep_their_contract(name: str) -> None:
+    learning, kinds, seats = find_learning(name), find_decisions(name), len(load_game(name).seat_names)
+    encoder, config = learning.encoders[0], LearningConfig(num_tables=4, learned=(0,))
+    tables = learning.new_learning_tables(config, encoder, first_seed=1)
     deals = decisions = 0
     while not deals:
         observed = tables.observe()
         for part in observed:
-            head = game.heads[part.head]
-            assert part.masks.shape == (len(part), head.num_choices)
-            assert len(head.outputs) == (head.num_choices or 2)
-            assert part.planes.shape[1] == game.observation_bytes(encoder, part.head, has_oracle=False)
+            kind = kinds[part.head]
+            assert part.masks.shape == (len(part), kind.num_choices)
+            assert (part.candidates is not None) == kind.has_candidates
+            assert part.planes.shape[1] == learning.observation_bytes(encoder, part.head)
         ended = tables.step([first_legal(part) for part in observed])
         deals, decisions = deals + ended.num_deals, decisions + ended.num_decisions
         assert ended.num_games <= ended.num_deals
-    (learned_part,) = ended.with_rewards(np.zeros((ended.num_deals, 4), np.float32))
-    assert learned_part.head == learned[0]
-    assert len(learned_part) > 0
-    assert decisions >= len(learned_part)
-    other = game.new_tables(GroupConfig(num_tables=4, heads=learned), encoder, first_seed=1)
+    assert ended.points.shape == (ended.num_deals, seats)
+    (learned_part,) = ended.with_rewards(ended.points)
+    assert learned_part.head == 0
+    assert 0 < len(learned_part) <= decisions
+    other = learning.new_learning_tables(config, encoder, first_seed=1)
     other.restore(tables.state())
     for mine, restored in zip(tables.observe(), other.observe(), strict=True):
         assert (mine.planes == restored.planes).all()
     with pytest.raises(ValueError, match="nobody"):
-        game.new_tables(GroupConfig(num_tables=4, heads=learned), "nobody", first_seed=1)
+        learning.new_learning_tables(config, "nobody", first_seed=1)
 
 
 def first_legal(part: Observations) -> PolicyOutputs:
-    """Answer the first legal action, and no where yes and no are asked."""
+    """Answer the first legal choice or candidate, and no where yes and no are asked."""
     outputs = PolicyOutputs.blank(len(part), 0)
     if part.masks.shape[1]:
         outputs.actions[:] = part.masks.argmax(axis=1)
     return outputs
 
 
-class FirstMove:
+class FirstMove(CandidateAgent):
     """Plays the first candidate, and checks what it sees."""
 
     def __init__(self, game: str) -> None:
-        self.game = candidate_game(game)
-        self.columns = self.game.candidate_columns(self.game.new_rules({}))
+        self.learning = find_learning(game)
         self.seats: set[int] = set()
 
-    def choose(self, simulator: object, seen: SeatObservations) -> I64:
-        expected = self.game.net_columns(seen.seat)
+    def choose(self, tables: object, seen: SeatObservations) -> I64:
+        expected = self.learning.layout(self.learning.encoders[0], seen.seat)
+        assert isinstance(expected, CandidateLayout)
         assert seen.states.shape == (len(seen.tables), expected.state)
-        assert (len(seen.history), seen.history.shape[2]) == (len(seen.tables), expected.history)
+        assert seen.history.shape == (len(seen.tables), *expected.history)
         assert seen.offsets[-1] == len(seen.moves)
         assert (np.diff(seen.offsets) > 0).all()
         self.seats.add(seen.seat)
         return seen.offsets[:-1].copy()
 
 
-@pytest.mark.parametrize("name", candidate_games())
+@pytest.mark.parametrize("name", [name for name in GAMES if has_candidates(name)])
 def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     game, player = candidate_game(name), FirstMove(name)
     rules = game.new_rules({})
     assert game.name == name
-    assert player.columns.shape[1] == game.net_columns(0).candidate
+    features = player.learning.candidate_features(player.learning.encoders[0], rules)
+    layout = player.learning.layout(player.learning.encoders[0], 0)
+    assert isinstance(layout, CandidateLayout)
+    assert features is not None
+    assert features.shape[1] == layout.candidate
     scores = game.play(rules, range(5), player)
     assert game.new_rules(game.rules_values(rules)) == rules
     assert scores.shape == (5, len(game.seat_names))
     assert scores.dtype == np.float32
     assert (scores == game.play(rules, range(5), player)).all()
     assert player.seats == set(range(len(game.seat_names)))
-    lines: list[str] = []
-    game.play_match(2, rules, player, player, first_seed=7, kept=KeptGames(("a", "b"), lines.append))
-    file = tmp_path / "games.jsonl"
-    file.write_text("\n".join(lines), encoding="utf-8")
+    file = tmp_path / f"games{game.record_suffix}"
+    played = play_deals(game, rules, player, player, [7, 8], names=("a", "b"))
+    game.write_records([each.record for each in played], file)
+    lines = file.read_text(encoding="utf-8").splitlines()
     assert game_of_records(file) == name
     for other in ("README.txt", "about.md", "games-1-to-20.html"):
         (tmp_path / other).write_text("not a record")
@@ -196,13 +215,11 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no record"):
         game.read_record("[]")
     for agent in game.agents:
-        results = game.play_match(3, rules, game.scripted_player(agent), player, first_seed=7)
-        assert tuple(results) == game.sides
-        for reached in results.values():
-            assert (reached.wins == (reached.points > 0)).all()
-            assert len(reached.wins) == 3
+        played = play_deals(game, rules, game.scripted_agent(agent), player, range(7, 10))
+        assert len(played) == 3 * len(game.sides)
+        assert all(len(each.points) == len(game.seat_names) for each in played)
     with pytest.raises(ValueError, match="nobody"):
-        game.scripted_player("nobody")
+        game.scripted_agent("nobody")
     with pytest.raises((TypeError, ValueError)):
         game.new_rules({"winds": 4})
 
@@ -212,10 +229,10 @@ def test_a_candidate_game_keeps_its_contract(name: str, tmp_path: Path) -> None:
     [
         (["models:/doudizhu@champion", "rule"], "doudizhu"),
         (["rule", "models:/doudizhu/3"], "doudizhu"),
-        (["models:/suphx@champion", "ukeire"], None),
-        (["models:/doudizhu-old/3", "rule"], None),
+        (["models:/suphx@champion", "ukeire"], "riichi"),
+        (["models:/doudizhu-old/3", "rule"], "riichi"),
     ],
 )
-def test_the_registered_model_with_the_name_of_a_game_tells_the_game(agents: list[str], game: str | None) -> None:
-    assert find_side_game(None, agents) == game
-    assert find_side_game("riichi", agents) is None
+def test_the_registered_model_with_the_name_of_a_game_tells_the_game(agents: list[str], game: str) -> None:
+    assert game_of_agents(None, agents) == game
+    assert game_of_agents("riichi", agents) == "riichi"

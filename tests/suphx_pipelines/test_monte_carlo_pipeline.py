@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import candidate_game
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe import DeckMatchConfig, MonteCarloRecipe

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.table.rules import tenhou
+from suphx.evaluation.deal_match import play_branches
+from suphx.games.game import Agent
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent
-from suphx.selfplay.rollouts.branch_play import play_branches
 from suphx.selfplay.rollouts.deal_play import draw_starts
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx.training.adapter import Adapted, Adapter, AdaptiveAgent, MoveConfig

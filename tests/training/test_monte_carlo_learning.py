@@ -11,17 +11,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
-from torch import nn
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.models.tensor_file import read_tensors, write_tensors
+from suphx.selfplay.backend import Event, Learned
 from suphx.training import monte_carlo_learning
 from suphx.training.config import MonteCarloConfig
-from suphx.training.monte_carlo import LearnedRound
-from suphx.training.monte_carlo_learning import STATE_FILE, Evaluation, LocalRounds, learn_values
+from suphx.training.local_rounds import LocalRounds, ValueMatch
+from suphx.training.monte_carlo_learning import STATE_FILE, learn_values
 from suphx.training.trainer import METRICS_FILE, PartAwayError, StoppedError, TrainingWatch
 from suphx.training.value_nets import Figures
 
@@ -55,17 +56,17 @@ def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) 
 class SlowEvaluations(LocalRounds):
     """An evaluation takes a while."""
 
-    def evaluate(self) -> Evaluation:
+    def play_match(self, order: Any, progress: Any) -> Future[Any]:
         time.sleep(0.2)
-        return super().evaluate()
+        return super().play_match(order, progress)
 
 
 def test_the_time_of_an_evaluation_counts_also_if_the_training_is_stopped_after_it(tmp_path: Path) -> None:
     config = replace(CONFIG, max_rounds=4)
-    new_backend = partial(SlowEvaluations, config, GAME, Rules())
+    new_backend = partial(SlowEvaluations, config, "doudizhu", Rules())
     for _ in range(3):
         with pytest.raises(StoppedError):
-            learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce(), new_backend=new_backend)
+            learn_values(config, GAME, Rules(), tmp_path, watch=StopAfterEntry(tmp_path), new_backend=new_backend)
     _, progress = learn_values(config, GAME, Rules(), tmp_path)
     seconds = [entry["seconds"] for entry in progress.history]
     assert len(seconds) == 4
@@ -96,17 +97,35 @@ class StopAtOnce(TrainingWatch):
         return True
 
 
+class StopAfterEntry(TrainingWatch):
+    """Wants the training to stop after the next evaluation."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / METRICS_FILE
+        self._before = self._entries()
+
+    def _entries(self) -> int:
+        return len(json.loads(self._path.read_text())["curve"]) if self._path.exists() else 0
+
+    def is_stopping(self) -> bool:
+        return self._entries() > self._before
+
+
 class AgingRounds(LocalRounds):
     """Each round was played with older nets than the one before."""
 
-    def learn_round(self, seconds: float) -> LearnedRound:
-        learned = super().learn_round(seconds)
-        return replace(learned, staleness=0.25 * learned.number)
+    def advance(self) -> list[Event]:
+        return [
+            replace(event, figures={**event.figures, "staleness": 0.25 * (event.number - 1)})
+            if isinstance(event, Learned)
+            else event
+            for event in super().advance()
+        ]
 
 
 def test_staleness_is_the_mean_over_all_rounds_also_after_a_resume(tmp_path: Path) -> None:
     config = replace(CONFIG, max_rounds=3, evaluate_rounds=3)
-    new_backend = partial(AgingRounds, config, GAME, Rules())
+    new_backend = partial(AgingRounds, config, "doudizhu", Rules())
     _, whole = learn_values(config, GAME, Rules(), tmp_path / "whole", new_backend=new_backend)
     parts = tmp_path / "parts"
     with pytest.raises(StoppedError):
@@ -114,17 +133,6 @@ def test_staleness_is_the_mean_over_all_rounds_also_after_a_resume(tmp_path: Pat
     _, resumed = learn_values(config, GAME, Rules(), parts, new_backend=new_backend)
     assert untimed(resumed.history) == untimed(whole.history)
     assert whole.history[0]["staleness"] > 0
-
-
-def test_a_state_without_the_staleness_of_its_rounds_is_continued(tmp_path: Path) -> None:
-    config = replace(CONFIG, evaluate_rounds=2)
-    with pytest.raises(StoppedError):
-        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtOnce())
-    tensors, header = read_tensors(tmp_path / STATE_FILE)
-    older = {name: value for name, value in header["progress"].items() if not name.startswith("staleness")}
-    write_tensors(tmp_path / STATE_FILE, tensors, header | {"progress": older})
-    _, progress = learn_values(config, GAME, Rules(), tmp_path)
-    assert [entry["step"] for entry in progress.history] == [4]
 
 
 class LongMatch(Future[Figures]):
@@ -137,11 +145,10 @@ class LongMatch(Future[Figures]):
 class LongMatches(LocalRounds):
     """Matches take longer than the rounds between them."""
 
-    def evaluate(self) -> Evaluation:
-        found = super().evaluate()
+    def play_match(self, order: Any, progress: Any) -> Future[Any]:
         figures = LongMatch()
-        figures.set_result(found.figures.result())
-        return replace(found, figures=figures)
+        figures.set_result(super().play_match(order, progress).result())
+        return figures
 
 
 def test_states_are_saved_also_while_there_is_always_a_match(tmp_path: Path) -> None:
@@ -152,7 +159,7 @@ def test_states_are_saved_also_while_there_is_always_a_match(tmp_path: Path) -> 
         shutil.copytree(tmp_path / "run", tmp_path / f"{len(steps)}")
 
     config = replace(CONFIG, max_rounds=4, save_seconds=0)
-    new_backend = partial(LongMatches, config, GAME, Rules())
+    new_backend = partial(LongMatches, config, "doudizhu", Rules())
     _, whole = learn_values(config, GAME, Rules(), tmp_path / "run", keep=keep, new_backend=new_backend)
     assert set(steps) == {2, 4, 6, 8}, "after each round, before a match is waited for, and at the end"
     assert [entry["step"] for entry in whole.history] == [2, 4, 6, 8]
@@ -168,8 +175,8 @@ def test_states_are_saved_also_while_there_is_always_a_match(tmp_path: Path) -> 
 class EndlessMatches(LocalRounds):
     """Matches never end."""
 
-    def evaluate(self) -> Evaluation:
-        return replace(super().evaluate(), figures=Future())
+    def play_match(self, order: Any, progress: Any) -> Future[Any]:
+        return Future()
 
 
 class StopAtStep(TrainingWatch):
@@ -188,7 +195,7 @@ def test_a_stop_drops_a_match_that_has_not_ended_and_the_resumed_training_makes_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: int, step: int
 ) -> None:
     monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
-    new_backend = partial(EndlessMatches, CONFIG, GAME, Rules())
+    new_backend = partial(EndlessMatches, CONFIG, "doudizhu", Rules())
     with pytest.raises(StoppedError) as stopped:
         learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(asked), new_backend=new_backend)
     assert stopped.value.step == step
@@ -204,20 +211,20 @@ class LostMatches(LocalRounds):
         super().__init__(*arguments)
         self._lost, self._number = lost, 0
 
-    def evaluate(self) -> Evaluation:
+    def play_match(self, order: Any, progress: Any) -> Future[Any]:
         self._number += 1
         if self._number not in self._lost:
-            return super().evaluate()
+            return super().play_match(order, progress)
         figures: Future[Figures] = Future()
         figures.set_exception(ChildProcessError("the node is gone"))
-        return replace(super().evaluate(), figures=figures)
+        return figures
 
 
 def test_a_match_that_is_lost_is_left_out_and_one_at_the_end_is_played_by_the_same_command(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = replace(CONFIG, max_rounds=3)
-    new_backend = partial(LostMatches, {2, 3}, config, GAME, Rules())
+    new_backend = partial(LostMatches, {2, 3}, config, "doudizhu", Rules())
     with pytest.raises(ChildProcessError, match="the node is gone; the training is saved, and the same command plays"):
         learn_values(config, GAME, Rules(), tmp_path / "lost", new_backend=new_backend)
     assert caplog.messages == ["the match after step 4 was lost, the training goes on: the node is gone"]
@@ -237,7 +244,7 @@ def test_who_waits_for_a_match_is_told_so(
     monkeypatch.setattr(monte_carlo_learning, "_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(monte_carlo_learning, "_SAY_SECONDS", 0.0)
     caplog.set_level(logging.INFO, "suphx")
-    new_backend = partial(EndlessMatches, CONFIG, GAME, Rules())
+    new_backend = partial(EndlessMatches, CONFIG, "doudizhu", Rules())
     with pytest.raises(StoppedError):
         learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(4), new_backend=new_backend)
     assert "waiting for the match after step 2: it is played, or no node has room for it" in caplog.messages
@@ -250,14 +257,14 @@ def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
     class AwayRounds(LocalRounds):
         """The learner is away after two rounds."""
 
-        def settle(self) -> list[LearnedRound]:
-            if self._learner.num_rounds == 2:
+        def settle(self) -> list[Event]:
+            if self.version == 2:
                 raise PartAwayError("learner is away")
             return []
 
     config = replace(CONFIG, max_rounds=3, save_seconds=save_seconds)
     saved = 0 if save_seconds else 2
-    new_backend = partial(AwayRounds, config, GAME, Rules())
+    new_backend = partial(AwayRounds, config, "doudizhu", Rules())
     with pytest.raises(StoppedError) as stopped:
         learn_values(config, GAME, Rules(), tmp_path, watch=StopAtStep(2), new_backend=new_backend)
     assert stopped.value.step == saved
@@ -274,19 +281,19 @@ class SlowRounds(LocalRounds):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._is_late = True
-        self._finished: list[LearnedRound] = []
+        self._finished: list[Event] = []
 
-    def learn_round(self, seconds: float) -> LearnedRound | None:  # type: ignore[override]
+    def advance(self) -> list[Event]:
         self._is_late = not self._is_late
         if self._finished:
-            return self._finished.pop()
-        learned = super().learn_round(seconds)
+            return self.settle()
+        events = super().advance()
         if self._is_late:
-            self._finished.append(learned)
-            return None
-        return learned
+            self._finished = events
+            return []
+        return events
 
-    def settle(self) -> list[LearnedRound]:
+    def settle(self) -> list[Event]:
         settled, self._finished = self._finished, []
         return settled
 
@@ -295,7 +302,7 @@ def test_rounds_that_a_save_waited_for_are_evaluated_when_they_are_due(tmp_path:
     config = replace(CONFIG, max_rounds=4, evaluate_rounds=2, save_seconds=0)
     curves = []
     for backend in (LocalRounds, SlowRounds):
-        new_backend = partial(backend, config, GAME, Rules())
+        new_backend = partial(backend, config, "doudizhu", Rules())
         _, progress = learn_values(config, GAME, Rules(), tmp_path / backend.__name__, new_backend=new_backend)
         curves.append(untimed(progress.history))
     assert [entry["step"] for entry in curves[0]] == [4, 8]
@@ -321,19 +328,20 @@ class StartingRounds(LocalRounds):
         self._clock = clock
 
     @property
-    def is_starting(self) -> bool:
+    def is_waiting_for_parts(self) -> bool:
         return self.num_looks <= 3
 
-    def learn_round(self, seconds: float) -> LearnedRound | None:  # type: ignore[override]
+    def advance(self) -> list[Event]:
         self.num_looks += 1
-        self._clock.now += 300.0 if self.is_starting else 7.0
-        return None if self.is_starting else super().learn_round(seconds)
+        self._clock.now += 300.0 if self.is_waiting_for_parts else 7.0
+        return [] if self.is_waiting_for_parts else super().advance()
 
 
 def test_the_time_to_start_others_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, config = Clock(), replace(CONFIG, max_rounds=1)
+    monkeypatch.setattr("suphx.training.trainer.time", clock)
     monkeypatch.setattr(monte_carlo_learning, "time", clock)
-    new_backend = partial(StartingRounds, clock, config, GAME, Rules())
+    new_backend = partial(StartingRounds, clock, config, "doudizhu", Rules())
     _, progress = learn_values(config, GAME, Rules(), tmp_path, new_backend=new_backend)
     assert (clock.now, progress.seconds) == (907.0, 7.0)
 
@@ -341,20 +349,20 @@ def test_the_time_to_start_others_does_not_count(tmp_path: Path, monkeypatch: py
 def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wins = iter([0.25, 0.75, 0.5])
 
-    def evaluate_nets(*arguments: Any, **options: Any) -> Figures:
-        nets: nn.ModuleList = arguments[-1]
-        seen.append({name: tensor.clone() for name, tensor in nets.state_dict().items()})
+    def play(order: ValueMatch, progress: Any = None) -> Figures:
+        seen.append(order.weights)
         won = next(wins)
         return {"random": {f"{measure}_{side}": won for measure in ("wp", "adp") for side in GAME.sides}}
 
-    seen: list[dict[str, torch.Tensor]] = []
-    monkeypatch.setattr(monte_carlo_learning, "evaluate_nets", evaluate_nets)
+    seen: list[Any] = []
+    monkeypatch.setattr(ValueMatch, "play", play)
     trained, progress = learn_values(replace(CONFIG, max_rounds=2), GAME, Rules(), tmp_path)
     resumed, _ = learn_values(replace(CONFIG, max_rounds=3), GAME, Rules(), tmp_path)
     assert (progress.best_step, progress.best_loss) == (4, 0.25)
     assert len(seen) == 3
     for found in (trained.nets, resumed.nets):
-        assert all(torch.equal(tensor, seen[1][name]) for name, tensor in found.state_dict().items())
+        for net, weights in zip(found, seen[1].values(), strict=True):
+            assert all(np.array_equal(tensor.numpy(), weights[name]) for name, tensor in net.state_dict().items())
 
 
 def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:

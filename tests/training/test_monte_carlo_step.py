@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
-from suphx.models.candidate_net import CandidateNetConfig, CandidateNet
+from suphx.games.learning import CandidateLayout
+from suphx.games.registry import candidate_game
+from suphx.models.candidate_net import CandidateNet
+from suphx.models.net_config import CandidateNetConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import (
     ChoiceSamples,
@@ -22,7 +24,7 @@ from suphx.training.monte_carlo import (
     value_loss,
 )
 from suphx.training.trainer import DivergedError
-from suphx.training.value_nets import new_nets
+from suphx.training.value_nets import move_features, new_nets
 
 GAME = candidate_game("doudizhu")
 CONFIG = MonteCarloConfig(games=4, batches=1, imitates="rule", device="cpu", precision="fp32")
@@ -48,7 +50,7 @@ def test_the_loss_of_choices_is_that_of_a_numpy_twin() -> None:
 
 
 def test_samples_are_the_decisions_of_the_scripted_agent_that_has_a_choice() -> None:
-    columns = GAME.candidate_columns(Rules())
+    columns = move_features(GAME, Rules())
     for samples in played():
         counts = np.diff(samples.offsets)
         assert len(samples) > 10
@@ -78,13 +80,14 @@ def test_a_net_learns_the_moves_of_the_agent() -> None:
     assert np.mean(losses[-10:]) < 0.7 * losses[0]
 
 
-SMALL = CandidateNetConfig(state_columns=7, history_columns=4, candidate_columns=3, units=5, hidden=6, layers=3)
+LAYOUT = CandidateLayout(name="small", version=1, state=7, history=(5, 4), candidate=3)
+SMALL = CandidateNetConfig(units=5, hidden=6, layers=3)
 
 
 def new_net() -> CandidateNet:
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        return CandidateNet(SMALL)
+        return CandidateNet(GAME.decisions[0], LAYOUT, SMALL)
 
 
 def new_samples() -> ValueSamples:

@@ -13,8 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from suphx.games.candidate_game import candidate_game
-from suphx.games.registry import DEFAULT_GAME, GAMES, find_game, find_side_game
+from suphx.games.registry import GAMES, candidate_game, find_game, game_of_agents
 from suphx_cli.arguments import (
     UsageError,
     add_runs,
@@ -143,7 +142,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     """
     if not args.name.isprintable() or not args.name.strip():
         raise UsageError(f"--name is {args.name!r}: use a name without control characters")
-    game = find_side_game(args.game, [] if args.agent is None else [args.agent]) or DEFAULT_GAME
+    game = game_of_agents(args.game, [] if args.agent is None else [args.agent])
     from suphx_pipelines.viewer.viewer_page import VIEWS
 
     view = VIEWS.get(game)
@@ -208,8 +207,8 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     check_output_folder(folder)
     with console.activity("importing"):
         from suphx_pipelines.play.text_play import TextPlay, TextPlaySetup
+        from suphx_platform.agents.agent_loading import common_rules, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.agents.side_agent import common_rules, load_side_agent
         from suphx_platform.console.console import typed_line
         from suphx_platform.tracking.mlflow_store import MlflowStore
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:

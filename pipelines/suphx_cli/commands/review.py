@@ -24,8 +24,9 @@ from suphx_platform.agents.agent_forms import AGENT_HELP
 
 if TYPE_CHECKING:
     from suphx.evaluation.review import ReviewedDecision, ReviewedGame
-    from suphx.games.riichi import GameLog, Quarantine
-    from suphx.selfplay.agents.agent import Agent
+    from suphx.games.game import Agent
+    from suphx.games.riichi.records.game_log import GameLog
+    from suphx.games.riichi.records.quarantine import Quarantine
     from suphx_cli.arguments import Subparsers
     from suphx_pipelines.review import TrainingGames
     from suphx_platform.console.console import Console
@@ -170,7 +171,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_games([args.record])
     with console.activity("importing"):
         from suphx.evaluation.review import agreement_table, cost_summary, review_game
-        from suphx.games.riichi import Quarantine, iter_records
+        from suphx.games.riichi.archive.archive import iter_records
+        from suphx.games.riichi.records.quarantine import Quarantine
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     run, learned = training_games(args)
@@ -219,7 +221,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
 def _allowed(records: Iterable[GameLog], quarantine: Quarantine) -> Iterator[GameLog]:
     """Yield the games whose moves the rules allow, and set the others aside: before the agent is asked for hours."""
-    from suphx.games.riichi import ILLEGAL_RECORD, recorded_decisions
+    from suphx.games.riichi.records.decisions import recorded_decisions
+    from suphx.games.riichi.records.quarantine import ILLEGAL_RECORD
 
     for log in records:
         try:

@@ -185,17 +185,10 @@ def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, obje
 
     folder = find_run(args.runs, args.run).folder
     with console.activity("importing"):
-        from suphx.games.candidate_game import candidate_game
-        from suphx_pipelines.tournament.game_replay import game_of_night, replay_games
-        from suphx_pipelines.tournament.sides.side_replay import replay_side_games
+        from suphx_pipelines.tournament.replay import replay_columns, replay_games
         from suphx_platform.console.table_text import wrapped_table
-    game = game_of_night(folder)
-    columns: tuple[str, ...] = ("wall", *(f"{seat}: place" for seat in ("East", "South", "West", "North")))
-    if game is None:
-        games = replay_games(folder, args.wall, args.to, console)
-    else:
-        games = replay_side_games(folder, args.wall, args.to, console)
-        columns = ("deck", *(f"{side}: place" for side in candidate_game(game).sides))
+    games = replay_games(folder, args.wall, args.to, console)
+    columns = replay_columns(folder)
     differing = sum(not game.is_same for game in games)
     if console.is_json:
         console.result({"games": [asdict(game) for game in games], "differences": differing, "records": str(args.to)})
@@ -385,7 +378,7 @@ def _different(entries: Sequence[RunEntry]) -> list[RunEntry]:
 
 def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:
     """Delete metrics in the folder's own MLflow store, no other; return the runs that had any, and a sentence."""
-    from suphx_platform.tracking.client.mlflow_call import TrackingError
+    from suphx_platform.tracking.mlflow_client import TrackingError
     from suphx_platform.tracking.mlflow_store import MlflowStore
 
     store = MlflowStore(runs)

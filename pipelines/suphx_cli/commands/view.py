@@ -12,8 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from suphx.file_tree import files_below
-from suphx.games.candidate_game import candidate_game
-from suphx.games.registry import candidate_games, find_game, game_of_records
+from suphx.games.registry import candidate_game, find_game, game_of_records, has_candidates
 from suphx.printable_text import printable
 from suphx_cli.arguments import (
     UsageError,
@@ -30,8 +29,7 @@ from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_w
 
 if TYPE_CHECKING:
     from suphx.evaluation.decision_cost import CostJudge
-    from suphx.games.candidate_game import CandidateGame
-    from suphx.selfplay.agents.agent import Agent
+    from suphx.games.game import Agent, CandidateGame
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
@@ -96,7 +94,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         beside = files_below(args.record) if args.record.is_dir() else [args.record]
         check_no_source(args.out, [file for file in beside if file.suffix.lower() not in _PAGES])
     game = game_of_records(args.record)
-    if game in candidate_games():
+    if has_candidates(game):
         title, values, seat = _numbered_games(args, console, game)
     else:
         title, values, seat = _game_with_id(args, console)
@@ -138,7 +136,8 @@ def _game_with_id(args: argparse.Namespace, console: Console) -> tuple[str, dict
     check_record_agent(args.record, args.agent, args.runs)
     check_cost(args)
     with console.activity("importing"):
-        from suphx.games.riichi import find_record, viewer_game
+        from suphx.games.riichi.archive.archive import find_record
+        from suphx.games.riichi.records.viewer_game import viewer_game
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     with console.activity("finding the game"):
@@ -216,8 +215,8 @@ def _opinions(
     """
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
         from suphx.selfplay.agents.side_opinion import player_opinions
+        from suphx_platform.agents.agent_loading import have_same_moves, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
-        from suphx_platform.agents.side_agent import have_same_moves, load_side_agent
         from suphx_platform.tracking.mlflow_store import MlflowStore
 
         agent = load_side_agent(args.agent, game, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))

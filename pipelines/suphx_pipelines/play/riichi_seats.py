@@ -21,20 +21,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Self
 
-from suphx.games.riichi import (
-    MAX_SEED,
-    GameLog,
-    GameSession,
-    Rules,
-    move_hint,
-    recorded_decisions,
-    tenhou,
-    viewer_game,
-    write_records,
-)
+from suphx.games.game import Agent
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.play import GameSession, move_hint
+from suphx.games.riichi.records.decisions import recorded_decisions
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.viewer_game import viewer_game
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.simulator import MAX_SEED
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.json_text import parse_json
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
+from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.opinion import agent_opinions, opinions_at
 from suphx.selfplay.rollouts.rollout import GameFollower
 from suphx_pipelines.viewer.viewer_page import VIEWS, page_words, viewer_page

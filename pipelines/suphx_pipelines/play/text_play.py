@@ -17,7 +17,7 @@ import numpy as np
 
 from suphx.atomic_file import write_atomically
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import Auction, CandidateGame, Player
+from suphx.games.game import Auction, CandidateGame, Player
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.side_opinion import seat_opinions
 

@@ -14,9 +14,8 @@ from typing import Annotated, Literal
 
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import decision_names, decision_numbers
+from suphx.games.registry import candidate_game, decision_names, decision_numbers
 from suphx.models.net_config import NetConfig, RewardPredictorConfig
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS

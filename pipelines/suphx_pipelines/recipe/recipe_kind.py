@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from suphx.games.registry import DEFAULT_GAME, candidate_games, find_game
+from suphx.games.registry import DEFAULT_GAME, GAMES, find_game, has_candidates
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, Recipe
 from suphx_pipelines.recipe.recipe_file import Table, flatten, load_config, read_table, shipped_recipes, to_table
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe, tonight
@@ -34,7 +34,8 @@ def check_kind(path: Path, command: Command) -> None:
 
 
 def _classes(table: Table) -> dict[Command, type[Any]]:
-    return _OF_CANDIDATES if table.get(GAME_KEY) in candidate_games() else _OF_TABLES
+    game = table.get(GAME_KEY)
+    return _OF_CANDIDATES if game in GAMES and has_candidates(game) else _OF_TABLES
 
 
 def recipe_class(command: Command, table: Table) -> type[Any]:

@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MIN_CLUSTERS, SEATS, check_hanchans
-from suphx.evaluation.sequential.sequential_config import SequentialConfig, SideTestConfig, check_budget
-from suphx.evaluation.sequential.sequential_test import FIRST_LOOK
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.evaluation.measures import SequentialConfig, SideTestConfig, check_budget
+from suphx.evaluation.sequential_test import FIRST_LOOK
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.number_range import Processes, Range, Seed, check_ranges
 from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name
 from suphx_platform.storage.storage_config import StorageConfig

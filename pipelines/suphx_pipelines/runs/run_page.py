@@ -11,8 +11,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 
-from suphx.games.candidate_game import candidate_game
-from suphx.games.registry import game_of_files
+from suphx.games.registry import DEFAULT_GAME, candidate_game, game_of_files
 from suphx.printable_text import encodable
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
@@ -30,7 +29,7 @@ from suphx_pipelines.runs.run_summary import (
 from suphx_pipelines.runs.stage import TRACKED_FOLDER, read_note
 from suphx_pipelines.runs.stage_folder import REPORT_NAME, Done
 from suphx_pipelines.runs.verdict import Verdict
-from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.mlflow_client import TrackingError
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 _DEFAULT_OPPONENT = "ukeire"
@@ -55,7 +54,7 @@ def _last_nets(folder: Path) -> tuple[Path, str] | None:
     """Return the folder of the nets that the run made last, and a scripted agent to compare them with."""
     learned = folder / MONTE_CARLO_STAGE
     game = game_of_files(path.name for path in learned.iterdir()) if learned.is_dir() else None
-    if game is not None:
+    if game is not None and game != DEFAULT_GAME:
         return learned, candidate_game(game).agents[-1]
     folders = (folder / name for name in (*AGENT_STAGES, SUPERVISED_FOLDER))
     nets = next((each for each in folders if has_nets(each)), None)

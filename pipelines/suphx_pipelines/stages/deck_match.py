@@ -12,11 +12,13 @@ from functools import partial
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.side_match import SideReport, play_side_match
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, KeptResults
-from suphx.games.candidate_game import CandidateGame, KeptGames, Player
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
+from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.games.registry import game_modules
 from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.selfplay.rollouts.rollout import play_deals
 from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import MONTE_CARLO_STAGE
@@ -36,8 +38,8 @@ MATCH_FILES: Mapping[str, str] = {
         "mean, interval [2], is_widened}}}"
     ),
     "games/<opponent>/": (
-        "finished parts of the matches, so that a killed match continues: `wins` {side: [of each deck]} and `points` "
-        "{side: [of each deck]} of the nets"
+        "finished parts of the matches, so that a killed match continues: `places` and `points` of both sides in each "
+        "game; the nets have the first side in the first game of each deck and the second side in the second one"
     ),
 }
 """What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
@@ -64,18 +66,17 @@ def _play_match(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     found: dict[str, SideReport] = {}
     with context.console.progress("decks", config.decks * len(config.opponents), name=MATCH) as progress:
         for opponent in config.opponents:
-            report = play_side_match(
-                game,
-                trained.rules,
-                player,
-                game.scripted_player(opponent),
-                num_deals=config.decks,
-                first_seed=first_deal(context.recipe),
-                kept=KeptResults(context.folder / GAMES_FOLDER / opponent),
-                progress=progress.advance,
-                note_kept=progress.skip,
-                tell=partial(progress.advance, 0),
+            agents = {"nets": player, opponent: game.scripted_agent(opponent)}
+            setup = MatchSetup(
+                *agents, seed=0, game=game.name, rules=trained.rules, first_deal=first_deal(context.recipe)
             )
+            runner = GameRunner(
+                load=agents.__getitem__,
+                kept=KeptResults(context.folder / GAMES_FOLDER / opponent),
+                progress=lambda games: progress.advance(games / 2),
+                note_kept=lambda games: progress.skip(games / 2),
+            )
+            report = play_side_match(setup, config.decks, runner=runner, tell=partial(progress.advance, 0))
             shown = ", ".join(f"{report.figures[f'wp_{side}'].mean:.1%} as {side}" for side in game.sides)
             context.console.say(f"against {opponent}: {shown}")
             found[opponent] = report
@@ -123,7 +124,7 @@ def _play_sample_game(context: StageContext[MonteCarloRecipe]) -> dict[str, floa
     trained, opponent = load_value_nets(context.upstream[MONTE_CARLO_STAGE]), context.recipe.match.opponents[-1]
     agents = (
         ("nets", trained.player(context.recipe.learning.precision)),
-        (opponent, trained.game.scripted_player(opponent)),
+        (opponent, trained.game.scripted_agent(opponent)),
     )
     title = f"{context.recipe.name}: the nets against {opponent}"
     page = deck_page(trained.game, trained.rules, agents, seed=first_deal(context.recipe), title=title).encode()
@@ -132,12 +133,15 @@ def _play_sample_game(context: StageContext[MonteCarloRecipe]) -> dict[str, floa
 
 
 def deck_page(
-    game: CandidateGame, rules: Any, agents: tuple[tuple[str, Player], tuple[str, Player]], *, seed: int, title: str
+    game: CandidateGame,
+    rules: Any,
+    agents: tuple[tuple[str, CandidateAgent], tuple[str, CandidateAgent]],
+    *,
+    seed: int,
+    title: str,
 ) -> str:
     """Return the viewer's page of both games on the deck ``seed``; ``agents``: name and player of each."""
     (name, first), (other, second) = agents
-    lines: list[str] = []
-    game.play_match(1, rules, first, second, first_seed=seed, kept=KeptGames((name, other), lines.append))
-    records = [game.read_record(line) for line in lines]
+    records = [played.record for played in play_deals(game, rules, first, second, [seed], names=(name, other))]
     opinions = [player_opinions(game.recorded_decisions(record), first) for record in records]
     return viewer_page({**game.viewer_game(records, opinions), "agent": name}, title=title)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from suphx.games.candidate_game import candidate_game, net_file_names
-from suphx.games.registry import game_modules
+from suphx.evaluation.game_runner import compile_game
+from suphx.games.registry import candidate_game, game_modules
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.config import MAX_SEED, MonteCarloConfig
 from suphx.training.monte_carlo_learning import STATE_FILE, NewBackend, learn_values
 from suphx.training.trainer import METRICS_FILE, StoppedError
@@ -38,7 +38,7 @@ def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
         name=MONTE_CARLO_STAGE,
         run=run,
         recipe_keys=("game", "rules", "learning"),
-        artifacts=(METRICS_FILE, *net_file_names(candidate_game(game_name))),
+        artifacts=(METRICS_FILE, *checkpoint_names(game=game_name)),
         files=FILES,
         modules=game_modules(game_name),
     )
@@ -50,7 +50,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     game = candidate_game(recipe.game)
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
-        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
+        compile_game(recipe.game, recipe.rules)
     with context.console.progress("%", PERCENT, name=MONTE_CARLO_STAGE, note="first games") as progress:
         watch = StageWatch(context.console, progress, MONTE_CARLO_STAGE, note="first games")
 
@@ -84,9 +84,12 @@ def _new_backend(recipe: MonteCarloRecipe, config: MonteCarloConfig) -> NewBacke
     """Return who plays and learns: None is this process, which never imports Ray."""
     if not recipe.cluster.on_ray:
         return None
-    from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
+    from suphx_platform.ray.backend import ray_backend
+    from suphx_platform.ray.parts import monte_carlo_parts
+    from suphx_platform.ray.task_matches import TaskMatches
 
-    return partial(RayRounds, config, recipe.cluster, recipe.game, recipe.rules)
+    parts = monte_carlo_parts(config, recipe.cluster, recipe.game, recipe.rules)
+    return lambda state: ray_backend(parts, state, new_matches=TaskMatches)
 
 
 def _note(entry: Mapping[str, Any], recipe: MonteCarloRecipe) -> str:

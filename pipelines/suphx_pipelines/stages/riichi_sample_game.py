@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match import first_game
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.workers.match_records import RECORDS_FOLDER
-from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
-from suphx.games.riichi import sample_game, viewer_game
-from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.evaluation.kept_results import RECORDS_FOLDER
+from suphx.evaluation.match import MatchSetup, first_game
+from suphx.games.game import Agent
+from suphx.games.riichi.records.viewer_game import sample_game, viewer_game
+from suphx.games.scoring import MAX_DEAL_SEED
+from suphx.selfplay.agents.agent import load_agent
 from suphx.training.trainer import METRICS_FILE
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.agent_stages import (
@@ -84,7 +84,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the game against three copies of the opponent, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.action_selection == "probable" else f":{config.action_selection}")
-    setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    options = {"has_draw_lanes": config.draw_lanes}
+    setup = MatchSetup(address, config.opponent, seed=context.seed % MAX_DEAL_SEED, options=options)
     with context.console.parts("playing a game to look at") as progress:
         game = first_game(setup, progress=progress)
     one, two, three = (f"{config.opponent} {number}" for number in (1, 2, 3))

@@ -1,41 +1,40 @@
 """A tournament: pool -> leaderboard -> decision -> promotion -> sample_game -> report.
 
 The leaderboard rates everybody by the games of all nights and picks the candidate: the newest checkpoint with the best
-rating. The decision is a match of that one alone, on walls of no leaderboard, so that picking the best of many
+rating. The decision is a match of that one alone, on deals of no leaderboard, so that picking the best of many
 cannot make it look better. The promotion makes it the champion if it has won, and at most one a night
-(model_registry.py).
+(model_registry.py). What differs between games: kind.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
+from suphx.atomic_file import write_atomically
+from suphx.games.registry import DEFAULT_GAME, game_modules
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.recipe.recipe_kind import AnyTournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_folder import REPORT_NAME
 from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.verdict import Verdict
-from suphx_pipelines.tournament import (
-    candidate_promotion,
-    leaderboard,
-    riichi_night_game,
-    tournament_decision,
-    tournament_promotion,
-    tournament_report,
-)
-from suphx_pipelines.tournament.pool import tournament_pool
-from suphx_pipelines.tournament.pool.tournament_games import say_if_repeated
-from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
+from suphx_pipelines.tournament import decision, leaderboard, pool, promotion, report
+from suphx_pipelines.tournament.entrants import POOL, POOL_NAME, read_pool
+from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, TABLE_NAME
+from suphx_pipelines.tournament.kind import DECISION, DECISION_NAME, Context
+from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.promotion import PROMOTION_NAME
+from suphx_pipelines.tournament.report import GAME, PROMOTION
 from suphx_pipelines.viewer.riichi_games import PAGES
 from suphx_pipelines.viewer.viewer_page import PAGE_FILE
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
-POOL, DECISION, PROMOTION, REPORT = "pool", "decision", "promotion", "report"
-GAME = riichi_night_game.STAGE_NAME
+REPORT = "report"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,85 +42,110 @@ class TournamentResult:
     """What ``suphx tournament`` answers."""
 
     run: RunResult
+    recipe: AnyTournamentRecipe
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
-        folder = self.run.folder
+        folder, kind = self.run.folder, kind_of(self.recipe)
         table = read_json(folder / LEADERBOARD / TABLE_NAME)["agents"]
-        promotion = read_json(folder / PROMOTION / candidate_promotion.PROMOTION_NAME)
-        kept = ("rating", "interval", "hanchans", "average_placement")
+        promoted = read_json(folder / PROMOTION / PROMOTION_NAME)
         return {
-            "agents": {row["name"]: {key: row[key] for key in kept} for row in table},
-            "champion": promotion["champion"],
-            "promoted": promotion["promoted"],
-            "reason": promotion["reason"],
+            **({"game": self.recipe.game} if self.recipe.game else {}),
+            "agents": {row["name"]: {key: row[key] for key in kind.result_keys} for row in table},
+            "champion": promoted["champion"],
+            "promoted": promoted["promoted"],
+            "reason": promoted["reason"],
             "report": str(folder / REPORT / REPORT_NAME),
             "run_id": self.run.run_id,
             "tracking_uri": self.run.tracking_uri,
         }
 
 
-def tournament_stages() -> list[Stage[TournamentRecipe]]:
+def tournament_stages(recipe: AnyTournamentRecipe) -> list[Stage[Any]]:
     """Return the stages in order."""
-    everything = tuple(field.name for field in fields(TournamentRecipe))
-    decision, promotion = tournament_report.DECISION_NAME, candidate_promotion.PROMOTION_NAME
-    pictures = (tournament_report.TRACKED_REPORT, PAGE_FILE, PAGES, *tournament_report.PICTURES)
+    kind, everything = kind_of(recipe), {field.name for field in fields(recipe)}
+    modules = game_modules(recipe.game or DEFAULT_GAME)
+
+    def keys(*names: str) -> tuple[str, ...]:
+        """Return those of the keys that the recipe has: games differ."""
+        return tuple(name for name in ("night", *names) if name.partition(".")[0] in everything)
+
+    def files(stage: str, own: Mapping[str, str] | None = None) -> Mapping[str, str]:
+        return {**kind.files.get(stage, {}), **(own or {})}
+
+    how = ("game", "rules", "draw_lanes")
     return [
         Stage(
             name=POOL,
-            run=tournament_pool.run,
-            recipe_keys=("name", "night", "pool", "registry", "decision.opponent"),
+            run=pool.run,
+            recipe_keys=keys("name", "game", "rules", "pool", "registry", "decision.opponent"),
             reads_newest=lambda recipe: True,
-            artifacts=(tournament_pool.POOL_NAME,),
-            files=tournament_pool.FILES,
+            artifacts=(POOL_NAME,),
+            files={**pool.FILES, **files(POOL)},
+            modules=modules,
         ),
         Stage(
             name=LEADERBOARD,
             run=leaderboard.run,
-            recipe_keys=("night", "leaderboard", "draw_lanes"),
+            recipe_keys=keys("leaderboard", *how),
             needs=(POOL,),
             artifacts=(TABLE_NAME, GAMES_NAME),
-            files=leaderboard.FILES,
+            files=files(LEADERBOARD, leaderboard.FILES),
+            modules=modules,
         ),
         Stage(
             name=DECISION,
-            run=tournament_decision.run,
-            recipe_keys=("night", "decision", "draw_lanes"),
+            run=decision.run,
+            recipe_keys=keys("decision", *how),
             needs=(POOL, LEADERBOARD),
-            artifacts=(decision,),
-            files=tournament_decision.FILES,
+            artifacts=(DECISION_NAME,),
+            files=files(DECISION, decision.FILES),
+            modules=modules,
         ),
         Stage(
             name=PROMOTION,
-            run=tournament_promotion.run,
+            run=promotion.run,
             needs=(POOL, DECISION),
-            artifacts=(promotion,),
-            files=candidate_promotion.FILES,
+            artifacts=(PROMOTION_NAME,),
+            files=promotion.FILES,
+            modules=modules,
         ),
         Stage(
             name=GAME,
-            run=riichi_night_game.run,
-            recipe_keys=("night", "draw_lanes"),
+            run=_play_sample_game,
+            recipe_keys=keys(*how),
             needs=(POOL, LEADERBOARD),
             artifacts=(PAGE_FILE,),
-            files=riichi_night_game.FILES,
+            files=files(GAME),
+            modules=modules,
             is_summary=True,
         ),
         Stage(
             name=REPORT,
-            run=tournament_report.run,
-            recipe_keys=everything,
+            run=report.run,
+            recipe_keys=tuple(field.name for field in fields(recipe)),
             needs=(POOL, LEADERBOARD, DECISION, PROMOTION, GAME),
-            artifacts=pictures,
-            files=tournament_report.FILES,
+            artifacts=(report.TRACKED_REPORT, PAGE_FILE, PAGES, *report.PICTURES),
+            files=files(REPORT, report.FILES),
             is_about_run=True,
             is_summary=True,
         ),
     ]
 
 
+def _play_sample_game(context: Context) -> dict[str, float]:
+    """Leave ``game.html``, what the strongest nets think of a game of theirs; nothing if no nets have played."""
+    entrants = {entrant.digest: entrant for entrant in read_pool(context.upstream[POOL]).entrants}
+    found = kind_of(context.recipe).sample_page(context, entrants)
+    if found is None:
+        return {"deals": 0}
+    page, num_deals = found
+    write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    return {"deals": num_deals}
+
+
 def run_tournament(
-    recipe: TournamentRecipe,
+    recipe: AnyTournamentRecipe,
     *,
     runs: Path,
     console: Console,
@@ -129,26 +153,30 @@ def run_tournament(
     max_wait_hours: float = 0.0,
 ) -> TournamentResult:
     """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
-    storage = Storage(recipe.storage) if recipe.storage.address else None
+    kind = kind_of(recipe)
+
+    def verdict(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
+        names = (f"{LEADERBOARD}/{TABLE_NAME}", f"{DECISION}/{DECISION_NAME}", f"{PROMOTION}/{PROMOTION_NAME}")
+        table, decided, promoted = (read_json(runner.folder / name) for name in names)
+        return kind.verdict(table, decided, promoted)
+
     runner = Runner(
         recipe,
-        tournament_stages(),
+        tournament_stages(recipe),
         runs=runs,
         records=None,
         console=console,
-        storage=storage,
-        find_verdict=lambda metrics: _verdict(runner.folder),
+        storage=Storage(recipe.storage) if recipe.storage.address else None,
+        find_verdict=verdict,
         on_code_change=on_code_change,
         max_wait_hours=max_wait_hours,
     )
-    result = TournamentResult(run=runner.run())
-    say_if_repeated(result.run, recipe.night, console)
-    console.say(str(result.to_json()["reason"]))
+    result = TournamentResult(run=runner.run(), recipe=recipe)
+    if result.run.was_finished:
+        console.say(
+            f"The night {recipe.night} of {result.run.run_id} has been played before: its result follows, and nothing "
+            "was played now. To play again, name another night: --set night=NAME"
+        )
+    if result.run.verdict is not None:
+        console.say(result.run.verdict.sentence)
     return result
-
-
-def _verdict(folder: Path) -> Verdict:
-    """Return what the tournament in ``folder`` decided."""
-    decision = read_json(folder / DECISION / tournament_report.DECISION_NAME)
-    promotion = read_json(folder / PROMOTION / candidate_promotion.PROMOTION_NAME)
-    return tournament_report.verdict(decision, promotion)

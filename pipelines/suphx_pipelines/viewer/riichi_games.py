@@ -18,18 +18,15 @@ from typing import Any, Literal
 import numpy as np
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match_setup import CANDIDATE_NAME
-from suphx.evaluation.workers.match_records import first_seating, indexed_tables
-from suphx.games.riichi import (
-    GameLog,
-    Opinions,
-    Quarantine,
-    iter_records,
-    places_of_scores,
-    recorded_decisions,
-    viewer_game,
-)
-from suphx.selfplay.agents.agent import Agent
+from suphx.evaluation.match import AGENT_NAMES
+from suphx.games.game import Agent
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.match_tables import first_seating, indexed_tables
+from suphx.games.riichi.records.decisions import Opinions, recorded_decisions
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.records.viewer_game import viewer_game
+from suphx.games.riichi.table import places_of_scores
 from suphx.selfplay.agents.opinion import agent_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from suphx_platform.console.console import Console
@@ -121,7 +118,7 @@ def _played_games(tables: Sequence[Path]) -> Iterator[PlayedGame]:
     if not tables:
         return
     for log in islice(iter_records(tables, quarantine=Quarantine()), MAX_GAMES):
-        seats = tuple(seat for seat, player in enumerate(log.names) if player == CANDIDATE_NAME)
+        seats = tuple(seat for seat, player in enumerate(log.names) if player == AGENT_NAMES[0])
         if log.final_scores is None or not seats:
             continue
         places = places_of_scores(np.array([log.final_scores], np.int32))[0]

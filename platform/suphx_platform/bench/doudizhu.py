@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.bots import play_scripted
 from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.features import move_columns
 from suphx.games.doudizhu.selfplay import play_games
 from suphx.games.doudizhu.table import SEAT_NAMES, TABLE, Rules
+from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads, uses_bf16
 from suphx.training.value_nets import PlayedMoves, ValuePlayer, new_nets
 from suphx_platform.bench.timing import compare_rates

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import RecordedDecisions
 from suphx.games.doudizhu.bots import agent_number, choose_scripted
 from suphx.games.doudizhu.engine import Simulator, advance_tables
 from suphx.games.doudizhu.features import encode_states
 from suphx.games.doudizhu.records.game_record import GameRecord, positions, record_of
 from suphx.games.doudizhu.table import F32, GAME_END, NUM_SEATS, Rules, scores_of
-from suphx.games.game import CandidateAgent, PlayedGame
+from suphx.games.game import CandidateAgent, PlayedGame, RecordedDecisions
 from suphx.kernel.record import I64, Records
 
 

@@ -1,11 +1,11 @@
-"""Folders with a checkpoint for each head, and their addresses: ``runs/a/supervised:weak,sampled``."""
+"""Folders with a checkpoint for each kind of decision, and their addresses: ``runs/a/supervised:weak,sampled``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import get_args
 
-from suphx.games.registry import decision_names
+from suphx.games.registry import DEFAULT_GAME, decision_names
 from suphx.models.net_config import checkpoint_name
 from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
@@ -32,24 +32,26 @@ def split_address(address: str) -> tuple[str, set[str]]:
     return location, words
 
 
-def checkpoint_names(*, is_weak: bool = False) -> tuple[str, ...]:
-    """Return the file name of each head's checkpoint: an agent's nets."""
-    return tuple(checkpoint_name(head, is_weak=is_weak) for head in decision_names())
+def checkpoint_names(*, is_weak: bool = False, game: str = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the file name of the checkpoint of each decision: an agent's nets."""
+    return tuple(checkpoint_name(decision, is_weak=is_weak) for decision in decision_names(game))
 
 
-def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
-    """Return the path of a head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if none."""
-    name = checkpoint_name(head, is_weak=is_weak)
-    for path in (folder / name, folder / head / name):
+def find_checkpoint(folder: Path, decision: str, *, is_weak: bool) -> Path:
+    """Return the path of the checkpoint of a decision, in ``folder`` or in a folder of its name; ValueError if none."""
+    name = checkpoint_name(decision, is_weak=is_weak)
+    for path in (folder / name, folder / decision / name):
         if path.is_file():
             return path
-    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")
+    raise ValueError(f"{folder} has no checkpoint of the {decision} net: expected {name} or {decision}/{name} in it")
 
 
-def find_checkpoints(folder: Path, *, is_weak: bool = False) -> list[Path]:
-    """Return the path of each head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if one is
-    missing."""
-    return [find_checkpoint(folder, head, is_weak=is_weak) for head in decision_names()]
+def find_checkpoints(folder: Path, *, is_weak: bool = False, game: str = DEFAULT_GAME) -> list[Path]:
+    """Return the path of the checkpoint of each decision, in ``folder`` or in a folder of its name.
+
+    ValueError if one is missing.
+    """
+    return [find_checkpoint(folder, decision, is_weak=is_weak) for decision in decision_names(game)]
 
 
 def find_nets(address: str) -> list[Path]:
@@ -69,7 +71,7 @@ def weak_address(folder: Path) -> str:
 
 
 def has_nets(folder: Path, *, is_weak: bool = False) -> bool:
-    """Tell whether a folder has a checkpoint for each head."""
+    """Tell whether a folder has a checkpoint for each kind of decision."""
     try:
         find_checkpoints(folder, is_weak=is_weak)
     except ValueError:

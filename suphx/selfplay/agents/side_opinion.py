@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import CandidateOpinion, Player, RecordedDecisions, ValuingPlayer
+from suphx.games.game import CandidateOpinion, Player, RecordedDecisions, ValuingPlayer
 
 
 def player_opinions(decisions: RecordedDecisions, player: Player) -> list[CandidateOpinion | None]:

@@ -3,14 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.evaluation.deal_match import GameBranches, play_branches
+from suphx.games.game import Agent
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.games.riichi.rules import tonpuu
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I32, I64
-from suphx.selfplay.agents.agent import Agent, NetAgent, ScriptedAgent
+from suphx.selfplay.agents.agent import NetAgent
 from suphx.selfplay.agents.policy_set import random_policy_set
-from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
 from tests.selfplay.agents.small_agent import SMALL, small_agent
 
 SEEDS = (3, 4, 5)

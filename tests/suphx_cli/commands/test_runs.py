@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore

@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.records.game_record import record_of, record_text, write_records
-from suphx.games.doudizhu.selfplay import ScriptedPlayer, play_games
+from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 
@@ -24,9 +22,9 @@ NUM_GAMES = 22
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with games.jsonl, game.txt, and a folder of nets."""
     place = tmp_path_factory.mktemp("records")
-    simulator = Simulator(NUM_GAMES, Rules())
+    simulator = DouDizhuTables(NUM_GAMES, Rules())
     simulator.reset(range(NUM_GAMES))
-    play_games(simulator, [ScriptedPlayer("rule")], np.zeros((NUM_GAMES, 3), np.int64))
+    play_to_end(simulator, ScriptedPlayer("rule"))
     records = [record_of(table, simulator.rules, ("Anna", "Ben", "Cleo")) for table in simulator.tables]
     write_records(place / "games.jsonl", records)
     (place / "game.txt").write_text(record_text(records[2]), encoding="utf-8")

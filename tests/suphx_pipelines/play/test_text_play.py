@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import Player, candidate_game
+from suphx.games.game import Player
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.play.text_play import TextPlay, TextPlayResult, TextPlaySetup

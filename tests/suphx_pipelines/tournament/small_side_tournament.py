@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from suphx.evaluation.measures import SideTestConfig
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.models.candidate_net import CandidateNet
 from suphx.training.value_nets import ValueNets, load_value_nets, new_nets, save_value_nets
 from suphx_pipelines.recipe.tournament_recipe import SideDecisionConfig, SideLeaderboardConfig, SideTournamentRecipe
@@ -52,7 +52,7 @@ def save_strong_nets(folder: Path) -> Path:
         with torch.no_grad():
             for parameter in net.parameters():
                 parameter.zero_()
-            net.first.weight[0, -net.config.candidate_columns :] = 1
+            net.first.weight[0, -net.layout.candidate :] = 1
             for layer in net.others:
                 assert isinstance(layer, torch.nn.Linear)
                 layer.weight[0, 0] = 1

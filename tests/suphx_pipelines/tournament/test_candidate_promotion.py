@@ -8,21 +8,20 @@ from typing import Any
 
 import pytest
 
-from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.stage import StageContext
-from suphx_pipelines.tournament.candidate_promotion import Evidence, promote_candidate
-from suphx_pipelines.tournament.pool.candidate_versions import CandidateVersions
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
-from suphx_pipelines.tournament.pool.tournament_history import games_json
-from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME, Entrant, Pool
+from suphx_pipelines.tournament import promotion
+from suphx_pipelines.tournament.entrants import POOL_NAME, Entrant, Pool
+from suphx_pipelines.tournament.history import games_json
+from suphx_pipelines.tournament.kind import DECISION_NAME
+from suphx_pipelines.tournament.versions import CandidateVersions
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.small_tournament import SMALL
+from tests.suphx_pipelines.tournament.small_tournament import CODE, SMALL
 
 NAME = "a-1/reinforcement"
 PLACE = "s3://bucket/"
@@ -66,13 +65,14 @@ def promote(runs: Path, candidate: Entrant, *, is_won: bool, candidate_alias: st
     """Run the promotion; return the tags of the version in the registry, none if there is no version."""
     folder, store = runs / "nightly-1" / "promotion", TrackingStore(runs)
     pool = Pool(entrants=(candidate,), champion=None, version=None, left_out={})
+    folder.with_name("decision").mkdir(exist_ok=True)
     write_json(folder.with_name("pool") / POOL_NAME, asdict(pool))
-    write_json(folder.with_name("pool") / "history.json", {**games_json([], {}, riichi_code()), "nights": []})
+    write_json(folder.with_name("pool") / "history.json", {**games_json([], {}, CODE), "nights": []})
     folder.mkdir(exist_ok=True)
     context: StageContext[Any] = StageContext(
         folder=folder,
         recipe=replace(SMALL, registry=replace(SMALL.registry, candidate_alias=candidate_alias)),
-        upstream={"pool": folder.with_name("pool")},
+        upstream={name: folder.with_name(name) for name in ("pool", "decision")},
         records=None,
         tracker=store.start("promotion", key="nightly-1"),
         console=Console(),
@@ -80,15 +80,9 @@ def promote(runs: Path, candidate: Entrant, *, is_won: bool, candidate_alias: st
         storage_name="",
         keep=lambda number, score=None, then=None: None,
     )
-    decision = {"candidate": NAME, "opponent": None, "is_won": is_won, "test": None}
-    promote_candidate(
-        context,
-        decision,
-        evidence=Evidence(outcome="better"),
-        reason=str,
-        code=riichi_code(),
-        net_files=checkpoint_names(),
-    )
+    decision = {"candidate": NAME, "opponent": None, "is_won": is_won, "test": None, "match": None}
+    write_json(folder.with_name("decision") / DECISION_NAME, decision)
+    promotion.run(context)
     store.close()
     found = store.client.search_model_versions("name = 'suphx'")
     return dict(found[0].tags) if found else {}

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.records.game_record import record_of
-from suphx.games.doudizhu.selfplay import ScriptedPlayer, play_games
+from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.side_opinion import player_opinions
 from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
@@ -42,9 +40,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def values() -> dict[str, Any]:
     """Return three games of the rule agent, with the values of nets."""
-    simulator = Simulator(3, Rules())
+    simulator = DouDizhuTables(3, Rules())
     simulator.reset(range(3))
-    play_games(simulator, [ScriptedPlayer("rule")], np.zeros((3, 3), np.int64))
+    play_to_end(simulator, ScriptedPlayer("rule"))
     records = [record_of(table, simulator.rules, ("Anna", HOSTILE, "Cleo")) for table in simulator.tables]
     player = ValueNets(GAME, Rules(), new_nets(GAME, 1)).player("fp32")
     opinions = [player_opinions(GAME.recorded_decisions(record), player) for record in records]

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.side_match import play_side_match
-from suphx.games.candidate_game import candidate_game, net_file_names
-from suphx.games.doudizhu import Rules
+from suphx.evaluation.match import play_side_match
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
+from suphx_platform.agents.agent_loading import common_rules, find_side_nets, load_side_agent, newest_side_nets
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.agents.side_agent import common_rules, find_side_nets, load_side_agent, newest_side_nets
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
@@ -76,5 +77,5 @@ def test_the_newest_nets_of_runs_and_of_a_bucket_are_found(server: S3Server, tmp
     assert [found.name for found in stored] == ["c-1/learning", "b-1/learning", "a-1/learning"]
     place = find_side_nets(stored[0].address, GAME, tmp_path / "fetched" / "c", source(tmp_path))
     assert place is not None
-    assert {path.name for path in place.iterdir()} >= set(net_file_names(GAME))
+    assert {path.name for path in place.iterdir()} >= set(checkpoint_names(game=GAME.name))
     assert find_side_nets("rule", GAME, tmp_path / "none", source(tmp_path)) is None

@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.side_match import SideReport, play_side_match
-from suphx.games.candidate_game import KeptGames, OutsidePlayer, candidate_game
-from suphx.games.doudizhu import Rules, read_records
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
+from suphx.games.doudizhu.records.game_record import read_records
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
+from suphx.selfplay.rollouts.rollout import GameFollower, play_deals
 from suphx_cli import cli
 from suphx_platform.agents.mjai import mjai_program, program_channel
 from suphx_platform.agents.side_program import SideProgram
@@ -38,8 +41,10 @@ def program(tmp_path: Path, code: str, form: str = "program") -> str:
 
 def play(address: str, decks: int = 2, **options: Any) -> SideReport:
     player = SideProgram(address, GAME)
-    assert isinstance(player, OutsidePlayer)
-    report = play_side_match(GAME, Rules(), player, GAME.scripted_player("random"), num_deals=decks, **options)
+    assert isinstance(player, GameFollower)
+    agents = {address: player, "random": GAME.scripted_agent("random")}
+    setup = MatchSetup(*agents, seed=0, game="doudizhu", first_deal=0)
+    report = play_side_match(setup, decks, runner=GameRunner(load=agents.__getitem__), **options)
     assert not player._seats._programs, "no program outlives its games"
     return report
 
@@ -85,12 +90,9 @@ with open(os.path.join({folder!r}, str(os.getpid())), "w") as file:
 def test_a_program_sees_its_own_cards_only_and_each_process_one_seat(tmp_path: Path) -> None:
     folder = tmp_path / "seen"
     folder.mkdir()
-    lines: list[str] = []
-    names = ("candidate", "opponent")
     player = SideProgram(program(tmp_path, SPY.format(folder=str(folder))), GAME)
-    random = GAME.scripted_player("random")
-    GAME.play_match(2, Rules(bidding=True), player, random, kept=KeptGames(names, lines.append))
-    games = [json.loads(line) for line in lines]
+    played = play_deals(GAME, Rules(bidding=True), player, GAME.scripted_agent("random"), range(2))
+    games = [each.record.to_json() for each in played]
     dealt = {(seat, hand) for game in games for seat, hand in game["hands"].items()}
     processes = list(folder.iterdir())
     assert len(processes) <= 6, "a landlord and two peasants in each of two decks"

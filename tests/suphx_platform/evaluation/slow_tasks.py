@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import ray
 
-from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.evaluation.workers.game_task import GameTask
-from suphx.evaluation.workers.play_plan import Summary
-from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.evaluation.game_runner import GamePlan, GameTask, Summary
+from suphx.games.game import Agent, PlayedGame
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.scoring import Forfeited
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent
 
 TASKS = [GameTask(np.zeros((2, 4), np.int64), (seed, seed + 100), f"walls-{seed}", f"{seed}") for seed in range(16)]
 
@@ -38,8 +37,8 @@ def load_where_programs_are(address: str) -> Agent:
     return ScriptedAgent("ukeire")
 
 
-def scores(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
-    return {"scores": [log.final_scores for log in logs]}
+def scores(plan: GamePlan, games: Sequence[PlayedGame], forfeited: Forfeited) -> Summary:
+    return {"scores": [game.points for game in games]}
 
 
 def game_processes(session: str = "") -> list[int]:

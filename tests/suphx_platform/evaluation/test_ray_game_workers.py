@@ -16,17 +16,16 @@ from typing import Any
 import pytest
 import ray
 
-from suphx.evaluation.match import play_match
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.sequential.sequential_config import SequentialConfig
-from suphx.evaluation.sequential.sequential_match import play_sequential_match
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import GamePlan, LoadAgent
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.evaluation.workers.play_plan import Workers
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.evaluation.game_runner import GamePlan, GameRunner, LoadAgent, Workers
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import MatchSetup, play_match
+from suphx.evaluation.measures import SequentialConfig
+from suphx.evaluation.sequential import play_sequential_match
+from suphx.games.game import Agent
+from suphx.games.riichi.rules import tonpuu
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent, load_agent
+from suphx.selfplay.agents.agent import load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, _need, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session

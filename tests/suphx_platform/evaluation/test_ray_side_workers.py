@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.evaluation.workers.play_plan import DeckBlock, Workers
-from suphx.evaluation.workers.side_runner import LoadPlayer, SidePlan, SideRunner
+from suphx.evaluation.game_runner import GamePlan, GameRunner, LoadAgent, Workers
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.workers.play_plan import DeckBlock
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
-from suphx_platform.agents.side_agent import load_side_player
+from suphx_platform.agents.agent_loading import load_side_player
 from suphx_platform.evaluation.ray_game_workers import ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
 from tests.suphx_platform.evaluation.slow_tasks import all_begin, all_end, game_processes
@@ -64,11 +64,11 @@ def load_slow(address: str) -> Slow:
 
 
 def play(
-    folder: Path, nets: Path, workers: Workers, load: LoadPlayer, act: Callable[[], object] = lambda: None
+    folder: Path, nets: Path, workers: Workers, load: LoadAgent, act: Callable[[], object] = lambda: None
 ) -> dict[str, bytes]:
     """Play all blocks, ``act`` once after the first result, and return the files of the results."""
-    plan = SidePlan(game=GAME.name, rules=Rules(), addresses=("rule", "random", str(nets)), load=load)
-    runner = SideRunner(load=load, workers=workers, kept=KeptResults(folder))
+    plan = GamePlan(game=GAME.name, rules=Rules(), addresses=("rule", "random", str(nets)), load=load)
+    runner = GameRunner(load=load, workers=workers, kept=KeptResults(folder))
     for number, _ in enumerate(runner.play(plan, BLOCKS)):
         if number == 0:
             act()

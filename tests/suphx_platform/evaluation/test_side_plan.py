@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.play_plan import DeckBlock, Summary
-from suphx.evaluation.workers.side_runner import SidePlan
-from suphx.games.candidate_game import candidate_game, net_file_names
-from suphx.games.doudizhu import Rules
+from suphx.evaluation.game_runner import GamePlan, Summary
+from suphx.evaluation.workers.play_plan import DeckBlock
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
 from suphx.training.value_nets import ValueNets, ValuePlayer, new_nets, save_value_nets
-from suphx_platform.agents.side_agent import load_side_player
-from suphx_platform.evaluation.game_player import GamePlayer
-from suphx_platform.evaluation.packed_agents import PackedAgents
+from suphx_platform.agents.agent_loading import load_side_player
+from suphx_platform.evaluation.game_workers import GamePlayer, PackedAgents
 
 GAME = candidate_game("doudizhu")
 LONG = 60.0
 
 
-def plan(*addresses: str) -> SidePlan:
+def plan(*addresses: str) -> GamePlan:
     load = partial(load_side_player, GAME.name, precision="fp32")
-    return SidePlan(game=GAME.name, rules=Rules(), addresses=addresses, load=load)
+    return GamePlan(game=GAME.name, rules=Rules(), addresses=addresses, load=load)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_nets_arrive_and_nothing_else(nets: Path) -> None:
     own = plan("rule", str(nets))
     packed = pickle.loads(pickle.dumps(PackedAgents.pack(own)))
     (files,) = packed.files.values()
-    assert files == {name: (nets / name).read_bytes() for name in net_file_names(GAME)}
+    assert files == {name: (nets / name).read_bytes() for name in checkpoint_names(game=GAME.name)}
     with packed.unpacked() as there:
         assert there[0] == "rule"
         assert there[1] != str(nets)
@@ -58,7 +58,7 @@ def test_a_folder_with_the_name_of_a_scripted_agent_is_not_sent(nets: Path, monk
 
 
 def test_a_net_that_is_missing_is_named_before_anything_is_sent(nets: Path) -> None:
-    missing = net_file_names(GAME)[0]
+    missing = checkpoint_names(game=GAME.name)[0]
     (nets / missing).unlink()
     with pytest.raises(ValueError, match=rf"has no nets for doudizhu \({missing} missing\): name a folder"):
         PackedAgents.pack(plan(str(nets)))

@@ -15,7 +15,7 @@ import numpy as np
 import ray
 import torch
 
-from suphx.games.candidate_game import candidate_game
+from suphx.games.registry import candidate_game
 from suphx.models.device import uses_bf16
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import LearnedRound, RoundLearner, RoundPlayer, Samples, load_weights

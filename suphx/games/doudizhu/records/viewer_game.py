@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.candidate_game import CandidateOpinion, Opinions
 from suphx.games.doudizhu.cards import NUM_RANKS
 from suphx.games.doudizhu.moves import KIND_NAMES, Moves
 from suphx.games.doudizhu.records.game_record import GAME, GameRecord, positions
 from suphx.games.doudizhu.table import GAME_END, LANDLORD, NO_SEAT, NUM_SEATS, SEAT_NAMES, scores_of
+from suphx.games.game import CandidateOpinion, Opinions
 from suphx.kernel.record import Records
 
 SHOWN_CANDIDATES = 5

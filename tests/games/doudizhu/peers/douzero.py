@@ -24,9 +24,9 @@ from douzero.env.env import get_obs
 from douzero.env.game import GameEnv
 from torch import Tensor, nn
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.cards import counts_of
 from suphx.games.doudizhu.table import SEAT_NAMES
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import Records
 from suphx.training.value_nets import new_nets
 

@@ -24,9 +24,10 @@ from typing import Any
 
 import torch
 
-from suphx.evaluation.side_match import play_side_match
-from suphx.games.candidate_game import Player, candidate_game
+from suphx.evaluation.match import play_side_match
 from suphx.games.doudizhu.table import SEAT_NAMES, Rules
+from suphx.games.game import Player
+from suphx.games.registry import candidate_game
 from suphx.models.device import torch_threads
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig

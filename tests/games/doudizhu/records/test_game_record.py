@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.cards import cards_text
 from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.hidden import sample_hands
@@ -24,6 +23,7 @@ from suphx.games.doudizhu.records.game_record import (
 )
 from suphx.games.doudizhu.records.game_record import replay as replayed
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from tests.games.doudizhu.builders import after_moves
 
 TEXT = candidate_game("doudizhu").text

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.candidate_game import candidate_game
 from suphx.games.doudizhu.cards import parse_cards
-from suphx.games.doudizhu.engine import Simulator
 from suphx.games.doudizhu.records.game_record import GameRecord, record_of
 from suphx.games.doudizhu.records.game_record import record_text as text_of
-from suphx.games.doudizhu.selfplay import ScriptedPlayer, play_games
+from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
 from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.training.value_nets import move_features
 
 GAME = candidate_game("doudizhu")
 
@@ -26,9 +26,9 @@ GAME = candidate_game("doudizhu")
 @pytest.fixture(scope="module")
 def records() -> list[GameRecord]:
     """Return games of the rule agent, with bombs in some of them."""
-    simulator = Simulator(30, Rules())
+    simulator = DouDizhuTables(30, Rules())
     simulator.reset(range(30))
-    play_games(simulator, [ScriptedPlayer("rule")], np.zeros((30, 3), np.int64))
+    play_to_end(simulator, ScriptedPlayer("rule"))
     return [record_of(table, simulator.rules, ("A", "B", "C")) for table in simulator.tables]
 
 
@@ -106,7 +106,7 @@ def test_a_game_without_an_end_is_shown_as_far_as_it_was_played(records: list[Ga
 
 def test_bids_are_steps_before_the_bottom_cards() -> None:
     rules = Rules(bidding=True, scoring="points")
-    simulator = Simulator(20, rules)
+    simulator = DouDizhuTables(20, rules)
     simulator.reset(range(20))
     shown = GAME.viewer_game([record_of(table, rules) for table in simulator.tables])["deals"]
     for deal, table in zip(shown, simulator.tables, strict=True):
@@ -125,7 +125,7 @@ class CardCounter:
     """Values a move by its number of cards: it plays as many as possible."""
 
     def values(self, seen: SeatObservations) -> Any:
-        return GAME.candidate_columns(Rules())[seen.moves].sum(axis=1).astype(np.float32) / 10
+        return move_features(GAME, Rules())[seen.moves].sum(axis=1).astype(np.float32) / 10
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         raise AssertionError("its values are enough")

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules, read_records
+from suphx.evaluation.kept_results import KeptResults
+from suphx.games.doudizhu.records.game_record import read_records
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
 from suphx_cli.commands.monte_carlo import side_evaluation, side_sequential
-from suphx_pipelines.tournament.pool.game_code import game_sources
+from suphx_pipelines.tournament.history import game_sources
 
 GAME = candidate_game("doudizhu")
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.table.rules import tonpuu
-from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.games.game import Agent
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.rules import tonpuu
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.bot import bot_archive
 from suphx_platform.agents.bot.bot_archive import write_bot

@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
-from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
-from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.games.game import Agent
+from suphx.games.riichi.records.mjai_writer import write_mjai
+from suphx.games.riichi.rules import Rules, tenhou, tonpuu
+from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai.mjai_player import MjaiPlayer

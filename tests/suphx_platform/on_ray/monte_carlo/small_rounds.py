@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.games.candidate_game import candidate_game
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu.table import Rules
+from suphx.games.registry import candidate_game
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo import RoundLearner
 from suphx.training.monte_carlo_learning import NewBackend, learn_values
-from suphx.training.trainer import TrainingWatch
-from suphx.training.training_state import TrainingProgress
+from suphx.training.trainer import TrainingProgress, TrainingWatch
 from suphx.training.value_nets import ValueNets
 from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.game_runner import GamePlan, GameRunner, GameTask, Summary, summary_of
+from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.match_setup import CANDIDATE_NAME, OPPONENT_NAME, MatchSetup
-from suphx.evaluation.workers.forfeits import ForfeitedSeats
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import GameTask
-from suphx.evaluation.workers.play_plan import Summary
-from suphx.games.riichi import GameLog, Rules, game_row, observed_tables
+from suphx.games.game import Agent, Game, PlayedGame
+from suphx.games.riichi.benchmark import observed_tables
+from suphx.games.riichi.rules import Rules
+from suphx.games.scoring import Forfeited
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.agents.agent import NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx.selfplay.rollouts.rollout import Game, play_stream
+from suphx.selfplay.rollouts.rollout import SeatedGame, play_stream
 from suphx_platform.bench.riichi.selfplay.selfplay import play_in_threads
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import SelfplayCase
 
@@ -117,8 +117,8 @@ def _play_match(
     started = time.perf_counter()
     setup = MatchSetup(str(folder), str(folder), seed=seed)
     runner = GameRunner(workers=workers, progress=clock.advance)
-    tasks = _tasks(setup.walls(num_hanchans // SEATS))
-    played = runner.play(setup.plan(_summarise, _play_counted), tasks)
+    tasks = _tasks(setup.deals(num_hanchans // SEATS))
+    played = runner.play(replace(setup.plan(), summarise=_summarise, play=_play_counted), tasks)
     decisions = sum(int(task.summary["decisions"]) for task in played)
     seconds = time.perf_counter() - started
     return _Measured(decisions, seconds, clock.games_per_second() * decisions / num_hanchans)
@@ -148,21 +148,27 @@ class _CountingAgent:
         return self._agent.act(tables, indices)
 
 
+@dataclass(frozen=True, slots=True)
+class _CountedGame:
+    """A game with the decisions since the one before, of all tables."""
+
+    id: str
+    played: PlayedGame
+    decisions: int
+
+
 def _play_counted(
-    agents: Sequence[Agent], games: Iterator[Game], rules: Rules, **how: Any
-) -> Iterator[tuple[GameLog, int]]:
-    """Yield each game with the decisions since the one before, of all tables."""
+    game: Game, agents: Sequence[Agent], games: Iterator[SeatedGame], rules: Rules, **how: Any
+) -> Iterator[_CountedGame]:
     counting = [_CountingAgent(agent) for agent in agents]
     counted = 0
-    for log in play_stream(counting, games, rules, **how):
+    for played in play_stream(game, counting, games, rules, **how):
         asked = sum(agent.num_asked for agent in counting)
-        yield log, asked - counted
+        yield _CountedGame(played.id, played, asked - counted)
         counted = asked
 
 
-def _summarise(games: Sequence[tuple[GameLog, int]], forfeited: ForfeitedSeats) -> Summary:
+def _summarise(plan: GamePlan, games: Sequence[_CountedGame], forfeited: Forfeited) -> Summary:
     """Return what a match keeps of its games, and their decisions."""
-    return {
-        "rows": [[game_row(log, name) for log, _ in games] for name in (CANDIDATE_NAME, OPPONENT_NAME)],
-        "decisions": sum(number for _, number in games),
-    }
+    kept = summary_of(plan, [game.played for game in games], forfeited)
+    return kept | {"decisions": sum(game.decisions for game in games)}

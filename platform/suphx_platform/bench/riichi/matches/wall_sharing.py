@@ -8,16 +8,16 @@ same with draw lanes, as in every match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from suphx.evaluation.match import play_walls
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import CANDIDATE, MatchSetup, play_deals
 from suphx.evaluation.match_config import SEATS, check_hanchans
-from suphx.evaluation.match_setup import CANDIDATE, MatchSetup
 from suphx.evaluation.player_statistics import PLACE_COLUMN
 from suphx.evaluation.stable_rank import F64
 from suphx.evaluation.statistics import (
@@ -27,12 +27,10 @@ from suphx.evaluation.statistics import (
     percentile_interval,
     resample_sums,
 )
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.game_task import Play
-from suphx.games.riichi import HABITS, GameLog, Habit, OrdinalWallSimulator
+from suphx.games.game import Agent
+from suphx.games.riichi.benchmark import HABITS, Habit, OrdinalWallSimulator
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import Agent, ScriptedAgent
-from suphx.selfplay.rollouts.rollout import play_stream
 from suphx_platform.agents.agent_loading import load_any_agent
 
 UKEIRE = "ukeire"
@@ -99,19 +97,14 @@ class _Scheme:
     """How walls and draws follow from a seed."""
 
     title: str
-    play: Play
-    has_draw_lanes: bool
-
-
-def play_by_ordinal(*arguments: Any, **settings: Any) -> Iterator[GameLog]:
-    """Play games as ``play_stream`` does, with walls by the number of deals before them."""
-    return play_stream(*arguments, **settings, simulator_type=OrdinalWallSimulator)
+    options: Mapping[str, Any]
+    """Of ``RiichiTables``."""
 
 
 _SCHEMES = (
-    _Scheme("walls by the number of deals", play_by_ordinal, has_draw_lanes=False),
-    _Scheme("walls by kyoku and honba", play_stream, has_draw_lanes=False),
-    _Scheme("draw lanes", play_stream, has_draw_lanes=True),
+    _Scheme("walls by the number of deals", {"has_draw_lanes": False, "simulator_type": OrdinalWallSimulator}),
+    _Scheme("walls by kyoku and honba", {"has_draw_lanes": False}),
+    _Scheme("draw lanes", {"has_draw_lanes": True}),
 )
 NUM_SCHEMES = len(_SCHEMES)
 
@@ -127,10 +120,10 @@ def _wall_placements(
 ) -> F64:
     """Return the average placement of the candidate over the four games of each wall: float64 [walls]."""
     title = f"{pair[0]} against {pair[1]}, {scheme.title}"
-    setup = MatchSetup(*pair, seed=seed, has_draw_lanes=scheme.has_draw_lanes)
+    setup = MatchSetup(*pair, seed=seed, options=scheme.options)
     runner = GameRunner(workers=workers, load=load_measured_agent, progress=partial(_tell, progress, title))
     blocks = sorted(
-        play_walls(setup, num_hanchans // SEATS, runner=runner, play=scheme.play), key=lambda block: block.first
+        play_deals(setup, num_hanchans // SEATS, runner=runner), key=lambda block: block.first
     )
     candidate = np.concatenate([block.rows[CANDIDATE] for block in blocks])
     placements: F64 = candidate[:, PLACE_COLUMN].reshape(-1, SEATS).mean(axis=1)

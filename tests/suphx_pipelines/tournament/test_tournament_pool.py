@@ -1,0 +1,182 @@
+"""The pool of a tournament, settled for tiny nets with a real MLflow store."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.evaluation.rating import RatedGame
+from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
+from suphx_pipelines.runs.stage import StageContext
+from suphx_pipelines.tournament import pool as pool_stage
+from suphx_pipelines.tournament.entrants import Pool, deciding_pair, read_pool
+from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, earlier_nights, games_json
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage_config import StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.selfplay.small_policy_set import save_random
+from tests.suphx_pipelines.tournament.small_tournament import CODE
+
+RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(opponent=""))
+SCRIPTED_AGENTS = RECIPE.pool.agents
+NIGHTS = [f"nightly-{number:010}" for number in (1, 2, 3)]
+
+
+def settle(folder: Path, runs: Path, pool: PoolConfig, opponent: str = "") -> Pool:
+    folder.mkdir(parents=True, exist_ok=True)
+    context = StageContext(
+        folder=folder,
+        recipe=replace(RECIPE, pool=pool, decision=DecisionConfig(opponent=opponent)),
+        upstream={},
+        records=None,
+        tracker=TrackingStore(runs).start("pool", key="pool"),
+        console=Console(),
+        seed=1,
+        storage_name="",
+        keep=lambda number, score=None, then=None: None,
+    )
+    pool_stage.run(context)
+    return read_pool(folder)
+
+
+def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) -> None:
+    nets = save_random(tmp_path / "nets")
+    adapts = f"adapt-8:{nets}:sampled"
+    pool = settle(tmp_path / "pool", runs, PoolConfig(agents=(*SCRIPTED_AGENTS, adapts, str(nets)), newest=0))
+    assert [entrant.address for entrant in pool.entrants[3:]] == ["adapt-8:agents/3:sampled", "agents/4"]
+    assert len({entrant.digest for entrant in pool.entrants}) == 5
+    shutil.rmtree(nets)
+    elsewhere = (tmp_path / "pool").rename(tmp_path / "elsewhere")  # as another machine has it from the storage
+    for entrant in pool.entrants:
+        load_any_agent(entrant.address_in(elsewhere))
+
+
+def test_the_nets_of_the_opponent_stay_as_they_were_when_the_night_began(runs: Path, tmp_path: Path) -> None:
+    nets, folder = save_random(tmp_path / "nets"), tmp_path / "pool"
+    agents = PoolConfig(agents=(*SCRIPTED_AGENTS, str(save_random(tmp_path / "fourth", seed=2))), newest=0)
+    pool = settle(folder, runs, agents, opponent=f"{nets}:sampled")
+    shutil.rmtree(nets)  # a run that goes on writes others there
+    rows = [{"name": "ukeire", "is_candidate": False}]
+    _, address, names = deciding_pair(pool, rows, folder, f"{nets}:sampled")
+    assert load_any_agent(address).name == address
+    assert Path(address).is_relative_to(folder)
+    assert names["opponent"] == f"{nets}:sampled", "tables name it as the recipe does"
+    assert deciding_pair(replace(pool, opponent=None), rows, folder, "ukeire")[1] == "ukeire", "of an older pool.json"
+
+
+def save_with_early(folder: Path, seed: int, early_seed: int) -> Path:
+    """Save nets with early ones beside them."""
+    early = save_random(folder.with_name(f"{folder.name}-early"), early_seed)
+    for full, weak in zip(checkpoint_names(), checkpoint_names(is_weak=True), strict=True):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(early / full, folder / weak)
+    return save_random(folder, seed)
+
+
+def test_early_nets_are_identified_by_themselves(runs: Path, tmp_path: Path) -> None:
+    first, second, third = (
+        save_with_early(tmp_path / f"nets-{number}", *seeds) for number, seeds in enumerate([(1, 2), (1, 3), (4, 2)])
+    )
+    agents = (*SCRIPTED_AGENTS, f"{first}:weak", f"{second}:weak", f"{third}:weak", f"{third}-early:sampled")
+    folder = tmp_path / "pool"
+    pool = settle(folder, runs, PoolConfig(agents=agents, newest=0))
+    assert [entrant.name for entrant in pool.entrants[3:]] == [agents[3], agents[4], agents[6]]
+    assert pool.left_out == {f"{third}:weak": f"the same nets as {first}:weak"}
+    sampled = pool.entrants[5]
+    assert sampled.digest == f"{pool.entrants[3].digest}sampled"
+    assert sampled.net_agent_in(folder) == str(folder / "agents" / "5")
+    wrapped = replace(pool.entrants[3], address="adapt-8:agents/3:sampled,weak")
+    assert wrapped.net_agent_in(folder) == f"{folder / 'agents' / '3'}:weak"
+
+
+def test_of_a_candidate_that_does_not_play_nothing_stays(runs: Path, tmp_path: Path) -> None:
+    nets = save_random(runs / "a-1" / "reinforcement")
+    shutil.copytree(nets, runs / "b-1" / "reinforcement")
+    pool = settle(tmp_path / "pool", runs, PoolConfig(newest=2, newest_from=str(runs)))
+    assert len(pool.entrants) == 4
+    assert list(pool.left_out.values()) == [f"the same nets as {pool.entrants[3].name}"]
+    assert [path.name for path in (tmp_path / "pool" / "agents").iterdir()] == ["3"]
+
+
+def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "pool" / "agents").write_text("a file where the folder should be")
+    with pytest.raises(NotADirectoryError):
+        settle(tmp_path / "pool", runs, PoolConfig(newest=1, newest_from=str(runs)))
+
+
+def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
+    games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
+    for run, game in zip(NIGHTS, games, strict=True):
+        values = games_json([game], {}, CODE)
+        other = {} if run == NIGHTS[1] else {"engine": "0" * 64}
+        path = tmp_path / run / LEADERBOARD / GAMES_NAME
+        path.parent.mkdir(parents=True)
+        write_json(path, values | other)
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), CODE).games == games
+    (text,) = caplog.messages
+    assert text.startswith(
+        f"2 earlier nights were played with another version of the game's code ({NIGHTS[0]} to {NIGHTS[2]})"
+    )
+    caplog.clear()
+    assert earlier_nights("nightly", NIGHTS[2], tmp_path / "none", StorageConfig(), CODE).games == []
+    assert caplog.messages == []
+
+
+def test_a_night_says_that_games_by_other_rules_do_not_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
+    game = RatedGame(1, ("a", "b", "c", "d"), (1, 2, 3, 4))
+    path = tmp_path / NIGHTS[0] / LEADERBOARD / GAMES_NAME
+    path.parent.mkdir(parents=True)
+    write_json(path, games_json([game], {}, replace(CODE, rules="0" * 64)))
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), CODE).games == []
+    (text,) = caplog.messages
+    assert text.endswith(f"({NIGHTS[0]} to {NIGHTS[0]}): their games do not count")
+
+
+def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    pool = PoolConfig(agents=(*SCRIPTED_AGENTS, "no such agent"), newest_from=str(missing))
+    with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
+        settle(tmp_path / "pool", runs, pool)
+
+
+def test_a_place_without_checkpoints_is_a_warning(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    nets = save_random(tmp_path / "nets")
+    settle(
+        tmp_path / "pool", runs, PoolConfig(agents=(*SCRIPTED_AGENTS, str(nets)), newest_from=str(tmp_path / "empty"))
+    )
+    assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
+
+
+def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "suphx_pipelines")
+    good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}, CODE) | {"night": "1"}
+    damaged: list[dict[str, Any]] = [
+        {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
+        {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]},
+    ]
+    damaged += [{"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]}, {"games": 5}, {"agents": [{}]}, {"rules": good["rules"]}]
+    for number, broken in enumerate(damaged):
+        folder = tmp_path / f"nightly-{number:010}" / LEADERBOARD
+        folder.mkdir(parents=True)
+        write_json(folder / GAMES_NAME, good | broken)
+    earlier = earlier_nights("nightly", "", tmp_path, StorageConfig(), CODE)
+    assert len(earlier.games) == 1
+    assert [line.split(":")[0] for line in caplog.messages] == [
+        f"the games of nightly-{n:010} do not count" for n in range(5)
+    ]
+    assert all("is damaged" in line for line in caplog.messages)
