@@ -11,10 +11,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Self
 
-from suphx.games.registry import DEFAULT_GAME, candidate_game, game_of_files
+from suphx.games.registry import DEFAULT_GAME, agent_names, candidate_game, game_of_files
 from suphx.printable_text import encodable
 from suphx.selfplay.agents.checkpoint_folder import has_nets
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.recipe.agent_stages import AGENT_STAGES, MONTE_CARLO_STAGE, SUPERVISED_FOLDER
 from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked
 from suphx_pipelines.runs.run_summary import (
@@ -85,7 +84,7 @@ _SHOWN_FIGURES = (
     "*/start_points_per_kyoku*",
     "*/start_sampled_difference*",
     "*/weak_difference*",
-    *(f"*/{name}_difference*" for name in SCRIPTED_AGENTS),
+    *(f"*/{name}_difference*" for name in agent_names()),
     "match/*_share*",
     "match/*_points*",
     "decision/difference*",
@@ -194,7 +193,7 @@ class RunPage:
 
     def _store_digest(self) -> str | None:
         """Return the digest of the games that the run learns from; None if the stage has left no store."""
-        from suphx.training.data.head_data import open_store  # slow to import
+        from suphx.training.head_data import open_store  # slow to import
 
         store = self._folder / _RECORDS / _STORE_FOLDER
         return open_store(store).digest if store.is_dir() else None
