@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from suphx.environments.environment_config import EnvironmentConfig
 from suphx.games.game import Agent
 from suphx.games.mahjong.shanten import load_suits
+from suphx.games.registry import agent_names
 from suphx.games.riichi.bots import EVERY_SEAT, NO_SCRIPT, advance_tables, play_to_seats, see_tables
 from suphx.games.riichi.features.encoder import decision_layout, find_encoder
 from suphx.games.riichi.features.suit_targets import load_lookup
@@ -27,7 +28,6 @@ from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import GAME_END, NUM_ACTIONS, action_name
 from suphx.kernel.record import I8, I32, I64, U8, as_integers
 from suphx.selfplay.agents.agent import as_agent, ask
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import GameFollower
 
 PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
@@ -62,8 +62,8 @@ class SeatTables:
     def _load_opponents(self) -> None:
         seats: dict[str | int, list[int]] = {}
         for offset, opponent in enumerate(self.config.opponents, start=1):
-            if isinstance(opponent, str) and opponent in SCRIPTED_AGENTS:
-                self._scripts[offset] = SCRIPTED_AGENTS.index(opponent)
+            if isinstance(opponent, str) and opponent in agent_names():
+                self._scripts[offset] = agent_names().index(opponent)
             else:
                 # Agents need no hash, and may be equal.
                 key = str(opponent) if isinstance(opponent, str | Path) else id(opponent)

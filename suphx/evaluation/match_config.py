@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
+from suphx.games.registry import agent_names
+from suphx.models.net_config import ActionSelection
 from suphx.number_range import Processes, Range, check_ranges
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 
 SEATS = 4
 Seating = Literal["1v3", "2v2", "3v1"]
@@ -55,9 +56,9 @@ class MatchConfig:
     def __post_init__(self) -> None:
         check_ranges(self)
         check_hanchans(self.hanchans)
-        if self.opponent not in SCRIPTED_AGENTS and "/" not in self.opponent:
+        if self.opponent not in agent_names() and "/" not in self.opponent:
             raise ValueError(
-                f"opponent is {self.opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or the path of a folder of "
+                f"opponent is {self.opponent!r}: use {', '.join(agent_names())}, or the path of a folder of "
                 "checkpoints"
             )
         if self.action_selection not in get_args(ActionSelection):

@@ -34,8 +34,8 @@ class GameEntry:
     """Other implementations that ``suphx bench simulator`` can compare with."""
     module: str
     """Where ``GAME`` is."""
-    decisions: str | None = None
-    """Where ``DECISIONS`` is, a module without kernels; None: ``GAME.decisions``."""
+    names: str | None = None
+    """Where ``AGENTS`` and ``DECISIONS`` are, a module without kernels; None: ``GAME`` has them only."""
     has_sides: bool = False
     """Two sides play against each other (``SideScoring``); else each of four seats plays for itself."""
     record_mark: str | None = None
@@ -53,14 +53,14 @@ GAMES = {
             title="riichi",
             simulator_peers=("riichienv",),
             module="suphx.games.riichi.game",
-            decisions="suphx.games.riichi.decisions",
+            names="suphx.games.riichi.names",
         ),
         GameEntry(
             name="doudizhu",
             title="DouDizhu",
             simulator_peers=("douzero", "rlcard"),
             module="suphx.games.doudizhu.game",
-            decisions="suphx.games.doudizhu.decisions",
+            names="suphx.games.doudizhu.names",
             has_sides=True,
             record_mark=r""""game"\s*:\s*"doudizhu"|^\s*landlord_down\s*:""",
         ),
@@ -80,11 +80,20 @@ def find_decisions(name: str = DEFAULT_GAME) -> tuple[DecisionKind, ...]:
     >>> [kind.name for kind in find_decisions("riichi")]
     ['discard', 'riichi', 'chow', 'pong', 'kong']
     """
-    module = find_game(name).decisions
+    module = find_game(name).names
     if module is None:
         return load_game(name).decisions
     kinds: tuple[DecisionKind, ...] = importlib.import_module(module).DECISIONS
     return kinds
+
+
+def agent_names(name: str = DEFAULT_GAME) -> tuple[str, ...]:
+    """Return the names of the scripted agents of a game, the strongest last."""
+    module = find_game(name).names
+    if module is None:
+        return load_game(name).agents
+    agents: tuple[str, ...] = importlib.import_module(module).AGENTS
+    return agents
 
 
 def find_learning(name: str = DEFAULT_GAME) -> Learning:

@@ -25,6 +25,10 @@ class Calibration:
             raise ValueError(f"yes_threshold is {self.yes_threshold}: use a probability between 0 and 1")
 
 
+ActionSelection = Literal["probable", "matched", "sampled"]
+"""How a net's probability of yes becomes an action: yes above one half; yes above the threshold that makes yes as
+frequent as in the records; yes as often as the probability says. A ``sampled`` agent draws its discards too."""
+
 DeviceName = Literal["auto", "cpu", "cuda"]
 
 Precision = Literal["auto", "bf16", "fp32"]

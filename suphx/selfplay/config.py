@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal, get_args
 
 from suphx.experience.observation import OpponentConfig
-from suphx.models.net_config import DeviceName, Precision, check_batch_sizes
+from suphx.models.net_config import ActionSelection, DeviceName, Precision, check_batch_sizes
 from suphx.number_range import Interval, Range, Steps, Threads, check_ranges
-from suphx.selfplay.agents.choice import ActionSelection
 
 Nets = Literal["policy", "null"]
 

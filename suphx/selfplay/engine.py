@@ -36,9 +36,9 @@ from suphx.models.candidate_net import CandidateNet
 from suphx.models.checkpoint import Net
 from suphx.models.device import find_device
 from suphx.models.inference import CandidateInference, InferenceConfig, InferenceNet
+from suphx.models.net_config import ActionSelection
 from suphx.models.sampling import actions_at, list_actions_at
 from suphx.selfplay.agents.agent import yes_no_actions
-from suphx.selfplay.agents.choice import ActionSelection
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.selfplay.config import InferenceEngineConfig
 from suphx.selfplay.requests import EngineCounts, Reply, Request, RequestBatcher

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Literal, get_args
 
 from suphx.evaluation.match_config import HANCHANS, HANCHANS_OR_NONE, MIN_DEALS
-from suphx.games.registry import decision_numbers
+from suphx.games.registry import agent_names, decision_numbers
 from suphx.number_range import Interval, Minutes, Processes, Range, Seconds, Steps, check_ranges
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.config import InferenceEngineConfig, ParameterServerConfig, ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import RayLayoutConfig
 from suphx.training.config import GlobalRewardConfig, RewardName
@@ -103,8 +102,8 @@ class ReinforcementConfig:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
-        if self.final_opponent and self.final_opponent not in SCRIPTED_AGENTS:
-            raise ValueError(f"final_opponent is {self.final_opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
+        if self.final_opponent and self.final_opponent not in agent_names():
+            raise ValueError(f"final_opponent is {self.final_opponent!r}: use {', '.join(agent_names())}, or nothing")
         if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
             raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
         if self.overlap and not self.cluster.on_ray and not self.buffer.max_staleness:

@@ -28,8 +28,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.games.riichi.names import DECISIONS
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
 from suphx.models.device import compared_algorithms, find_device, first_weights, torch_threads, uses_bf16
 from suphx.models.inference import CompiledNet, compiled

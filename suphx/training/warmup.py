@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.riichi.names import DECISIONS
 from suphx.json_text import parse_json
 from suphx.kernel.jit import cache_folder
 from suphx.kernel.source_closure import PROJECT_ROOT, closure

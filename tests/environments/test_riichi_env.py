@@ -12,15 +12,14 @@ from gymnasium.utils.env_checker import check_env
 
 from suphx.environments import ENVIRONMENT_ID
 from suphx.environments.riichi_env import RiichiEnv
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.features.encoder import encode_batch, find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import unpack_planes
-from suphx.games.riichi.table.rules import Rules, tenhou
-from suphx.games.riichi.table.table import CLAIM, ROB_KAN
-from suphx.games.riichi.table.tile import kind_of_face
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.rules import Rules, tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import CLAIM, ROB_KAN
+from suphx.games.riichi.tables import ScriptedAgent
+from suphx.games.riichi.tile import kind_of_face
 from tests.environments.random_action import random_action
 
 START_POINTS = 25_000

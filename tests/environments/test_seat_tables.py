@@ -10,9 +10,10 @@ import pytest
 from suphx.environments.environment_config import EnvironmentConfig
 from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi.table.action import PASS
+from suphx.games.riichi.table import PASS
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records
-from suphx.selfplay.agents.agent import AgentLike, ScriptedAgent
+from suphx.selfplay.agents.agent import AgentLike
 from tests.repository import REPOSITORY
 
 NUM_TABLES = 64

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
+from suphx.games.riichi.names import DECISIONS
 from suphx.models.inference import compiled
 from suphx.models.net_config import Compilation, NetConfig
 from suphx.models.policy import PolicyNet

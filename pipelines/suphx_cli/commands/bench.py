@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.games.registry import DEFAULT_GAME, GAMES, find_game
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.games.registry import DEFAULT_GAME, GAMES, agent_names, find_game
 from suphx_cli.arguments import (
     ENCODERS,
     SIZES,
@@ -157,7 +156,7 @@ def _add_environments(subjects: Subparsers, options: argparse.ArgumentParser) ->
     )
     parser.add_argument("--encoder", choices=ENCODERS, default="mini", help="planes (default: mini)")
     parser.add_argument(
-        "--opponents", choices=SCRIPTED_AGENTS, default="random", help="agent at the other seats (default: random)"
+        "--opponents", choices=agent_names(), default="random", help="agent at the other seats (default: random)"
     )
     parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument(

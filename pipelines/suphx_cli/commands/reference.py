@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.games.registry import agent_names
 from suphx_cli.arguments import ENCODERS, examples, parallel, positive, seed
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--opponent",
-        choices=(*SCRIPTED_AGENTS, "self"),
+        choices=(*agent_names(), "self"),
         default="random",
         help="agent at the other seats; self: PPO plays all four (default: random)",
     )

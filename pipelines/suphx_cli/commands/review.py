@@ -10,8 +10,8 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx.games.registry import agent_names
 from suphx.selfplay.agents.checkpoint_folder import split_address
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_cli.arguments import UsageError, add_runs, check_output_folder, examples, positive
 from suphx_cli.commands.view import (
     add_cost,
@@ -91,7 +91,7 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
     from suphx_pipelines.runs.run_list import find_run
 
     location, _ = split_address(args.agent)
-    if location in SCRIPTED_AGENTS:
+    if location in agent_names():
         if args.trained_in is not None:
             raise UsageError(f"--trained-in has no meaning for {location}, which learns from no games: leave it out")
         return None, TrainingGames()

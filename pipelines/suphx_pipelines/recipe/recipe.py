@@ -15,10 +15,9 @@ from typing import Annotated, Literal
 from suphx.evaluation.match_config import HANCHANS, MAX_SIDE_DECKS, MatchConfig, few_games_note
 from suphx.evaluation.stable_rank import TargetRewardConfig
 from suphx.games.doudizhu.table import Rules
-from suphx.games.registry import candidate_game, decision_names, decision_numbers
+from suphx.games.registry import agent_names, candidate_game, decision_names, decision_numbers
 from suphx.models.net_config import NetConfig, RewardPredictorConfig
 from suphx.number_range import Interval, PositiveShare, Processes, Range, Seed, Steps, Weight, check_ranges
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training import reinforcement_config
 from suphx.training.config import (
@@ -33,7 +32,7 @@ from suphx.training.config import (
 from suphx.training.head_data import SplitConfig
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_pipelines.recipe.recipe_file import RecipeMinutes, check_name, load_config
-from suphx_platform.on_ray.data_parallel import DataParallelConfig
+from suphx_platform.ray.data_parallel import DataParallelConfig
 from suphx_platform.storage.storage_config import StorageConfig
 
 AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2", "rl_permuted"]
@@ -171,9 +170,9 @@ class RecordsConfig:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.player not in SCRIPTED_AGENTS and "/" not in self.player:
+        if self.player not in agent_names() and "/" not in self.player:
             raise ValueError(
-                f"player is {self.player!r}: use {', '.join(SCRIPTED_AGENTS)}, or the path of a folder of checkpoints"
+                f"player is {self.player!r}: use {', '.join(agent_names())}, or the path of a folder of checkpoints"
             )
 
 

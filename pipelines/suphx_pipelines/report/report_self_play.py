@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.games.registry import agent_names
 from suphx_pipelines.charts.comparison_charts import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.charts.plot import Figure
@@ -79,7 +79,7 @@ def strength(result: Result) -> str:
         opponents = ", ".join(short_names(list(against))) or "no opponent"
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
-    others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *SCRIPTED_AGENTS)]
+    others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *agent_names())]
     low, high = last["interval"]
     few = few_games_note(last["hanchans"]) + widened_note(last.get("is_widened", False))
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"

@@ -11,21 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import few_games_note, widened_note
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import GAMES_FOLDER, RECORDS_FOLDER, KeptResults, index_records
-from suphx.evaluation.workers.play_plan import MAX_WALL_SEED
+from suphx.games.registry import agent_names
+from suphx.games.riichi.match_tables import index_records
+from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import find_nets
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe.agent_stages import initial_folder, initial_name, initial_stages
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.runs.stage import Stage, StageContext
 from suphx_pipelines.runs.verdict import difference_text
 from suphx_platform.agents.agent_forms import check_nets, follows_whole_games, is_remote
-from suphx_platform.evaluation.match_workers import match_workers
+from suphx_platform.evaluation.game_workers import match_workers
 
 STAGE_NAME = "evaluation"
 AGENT_NAME = "our agent"
@@ -70,11 +70,11 @@ def evaluation_stage(recipe: Recipe) -> Stage[Recipe]:
 def check_opponent(recipe: Recipe) -> None:
     """Raise ValueError if the opponent that the recipe names is neither a scripted agent nor a folder with nets."""
     opponent = recipe.evaluation.opponent
-    if opponent in SCRIPTED_AGENTS:
+    if opponent in agent_names():
         return
     if is_remote(opponent) or follows_whole_games(opponent):
         raise ValueError(
-            f"evaluation.opponent is {opponent!r}: use {', '.join(SCRIPTED_AGENTS)} or a folder of nets; suphx "
+            f"evaluation.opponent is {opponent!r}: use {', '.join(agent_names())} or a folder of nets; suphx "
             "evaluate compares with other agents"
         )
     try:
@@ -94,7 +94,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     candidate = str(initial_folder(context.upstream))
     if config.action_selection != "probable":
         candidate += f":{config.action_selection}"
-    setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
+    options = {"has_draw_lanes": config.draw_lanes}
+    setup = MatchSetup(candidate, config.opponent, seed=context.seed % MAX_DEAL_SEED, options=options)
     start = time.monotonic()
     kept = KeptResults(context.folder / GAMES_FOLDER)
     if len(kept):

@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+from suphx.games.registry import agent_names
 from suphx.selfplay.agents.checkpoint_folder import WORDS, find_nets, has_nets, split_address
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
 from suphx.training.config import AdaptationConfig
 from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress, warn_without_sandbox
@@ -48,7 +48,7 @@ AGENT_HELP = (
 """The sentence about these names in the help of each command that takes one."""
 _MJAI = re.compile(r"mjai(?P<network>-tcp|-tls)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
-_SOME_NAMES = f"use {', '.join(SCRIPTED_AGENTS)} or a folder of nets; `suphx agents` lists all names"
+_SOME_NAMES = f"use {', '.join(agent_names())} or a folder of nets; `suphx agents` lists all names"
 _ADAPT_TYPO = re.compile(r"adapt[^/:]*:")
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
@@ -138,7 +138,7 @@ def check_agent(address: str) -> None:
     location, _ = split_address(nets)
     if is_remote(location):
         return
-    if location in SCRIPTED_AGENTS:
+    if location in agent_names():
         if wrapper or nets != location:
             raise ValueError(
                 f"{address!r} is no agent, as {location} has no nets: use {location}, or a folder of checkpoints"
@@ -181,7 +181,7 @@ def check_nets(address: str) -> None:
 
 def check_net_agent(address: str) -> None:
     """Raise ValueError unless ``address`` is an agent whose nets can be adapted: a folder of checkpoints."""
-    if split_address(address)[0] in SCRIPTED_AGENTS:
+    if split_address(address)[0] in agent_names():
         raise ValueError(f"{address!r} has no nets that could be adapted: name a folder of checkpoints")
     check_nets(address)
 
@@ -193,7 +193,7 @@ def _missing(address: str, folder: Path) -> str:
         hint = did_you_mean(word, WORDS) or f"use {', '.join(WORDS)}"
         return f"{address!r} is no agent: {word!r} is no option of nets: {hint}".rstrip()
     if len(folder.parts) < 2:
-        near = [*SCRIPTED_AGENTS, *(each.name for each in Path().iterdir() if each.is_dir())]
+        near = [*agent_names(), *(each.name for each in Path().iterdir() if each.is_dir())]
         return f"{address!r} is no agent: {did_you_mean(address, near) or _SOME_NAMES}".rstrip()
     missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
     parent = missing.parent

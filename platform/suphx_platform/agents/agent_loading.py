@@ -23,11 +23,10 @@ from typing import Any
 
 from suphx.evaluation.game_runner import LoadAgent
 from suphx.games.game import Agent, CandidateAgent, CandidateGame
-from suphx.games.registry import candidate_game, find_decisions, has_candidates, load_game
+from suphx.games.registry import agent_names, candidate_game, find_decisions, has_candidates, load_game
 from suphx.models.net_config import Precision
 from suphx.selfplay.agents.agent import NetAgent, load_agent
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.suggestion import did_you_mean
 from suphx.training.adapter import Adapter, AdaptiveAgent, MoveConfig
 from suphx.training.value_nets import load_value_nets, move_features
@@ -80,7 +79,7 @@ def load_net_agent(address: str) -> NetAgent:
 
 def _load_checked(address: str) -> Agent:
     """Return the agent of ``load_agent``; ValueError names what exists instead, all forms or the folders inside."""
-    if address not in SCRIPTED_AGENTS:
+    if address not in agent_names():
         check_nets(address)
     return load_agent(address)
 

@@ -26,11 +26,11 @@ from ray.tune.registry import register_env
 from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
 from suphx.environments.seat_tables import SeatTables, read_action
 from suphx.games.mahjong.planes import NUM_COLUMNS, unpack_planes
+from suphx.games.registry import agent_names
 from suphx.games.riichi.bots import EVERY_SEAT
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.games.riichi.table import NUM_ACTIONS
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 
 HANCHAN_ENV = "suphx_hanchan"
 OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
@@ -55,8 +55,8 @@ class HanchanEnvConfig:
     """Of the walls, until ``reset`` is given another one."""
 
     def __post_init__(self) -> None:
-        if self.opponent and self.opponent not in SCRIPTED_AGENTS:
-            raise ValueError(f"opponent is {self.opponent!r}: use {', '.join(SCRIPTED_AGENTS)}, or nothing")
+        if self.opponent and self.opponent not in agent_names():
+            raise ValueError(f"opponent is {self.opponent!r}: use {', '.join(agent_names())}, or nothing")
         if self.seed < 0:
             raise ValueError(f"seed is {self.seed}: use 0 or more")
         self.of_tables()

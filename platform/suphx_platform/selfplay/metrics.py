@@ -23,8 +23,7 @@ from types import MappingProxyType
 import ray
 from ray.util.metrics import Counter, Gauge
 
-from suphx.games.registry import decision_names
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
+from suphx.games.registry import agent_names, decision_names
 from suphx.selfplay.backend import Event, Learned, Played
 
 Tags = Mapping[str, str]
@@ -92,7 +91,7 @@ _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},
     **{f"{name}_difference": ("suphx_match_difference", {"opponent": name})
-       for name in ("start", "weak", *SCRIPTED_AGENTS)},
+       for name in ("start", "weak", *agent_names())},
 }  # fmt: skip
 _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
     "entropy": ("suphx_entropy", {}),

@@ -23,10 +23,10 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, RECORDS_FOLDER, KeptResu
 from suphx.evaluation.match import MatchReport, MatchSetup, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.games.registry import agent_names
 from suphx.games.riichi.match_tables import index_records
 from suphx.games.scoring import MAX_DEAL_SEED
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.console.table_text import count_text
 
@@ -100,12 +100,12 @@ class MatchOrder:
     def files(self) -> dict[str, bytes]:
         """Return the checkpoints that it needs by their path in the folder, for another machine."""
         names = list(checkpoint_names())
-        if self.opponent not in SCRIPTED_AGENTS:
+        if self.opponent not in agent_names():
             names += [f"{START_FOLDER}/{name}" for name in checkpoint_names(is_weak=self.opponent == "weak")]
         return {name: (self.folder / name).read_bytes() for name in names}
 
     def _addresses(self) -> tuple[str, str]:
-        if self.opponent in SCRIPTED_AGENTS:
+        if self.opponent in agent_names():
             return str(self.folder), self.opponent
         start = f"{self.folder / START_FOLDER}"
         if self.policy == "sampled":

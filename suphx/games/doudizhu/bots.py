@@ -13,6 +13,7 @@ import numpy as np
 from suphx.games.doudizhu.cards import ACE, BLACK_JOKER, NUM_RANKS, RED_JOKER, TWO, count_cards, count_rank
 from suphx.games.doudizhu.engine import MAX_SEED, deal_game, step
 from suphx.games.doudizhu.moves import BOMB, PAIR, ROCKET, SOLO, Moves, list_legal
+from suphx.games.doudizhu.names import AGENTS
 from suphx.games.doudizhu.table import LANDLORD, LANDLORD_UP, NUM_SEATS, PLAYING, TABLE, Rules, Table
 from suphx.kernel.jit import jit, map_on_threads
 from suphx.kernel.random_number import mix
@@ -207,7 +208,6 @@ def _fewest_opponent_cards(t: Table) -> int:
     return min(count_cards(t.hands[1]), count_cards(t.hands[2]))
 
 
-AGENTS = ("random", "rule")
 _RANDOM = AGENTS.index("random")
 _GAMES_A_CALL = 64  # games that a thread takes at a time
 

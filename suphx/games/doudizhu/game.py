@@ -10,11 +10,10 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.experience.observation import F32
-from suphx.games.doudizhu.bots import AGENTS
-from suphx.games.doudizhu.decisions import DECISIONS
 from suphx.games.doudizhu.engine import Auction, Simulator
 from suphx.games.doudizhu.learning import LEARNING
 from suphx.games.doudizhu.moves import move_text
+from suphx.games.doudizhu.names import AGENTS, DECISIONS
 from suphx.games.doudizhu.records.game_record import (
     GameRecord,
     find_records,
@@ -32,10 +31,9 @@ from suphx.games.doudizhu.selfplay import (
     play_to_end,
     recorded_decisions,
 )
-from suphx.games.doudizhu.table import LANDLORD, NUM_SEATS, SEAT_NAMES, Rules
+from suphx.games.doudizhu.table import SEAT_NAMES, Rules
 from suphx.games.game import CandidateAgent, Opinions, RecordedDecisions
 from suphx.games.scoring import SideScoring
-from suphx.kernel.record import U8
 
 
 class DouDizhu:

@@ -9,13 +9,13 @@ from typing import Any
 
 from suphx.games.riichi.archive.archive import iter_records
 from suphx.games.riichi.archive.record_writer import write_records
-from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.learning import LEARNING
 from suphx.games.riichi.match_tables import number_tables
+from suphx.games.riichi.names import AGENTS, DECISIONS
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.games.riichi.rules import Rules, tenhou
-from suphx.games.riichi.tables import SCRIPTED_AGENTS, RiichiScoring, RiichiTables, ScriptedAgent
+from suphx.games.riichi.tables import RiichiScoring, RiichiTables, ScriptedAgent
 
 
 class Riichi:
@@ -24,7 +24,7 @@ class Riichi:
     name = "riichi"
     title = "riichi"
     seat_names = ("East", "South", "West", "North")
-    agents = SCRIPTED_AGENTS
+    agents = AGENTS
     scoring = RiichiScoring()
     kernel_groups = ("engine", "encoder", "scripted games", "net games")
     record_suffix = ".tsv.xz"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suphx.games.game import PlayedGame
 from suphx.games.mahjong.shanten import Suits, load_suits
 from suphx.games.riichi.bots import choose_scripted
+from suphx.games.riichi.names import AGENTS
 from suphx.games.riichi.records.replay import GameRecorder
 from suphx.games.riichi.records.statistics import STATISTICS_COLUMNS, game_row
 from suphx.games.riichi.rules import Rules
@@ -21,8 +22,6 @@ from suphx.games.scoring import SeatScoring
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, Records
 
-SCRIPTED_AGENTS = ("random", "tsumogiri", "ukeire")
-"""The position of a name is its number in ``choose_scripted``."""
 _USUAL_KYOKUS = 12.0
 _MOST_OF_A_GAME = 0.95
 
@@ -109,10 +108,10 @@ class ScriptedAgent:
     """One of the scripted agents by name."""
 
     def __init__(self, name: str) -> None:
-        if name not in SCRIPTED_AGENTS:
-            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(SCRIPTED_AGENTS)}")
+        if name not in AGENTS:
+            raise ValueError(f"{name!r} is no scripted agent: use one of {', '.join(AGENTS)}")
         self.name = name
-        self._number = SCRIPTED_AGENTS.index(name)
+        self._number = AGENTS.index(name)
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""

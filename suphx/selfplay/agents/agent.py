@@ -17,6 +17,7 @@ from torch import Tensor
 
 from suphx.experience.observation import F32, Observations
 from suphx.games.game import Agent
+from suphx.games.registry import agent_names
 from suphx.games.riichi.features.encoder import Encoder, find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, head_index
 from suphx.games.riichi.features.oracle import seen_planes
@@ -26,11 +27,10 @@ from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, U8, Records, as_integers
 from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference import PackedNet
-from suphx.models.net_config import Calibration
+from suphx.models.net_config import ActionSelection, Calibration
 from suphx.models.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set
 
 Floats = NDArray[np.float32]
@@ -191,13 +191,13 @@ def load_agent(address: str | Path, *, device: str = "cpu") -> Agent:
     ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
     address = str(address)
-    if address in SCRIPTED_AGENTS:
+    if address in agent_names():
         return ScriptedAgent(address)
     location, words = split_address(address)
     folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
-            f"{address!r} is no agent: name a scripted one ({', '.join(SCRIPTED_AGENTS)}) or a folder with a "
+            f"{address!r} is no agent: name a scripted one ({', '.join(agent_names())}) or a folder with a "
             f"checkpoint for each head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps "
             f"{', '.join(':' + word for word in WORDS)}"
         )
@@ -225,7 +225,7 @@ def as_agent(agent: AgentLike) -> Agent:
         return load_agent(agent)
     if not (hasattr(agent, "name") and callable(getattr(agent, "act", None))):
         raise ValueError(
-            f"{agent!r} is no agent: give a name such as {SCRIPTED_AGENTS[-1]}, a folder of checkpoints, or an object "
+            f"{agent!r} is no agent: give a name such as {agent_names()[-1]}, a folder of checkpoints, or an object "
             "with name and act(tables, indices)"
         )
     return agent

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from suphx.games.registry import DEFAULT_GAME, decision_names
-from suphx.models.net_config import checkpoint_name
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
+from suphx.games.registry import DEFAULT_GAME, agent_names, decision_names
+from suphx.models.net_config import ActionSelection, checkpoint_name
 
 WEAK = "weak"
 INITIAL = "initial_agent"
@@ -59,7 +58,7 @@ def find_nets(address: str) -> list[Path]:
 
     ValueError if one is missing.
     """
-    if address in SCRIPTED_AGENTS:
+    if address in agent_names():
         return []
     location, words = split_address(address)
     return find_checkpoints(Path(location), is_weak=WEAK in words)

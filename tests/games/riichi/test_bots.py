@@ -5,6 +5,7 @@ import pytest
 
 from suphx.games.mahjong.planes import observation_bytes, unpack_planes
 from suphx.games.mahjong.shanten import load_suits
+from suphx.games.registry import agent_names
 from suphx.games.riichi.bots import (
     EVERY_SEAT,
     GAMES_A_CALL,
@@ -15,7 +16,6 @@ from suphx.games.riichi.bots import (
     choose_ukeire,
     fill_dangers,
     fill_planes,
-    fill_unseen,
     is_yakuhai,
     play_random,
     play_to_seats,
@@ -26,10 +26,21 @@ from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.replay import Replayer
 from suphx.games.riichi.rules import Rules, tenhou, tonpuu
 from suphx.games.riichi.simulator import Simulator
-from suphx.games.riichi.table import ANKAN, CHI, GAME_END, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table import (
+    ANKAN,
+    CHI,
+    GAME_END,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    fill_unseen,
+)
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.games.riichi.tile import parse_kinds
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.games.riichi.builders.hands import kind
 from tests.games.riichi.builders.table_builder import Deal, bits_of, counts_of
@@ -257,7 +268,7 @@ def mean_placement(logs: list[GameLog], name: str) -> float:
     return float(np.mean(places))
 
 
-@pytest.mark.parametrize("name", SCRIPTED_AGENTS)
+@pytest.mark.parametrize("name", agent_names())
 def test_scripted_agents_play_whole_games_by_the_rules(name: str) -> None:
     replayer = Replayer()
     for log in play([name], 8):

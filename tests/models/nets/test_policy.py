@@ -8,8 +8,8 @@ from torch import nn
 
 from suphx.games.mahjong.planes import observation_bytes
 from suphx.games.registry import find_decisions
-from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, RIICHI_HEAD
+from suphx.games.riichi.names import DECISIONS
 from suphx.models.net_config import Convolution, NetConfig
 from suphx.models.packed import unpack_observations
 from suphx.models.policy import (

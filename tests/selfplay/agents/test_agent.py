@@ -9,19 +9,19 @@ import torch
 
 from suphx.experience.observation import Observations
 from suphx.games.game import Agent
-from suphx.games.riichi.decisions import DECISIONS
+from suphx.games.registry import agent_names
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.names import DECISIONS
 from suphx.games.riichi.rules import tenhou
 from suphx.games.riichi.simulator import Simulator
 from suphx.games.riichi.table import RIICHI
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, save_checkpoint
-from suphx.models.net_config import Calibration, NetConfig, checkpoint_name
+from suphx.models.net_config import ActionSelection, Calibration, NetConfig, checkpoint_name
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.agents.agent import LEARNED_HEADS, NetAgent, load_agent, yes_no_actions
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS, ActionSelection
 from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set
 
 PLACES = np.random.default_rng(1).random(50_000, np.float32)
@@ -93,7 +93,7 @@ def positions(agent: Agent, num_tables: int, num_steps: int) -> Iterator[tuple[R
         simulator.advance(waiting, actions)
 
 
-@pytest.mark.parametrize("name", SCRIPTED_AGENTS)
+@pytest.mark.parametrize("name", agent_names())
 def test_a_scripted_agent_answers_the_same_in_any_batch(name: str) -> None:
     agent = ScriptedAgent(name)
     for tables, actions in positions(agent, 8, 150):
@@ -111,7 +111,7 @@ def test_nets_answer_the_same_in_any_batch() -> None:
 
 
 def test_agents_change_nothing_at_the_table() -> None:
-    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(ScriptedAgent, SCRIPTED_AGENTS)]
+    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(ScriptedAgent, agent_names())]
     for agent in agents:
         simulator = Simulator(4, tenhou())
         simulator.reset(range(4))
@@ -206,7 +206,7 @@ def test_a_colon_may_be_part_of_a_folder(tmp_path: Path) -> None:
 
 
 def test_scripted_agents_are_loaded_by_name() -> None:
-    assert [load_agent(name).name for name in SCRIPTED_AGENTS] == list(SCRIPTED_AGENTS)
+    assert [load_agent(name).name for name in agent_names()] == list(agent_names())
 
 
 @pytest.mark.parametrize("in_subfolders", [False, True])

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import suphx
 import suphx_platform
+from suphx.games.registry import agent_names
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoints, split_address
-from suphx.selfplay.agents.choice import SCRIPTED_AGENTS
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.bot import bot_script
 
@@ -32,7 +32,7 @@ def write_bot(address: str, path: Path) -> list[str]:
     """
     wrapper, nets = split_wrapper(address)
     place, words = split_address(nets)
-    is_scripted = place in SCRIPTED_AGENTS
+    is_scripted = place in agent_names()
     options = f":{','.join(sorted(words))}" if words else ""
     texts = {
         bot_script.AGENT_FILE: place if is_scripted else f"{wrapper}{{{bot_script.NETS}}}{options}",

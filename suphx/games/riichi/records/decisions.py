@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.mahjong.shanten import load_suits
-from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, NUM_KINDS, PON_MELD, add_meld, meld_size
+from suphx.games.mahjong.tile import ANKAN_MELD, CHI_MELD, KAKAN_MELD, NUM_KINDS, PON_MELD, meld_size
 from suphx.games.riichi.kyoku import start_kyoku
 from suphx.games.riichi.records.game_log import GameLog
 from suphx.games.riichi.records.replay import ABSENT, NO_MOVE, follow, is_action_known, recorded_action
@@ -23,7 +23,6 @@ from suphx.games.riichi.rules import apply_rules
 from suphx.games.riichi.shanten import DiscardUkeire, count_discard_ukeire
 from suphx.games.riichi.table import (
     ANKAN,
-    CALLED_FLAG,
     CHI,
     CHI_RED,
     DORA_POSITIONS,
@@ -48,12 +47,12 @@ from suphx.games.riichi.table import (
     TRIPLE_RON_DRAW,
     TSUMO,
     TSUMOGIRI,
-    dora_indicator,
+    fill_unseen,
     lowest_of_chi,
 )
 from suphx.games.riichi.tile import face_name, face_of_id, format_faces, is_five, kind_of_face
 from suphx.games.riichi.yaku_number import YAKU_NAMES
-from suphx.kernel.record import I8, I16, I64, Records
+from suphx.kernel.record import I16, I64, Records
 from suphx.printable_text import printable
 
 SEATS = 4
@@ -123,7 +122,7 @@ def names_in_deal(names: Sequence[str], dealer: int) -> list[str]:
 
 def kyoku_name(kyoku: int, honba: int) -> str:
     """Return such as ``"East 1"`` or ``"South 4, honba 2"``."""
-    name = f"{('East', 'South', 'West', 'North')[kyoku // 4]} {kyoku % 4 + 1}"
+    name = f"{_WINDS[kyoku // 4]} {kyoku % 4 + 1}"
     return f"{name}, honba {honba}" if honba else name
 
 
@@ -263,31 +262,15 @@ def recorded_decisions(game: GameLog) -> RecordedDecisions:
     )
 
 
-_SEATS = 4
-
-
 def discard_lookahead(table: Any) -> DiscardUkeire:
     """Return shanten int8 (1, 34) and unseen improving tiles int64 (1, 34) after each discard of a TABLE's actor.
 
     ValueError unless the actor holds 14 tiles, melds counted as three.
     """
     seat = int(table["actor"])
-    unseen = np.maximum(unseen_tiles(table, seat), 0)
-    return count_discard_ukeire(table["hand"][seat][None], int(table["num_melds"][seat]), unseen=unseen)
-
-
-def unseen_tiles(table: Any, seat: int) -> I8:
-    """Return int8 (34,): the tiles of each kind that ``seat`` cannot see."""
-    unseen = np.full(NUM_KINDS, 4, np.int8) - table["hand"][seat]
-    for number in range(int(table["num_dora"])):
-        unseen[dora_indicator(table["wall"], number) >> 2] -= 1
-    for other in range(_SEATS):
-        for place in range(int(table["river_length"][other])):
-            if not table["river_flags"][other, place] & CALLED_FLAG:
-                unseen[kind_of_face(int(table["river"][other, place]))] -= 1
-        for meld in range(int(table["num_melds"][other])):
-            add_meld(unseen, table["meld_type"][other, meld], table["meld_kind"][other, meld], -1)
-    return unseen
+    unseen = np.zeros(NUM_KINDS, np.int8)
+    fill_unseen(table, seat, unseen)
+    return count_discard_ukeire(table["hand"][seat][None], int(table["num_melds"][seat]), unseen=np.maximum(unseen, 0))
 
 
 _NAMES = {

@@ -14,9 +14,9 @@ import torch
 from torch.optim import AdamW
 
 from suphx.games.riichi.archive.store import GAME, KYOKU, KyokuStore, StoreWriter
-from suphx.games.riichi.decisions import DECISIONS
 from suphx.games.riichi.features.head import CHOW_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.samples import encode_kyokus
+from suphx.games.riichi.names import DECISIONS
 from suphx.models.checkpoint import CheckpointHeader, LayoutVersion, load_checkpoint, save_checkpoint
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet

@@ -1,0 +1,27 @@
+"""What recipes name in riichi, without kernels: scripted agents, and the five decision kinds of the paper's Table 1."""
+
+from __future__ import annotations
+
+from suphx.games.learning import DecisionKind
+
+AGENTS = ("random", "tsumogiri", "ukeire")
+"""The position of a name is its number in ``choose_scripted`` (bots.py)."""
+
+_KINDS = (*(f"{number}{suit}" for suit in "mps" for number in range(1, 10)), *(f"{number}z" for number in range(1, 8)))
+
+
+_FIRST_LOGIT = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other
+
+
+def _yes_or_no(number: int, name: str, first_logit: float) -> DecisionKind:
+    return DecisionKind(
+        game="riichi", number=number, name=name, role="player", outputs=("no", "yes"), first_logit=first_logit
+    )
+
+
+DECISIONS = (
+    DecisionKind(game="riichi", number=0, name="discard", role="player", outputs=_KINDS, num_choices=len(_KINDS)),
+    _yes_or_no(1, "riichi", _FIRST_LOGIT),
+    *(_yes_or_no(number, name, -_FIRST_LOGIT) for number, name in enumerate(("chow", "pong", "kong"), start=2)),
+)
+"""Paper, Table 2: the discard net chooses a kind of tile, the others say yes or no."""
