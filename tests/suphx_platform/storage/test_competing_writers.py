@@ -13,6 +13,7 @@ from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.objects import ObjectStore
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from tests.suphx_platform.storage.store_faults import refuse
 
 NAME = "run-1/supervised/discard"
 
@@ -28,15 +29,26 @@ def text_of(folder: Path) -> str:
     return (folder / "state").read_text()
 
 
+def before(store: ObjectStore, call: str, overtake: Callable[[], object]) -> None:
+    """Have another writer overtake this one just before its store makes its first call of a kind for a version."""
+    made, is_due, lock = getattr(store, call), [True], threading.Lock()
+
+    def make(key: str, *arguments: object) -> object:
+        with lock:
+            if is_due and "/.writers/" not in key:
+                is_due.clear()
+                overtake()
+        return made(key, *arguments)
+
+    setattr(store, call, make)
+
+
 def test_keys_that_may_not_delete_are_enough_to_save_after_a_restart(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = fill(tmp_path / "a", "any")
     Storage(config).save(NAME, folder, number=1)
     again = Storage(config)
-
-    def refuse(keys: object) -> None:
-        raise PermissionError("AccessDenied")
 
     monkeypatch.setattr(again._store, "delete", refuse)
     again.save(NAME, folder, number=2)
@@ -47,9 +59,6 @@ def test_keys_that_may_not_list_uploads_cause_no_warning_at_every_save(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     storage, folder = Storage(config), fill(tmp_path / "a", "any")
-
-    def refuse(*_: object) -> None:
-        raise PermissionError("AccessDenied")
 
     monkeypatch.setattr(storage._store, "delete_unfinished", refuse)
     for number in range(1, 6):
@@ -63,7 +72,7 @@ def test_a_writer_that_was_replaced_sends_nothing(config: StorageConfig, tmp_pat
     earlier.save(NAME, folder, number=1)
     Storage(config).save(NAME, folder, number=2)
     sent: list[str] = []
-    earlier._store = Overtaken(earlier._store, "upload", lambda: sent.append("a file"))  # type: ignore[assignment]
+    before(earlier._store, "upload", lambda: sent.append("a file"))
     with pytest.raises(FileExistsError, match="has another writer since this one began"):
         earlier.save(NAME, folder, number=3)
     assert sent == []
@@ -93,7 +102,7 @@ def test_a_writer_that_is_replaced_while_it_sends_is_told_and_leaves_nothing(
 ) -> None:
     earlier, folder = Storage(config), fill(tmp_path / "a", "any")
     earlier.save(NAME, folder, number=1)
-    earlier._store = Overtaken(earlier._store, "upload", lambda: storage.save(NAME, folder, number=2))  # type: ignore[assignment]
+    before(earlier._store, "upload", lambda: storage.save(NAME, folder, number=2))
     with pytest.raises(FileExistsError, match="has another writer since this one began"):
         earlier.save(NAME, folder, number=3)
     versions = storage.versions(NAME)
@@ -128,20 +137,6 @@ def test_a_writer_that_was_replaced_is_told_although_the_other_has_its_epoch(sto
     assert [version.number for version in other.versions(NAME)] == [2]
 
 
-class Overtaken:
-    """A store in which another writer finishes the same version just before this one makes its first call of a kind."""
-
-    def __init__(self, store: ObjectStore, call: str, finish: Callable[[], object]) -> None:
-        self._store, self._call, self._finish, self._lock = store, call, finish, threading.Lock()
-
-    def __getattr__(self, name: str) -> object:
-        with self._lock:
-            if name == self._call:
-                self._call = ""
-                self._finish()
-        return getattr(self._store, name)
-
-
 @pytest.mark.parametrize(("call", "is_gone"), [("upload", False), ("put_new", False), ("upload", True)])
 def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
     call: str, is_gone: bool, config: StorageConfig, storage: Storage, tmp_path: Path
@@ -154,7 +149,7 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
         if is_gone:
             raise FileNotFoundError("no such upload")
 
-    loser._store = Overtaken(loser._store, call, finish)  # type: ignore[assignment]
+    before(loser._store, call, finish)
     with pytest.raises(FileExistsError, match=r"finished by another writer.*let only one of them work on run-1"):
         loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
     (version,) = storage.versions(NAME)
@@ -165,32 +160,22 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
     assert left == owned, "the loser's files are still there"
 
 
-class Delayed:
-    """A store behind a network that loses a manifest, and delivers it just before the next one."""
+def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(
+    storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The network loses a manifest, and delivers it just before the next one."""
+    put_new, lost = storage._store.put_new, list[tuple[str, bytes]]()
 
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-        self._lost: list[tuple[str, bytes]] = []
-        self._has_failed = False
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def put_new(self, key: str, data: bytes) -> None:
-        if not key.endswith(f"/{MANIFEST}"):
-            self._store.put_new(key, data)
-        elif not self._has_failed:
-            self._has_failed = True
-            self._lost.append((key, data))
+    def put_late(key: str, data: bytes) -> None:
+        if key.endswith(f"/{MANIFEST}") and not lost:
+            lost.append((key, data))
             raise OSError("no answer")
-        else:
-            while self._lost:
-                self._store.put_new(*self._lost.pop())
-            self._store.put_new(key, data)
+        if key.endswith(f"/{MANIFEST}") and lost[-1]:
+            put_new(*lost[-1])
+            lost.append(())  # type: ignore[arg-type]
+        put_new(key, data)
 
-
-def test_a_manifest_of_our_own_that_arrives_late_is_no_other_writers(storage: Storage, tmp_path: Path) -> None:
-    storage._store = Delayed(storage._store)  # type: ignore[assignment]
+    monkeypatch.setattr(storage._store, "put_new", put_late)
     with pytest.raises(OSError, match="no answer"):
         storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
     storage.save(NAME, fill(tmp_path / "b", "second"), number=1)

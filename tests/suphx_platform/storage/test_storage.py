@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
-from suphx_platform.storage.objects import PART_BYTES, SMALL_BYTES, ObjectStore, Part
+from suphx_platform.storage.objects import PART_BYTES, SMALL_BYTES, Part
 from suphx_platform.storage.storage import FINISHED, DamagedVersionError, Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from tests.suphx_platform.storage.store_faults import cut_off, refuse
 
 NAME = "run-1/supervised/discard"
 
@@ -182,13 +184,6 @@ def test_the_last_and_the_best_are_kept_and_the_rest_removed(
     assert kept == {f"{n:012}" for n in (3, 5, 6)}
 
 
-def test_more_places_for_the_best_than_versions_keep_them_all(config: StorageConfig, tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=4))
-    for number, score in enumerate((0.9, 0.8, 0.1, 0.7, 0.6, 0.2)):
-        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
-    assert [version.score for version in storage.versions(NAME)] == [0.9, 0.8, 0.7, 0.6, 0.2]
-
-
 def test_a_save_stays_beside_damaged_versions_with_higher_numbers(config: StorageConfig, tmp_path: Path) -> None:
     storage = Storage(StorageConfig(address=config.address, keep_last=1))
     damaged = storage.save(NAME, fill(tmp_path / "a", "old"), number=20)
@@ -198,45 +193,46 @@ def test_a_save_stays_beside_damaged_versions_with_higher_numbers(config: Storag
     assert text_of(tmp_path / "b") == "new"
 
 
-class FullAfterOne:
-    """A store that takes one file, and no more."""
-
-    def __init__(self, store: ObjectStore, error: BaseException) -> None:
-        self._store, self._error, self._num_taken = store, error, 0
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def upload(self, key: str, path: Path) -> object:
-        self._num_taken += 1
-        if self._num_taken > 1:
-            raise self._error
-        return self._store.upload(key, path)
-
-
 @pytest.mark.parametrize("error", [OSError("the disk is full"), KeyboardInterrupt("Ctrl-C")], ids=["full", "stopped"])
-def test_a_save_that_fails_leaves_nothing_behind(error: BaseException, config: StorageConfig, tmp_path: Path) -> None:
+def test_a_save_that_fails_leaves_nothing_behind(
+    error: BaseException, config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     storage = Storage(replace(config, threads=1))
-    sound, storage._store = storage._store, FullAfterOne(storage._store, error)  # type: ignore[assignment]
+    upload, has_room = storage._store.upload, [True]
+
+    def upload_one(key: str, path: Path) -> list[Part]:
+        if not has_room:
+            raise error
+        has_room.pop()
+        return upload(key, path)
+
+    monkeypatch.setattr(storage._store, "upload", upload_one)
     with pytest.raises(type(error), match=str(error)):
         storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
-    assert [key for key in sound.keys(f"{NAME}/") if "/.writers/" not in key] == []
+    assert [key for key in storage._store.keys(f"{NAME}/") if "/.writers/" not in key] == []
 
 
-def test_scores_keep_nothing_unless_the_best_are_wanted(config: StorageConfig, tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0))
-    for number, score in ((1, 0.9), (2, 0.5), (3, 0.1)):
+@pytest.mark.parametrize(
+    ("settings", "saved", "kept"),
+    [
+        ({"keep_best": 4}, {1: 0.9, 2: 0.8, 3: 0.1, 4: 0.7, 5: 0.6, 6: 0.2}, [1, 2, 4, 5, 6]),
+        ({"keep_best": 0}, {1: 0.9, 2: 0.5, 3: 0.1}, [3]),
+        ({"keep_best": 1}, {1: 0.9, 2: 0.5}, [1, 2]),
+        (
+            {"keep_best": 0, "keep_every": 100},
+            dict.fromkeys((0, 40, 90, 130, 170, 250, 420, 430)),
+            [130, 250, 420, 430],
+        ),
+        ({"keep_best": 0, "keep_every": 100}, dict.fromkeys((130, 250, 420, 430, FINISHED)), [130, 250, 420, FINISHED]),
+    ],
+)
+def test_what_is_kept_besides_the_last(
+    settings: dict[str, Any], saved: dict[int, float | None], kept: list[int], tmp_path: Path
+) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage"), keep_last=1, **settings))
+    for number, score in saved.items():
         storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
-    assert [version.number for version in storage.versions(NAME)] == [3]
-
-
-def test_the_first_version_of_every_stretch_stays(config: StorageConfig, tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0, keep_every=100))
-    for number in (0, 40, 90, 130, 170, 250, 420, 430):
-        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number)
-    assert [version.number for version in storage.versions(NAME)] == [130, 250, 420, 430]
-    storage.save(NAME, fill(tmp_path / "a", "end"), number=FINISHED)
-    assert [version.number for version in storage.versions(NAME)] == [130, 250, 420, FINISHED]
+    assert [version.number for version in storage.versions(NAME)] == kept
 
 
 def test_the_best_version_is_loaded_whatever_came_later(config: StorageConfig, tmp_path: Path) -> None:
@@ -250,34 +246,20 @@ def test_the_best_version_is_loaded_whatever_came_later(config: StorageConfig, t
     assert [version.number for version in storage.versions(NAME)] == [2, 4]
 
 
-class CutOff:
-    """A store whose connection breaks after some deletions."""
-
-    def __init__(self, store: ObjectStore, num_deletions: int) -> None:
-        self._store, self._num_left = store, num_deletions
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def delete(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            if self._num_left == 0:
-                raise OSError("the connection broke")
-            self._num_left -= 1
-            self._store.delete([key])
-
-
 @pytest.mark.parametrize("num_deletions", range(1, 4))
 def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
-    num_deletions: int, config: StorageConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    num_deletions: int,
+    config: StorageConfig,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     storage = Storage(StorageConfig(address=config.address, keep_last=1))
     storage.save(NAME, fill(tmp_path / "a", "old"), number=1)
-    sound, storage._store = storage._store, CutOff(storage._store, num_deletions)  # type: ignore[assignment]
+    monkeypatch.setattr(storage._store, "delete", cut_off(storage._store, num_deletions))
     storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
     is_cut_off = num_deletions < 3  # manifest, state and empty
     assert ("old versions are not removed: the connection broke" in caplog.text) == is_cut_off
-    storage._store = sound
     versions = storage.versions(NAME)
     assert versions[-1].number == 2
     for version in versions:
@@ -286,14 +268,13 @@ def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
 
 @pytest.mark.parametrize("num_deletions", range(1, 4))
 def test_versions_are_whole_although_deleting_a_name_is_cut_off(
-    num_deletions: int, storage: Storage, tmp_path: Path
+    num_deletions: int, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in (1, 2):
         storage.save(NAME, fill(tmp_path / "a", "old"), number=number)
-    sound, storage._store = storage._store, CutOff(storage._store, num_deletions)  # type: ignore[assignment]
+    monkeypatch.setattr(storage._store, "delete", cut_off(storage._store, num_deletions))
     with pytest.raises(OSError, match="the connection broke"):
         storage.delete(NAME)
-    storage._store = sound
     for version in storage.versions(NAME):
         storage.load(version, tmp_path / "b")
 
@@ -338,27 +319,13 @@ def test_a_deleted_name_has_no_half_written_files(tmp_path: Path) -> None:
     assert stays.exists()
 
 
-class KeepsUploads:
-    """A bucket that may not be asked which uploads were never finished."""
-
-    def __init__(self, store: ObjectStore) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def delete_unfinished(self, *arguments: object) -> None:
-        raise PermissionError("the server says AccessDenied")
-
-
 def test_a_name_is_deleted_although_uploads_cannot_be_listed(
-    config: StorageConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = Storage(config)
     storage.save(NAME, fill(tmp_path / "a", "mine"), number=1)
-    sound, storage._store = storage._store, KeepsUploads(storage._store)  # type: ignore[assignment]
+    monkeypatch.setattr(storage._store, "delete_unfinished", refuse)
     storage.delete(NAME)
-    assert sound.keys(f"{NAME}/") == []
+    assert storage._store.keys(f"{NAME}/") == []
     assert "is deleted, but uploads that were cut off may be left: the server says AccessDenied" in caplog.text
 
 
@@ -379,33 +346,27 @@ def test_what_is_no_folder_is_not_stored(what: str, storage: Storage, tmp_path: 
     assert storage._store.keys("") == []
 
 
-class Outrun:
-    """A store whose versions another process replaces just before they are fetched, so many times."""
+def outrun(reader: Storage, other: Storage, folder: Path, times: int) -> None:
+    """Have another process replace the versions just before the reader fetches them, so many times."""
+    download, numbers = reader._store.download, iter(range(11, 11 + times))
 
-    def __init__(self, other: Storage, folder: Path, times: int) -> None:
-        self._store, self._other, self._folder, self._left = other._store, other, folder, times
-        self._number = 10
+    def download_late(key: str, path: Path, parts: Sequence[Part]) -> None:
+        number = next(numbers, None) if key.endswith("/state") else None
+        if number is not None:
+            other.save(NAME, folder, number=number, score=float(number))
+        download(key, path, parts)
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
-        if self._left and key.endswith("/state"):
-            self._left -= 1
-            self._number += 1
-            self._other.save(NAME, self._folder, number=self._number, score=float(self._number))
-        self._store.download(key, path, parts)
+    reader._store.download = download_late  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("load", [Storage.load_newest, Storage.load_best])
 def test_versions_that_are_removed_while_they_are_fetched_are_replaced_by_newer_ones(
     load: Callable[[Storage, str, Path], CheckpointVersion | None], config: StorageConfig, tmp_path: Path
 ) -> None:
-    storage = Storage(replace(config, keep_last=1))
+    storage, reader = Storage(replace(config, keep_last=1)), Storage(config)
     folder = fill(tmp_path / "a", "any")
     storage.save(NAME, folder, number=1, score=1.0)
-    reader = Storage(config)
-    reader._store = Outrun(storage, folder, times=2)  # type: ignore[assignment]
+    outrun(reader, storage, folder, times=2)
     found = load(reader, NAME, tmp_path / "b")
     assert found is not None
     assert (found.number, text_of(tmp_path / "b")) == (12, "any")
@@ -414,11 +375,10 @@ def test_versions_that_are_removed_while_they_are_fetched_are_replaced_by_newer_
 def test_versions_that_are_always_removed_before_they_are_fetched_are_an_error(
     config: StorageConfig, tmp_path: Path
 ) -> None:
-    storage = Storage(replace(config, keep_last=1))
+    storage, reader = Storage(replace(config, keep_last=1)), Storage(config)
     folder = fill(tmp_path / "a", "any")
     storage.save(NAME, folder, number=1, score=1.0)
-    reader = Storage(config)
-    reader._store = Outrun(storage, folder, times=99)  # type: ignore[assignment]
+    outrun(reader, storage, folder, times=99)
     with pytest.raises(FileNotFoundError, match=r"removed before they are fetched: raise storage\.keep_last"):
         reader.load_newest(NAME, tmp_path / "b")
     assert not (tmp_path / "b").exists()

@@ -5,16 +5,15 @@ In a folder and in a real bucket.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from suphx_platform.storage.manifest import MANIFEST, CheckpointVersion
-from suphx_platform.storage.objects import ObjectStore
 from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.storage_config import StorageConfig
+from tests.suphx_platform.storage.store_faults import cut_off, refuse
 
 NAME = "run-1/reinforcement"
 THREE, FOUR = "models:/suphx/3", "models:/suphx/4"
@@ -99,32 +98,17 @@ def test_one_version_of_a_name_is_pinned_for_a_reason_that_moves(storage: Storag
     assert numbers(storage) == [3]
 
 
-class Broken:
-    """A store whose connection breaks at a deletion."""
-
-    def __init__(self, store: ObjectStore, deletion: int) -> None:
-        self._store, self._left = store, deletion
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def delete(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            if self._left == 0:
-                raise OSError("the connection broke")
-            self._left -= 1
-            self._store.delete([key])
-
-
 @pytest.mark.parametrize("deletion", range(4))  # the pin, the manifest, the net, the note
-def test_freeing_a_version_is_completed_after_an_error(deletion: int, storage: Storage, tmp_path: Path) -> None:
+def test_freeing_a_version_is_completed_after_an_error(
+    deletion: int, storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (first,) = save(storage, tmp_path, 1)
     storage.pin(first, THREE)
     save(storage, tmp_path, 2)
-    sound, storage._store = storage._store, Broken(storage._store, deletion)  # type: ignore[assignment]
-    with pytest.raises(OSError, match="the connection broke"):
-        storage.unpin(first, THREE)
-    storage._store = sound
+    with monkeypatch.context() as patch:
+        patch.setattr(storage._store, "delete", cut_off(storage._store, deletion))
+        with pytest.raises(OSError, match="the connection broke"):
+            storage.unpin(first, THREE)
     assert [version.number for version in storage.versions(NAME)][-1] == 2
     storage.unpin(first, THREE)
     assert numbers(storage) == [2]
@@ -185,30 +169,19 @@ def test_the_recipe_and_measured_nets_are_no_checkpoint_of_a_run(usual: Storage,
     assert usual.newest_path("run-1") is None
 
 
-class Refusing:
-    """A store that may be read only."""
-
-    def __init__(self, store: ObjectStore, call: str) -> None:
-        self._store, self._call = store, call
-
-    def __getattr__(self, name: str) -> object:
-        return self._refuse if name == self._call else getattr(self._store, name)
-
-    def _refuse(self, *_: object) -> None:
-        raise PermissionError("the server says AccessDenied")
-
-
-def test_a_storage_that_refuses_to_write_is_told_at_once(usual: Storage) -> None:
+def test_a_storage_that_refuses_to_write_is_told_at_once(usual: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     usual.reach_to_write()
     assert usual._store.keys("") == []
-    usual._store = Refusing(usual._store, "put_new")  # type: ignore[assignment]
+    monkeypatch.setattr(usual._store, "put_new", refuse)
     usual.reach()
     with pytest.raises(PermissionError, match="AccessDenied"):
         usual.reach_to_write()
 
 
-def test_that_old_versions_stay_is_told_once(usual: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    usual._store = Refusing(usual._store, "delete")  # type: ignore[assignment]
+def test_that_old_versions_stay_is_told_once(
+    usual: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usual._store, "delete", refuse)
     save(usual, tmp_path, *range(1, 8))
     assert numbers(usual) == list(range(1, 8))
     assert caplog.text.count("but old versions are not removed: the server says AccessDenied") == 1
@@ -244,8 +217,10 @@ def test_a_version_that_is_stored_again_counts_with_its_new_score(tmp_path: Path
     ]
 
 
-def test_a_storage_that_refuses_to_remove_is_a_warning(usual: Storage, caplog: pytest.LogCaptureFixture) -> None:
-    usual._store = Refusing(usual._store, "delete")  # type: ignore[assignment]
+def test_a_storage_that_refuses_to_remove_is_a_warning(
+    usual: Storage, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usual._store, "delete", refuse)
     usual.reach_to_write()
     usual.reach_to_write()
     assert "refuses to remove objects, so it keeps every version: the server says AccessDenied" in caplog.text
