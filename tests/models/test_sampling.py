@@ -1,9 +1,19 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
-from suphx.models.sampling import _actions_of_tensors, actions_at, masked_logits, sample_actions
+from suphx.models.sampling import (
+    _actions_of_tensors,
+    actions_at,
+    list_actions_at,
+    list_entropies,
+    list_log_softmax,
+    list_sums,
+    masked_logits,
+    sample_actions,
+)
 
 NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
 
@@ -85,3 +95,26 @@ def test_a_cpu_and_a_gpu_choose_alike() -> None:
         torch.testing.assert_close(
             log_probs, torch.log_softmax(masked_logits(logits, legal), 1).gather(1, actions[:, None])[:, 0]
         )
+
+
+def test_lists_of_candidates_are_treated_as_masked_rows_are() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.integers(1, 7, 40)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    logits = torch.from_numpy(rng.normal(0, 3, offsets[-1]).astype(np.float32)).requires_grad_()
+    masks = torch.from_numpy((np.arange(7) < counts[:, None]).astype(np.uint8))
+    rows = torch.zeros(40, 7).masked_scatter(masks == 1, logits)
+    ends = torch.from_numpy(offsets)
+    expected, found = torch.log_softmax(masked_logits(rows, masks), dim=1), list_log_softmax(logits, ends)
+    torch.testing.assert_close(found, expected[masks == 1])
+    torch.testing.assert_close(list_sums(found.exp(), ends), torch.ones(40))
+    entropies = -(expected.exp() * expected.masked_fill(masks == 0, 0)).sum(1)
+    torch.testing.assert_close(list_entropies(found, ends), entropies)
+    gradients = [torch.autograd.grad(each.square().sum(), logits, retain_graph=True)[0] for each in (found, entropies)]
+    again = [torch.autograd.grad(each.square().sum(), logits)[0] for each in (list_log_softmax(logits, ends),)]
+    torch.testing.assert_close(gradients[0], again[0])
+    uniforms = rng.random(40).astype(np.float32)
+    places, log_probs = list_actions_at(logits.detach(), offsets, uniforms)
+    actions, others = actions_at(rows.detach(), masks, torch.from_numpy(uniforms))
+    assert places.tolist() == actions.tolist()
+    np.testing.assert_allclose(log_probs, others, rtol=1e-5)
