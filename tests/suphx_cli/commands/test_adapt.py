@@ -22,9 +22,9 @@ from suphx_cli import cli
 from suphx_platform.agents import adaptation_experiment
 from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, experiment_key, make_report
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.outbox import Outbox
 from suphx_platform.tracking.tracking import TrackingStore, begin_message
-from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.models.random_nets import EXPERT_8_DAN, small_predictor
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
@@ -35,7 +35,7 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("agent")
     encoder = find_encoder("mini")
     nets = random_policy_set(encoder.name, SMALL, 0)
-    save_policy_set(folder, nets, encoder.name, rules_version="tenhou", step=0, extra={})
+    save_policy_set(folder, nets, encoder.name, rules="tenhou", step=0, extra={})
     return folder
 
 
@@ -106,10 +106,10 @@ def small_experiment(agent: Path) -> AdaptationExperiment:
 def test_the_same_command_continues_its_run_and_sends_what_waits(agent: Path, tmp_path: Path) -> None:
     runs, key = tmp_path / "runs", experiment_key(small_experiment(agent))
 
-    def away(messages: object) -> None:
+    def away(*_: object) -> None:
         raise TrackingError("MLflow is away")
 
-    with closing(Outbox(runs / key / ".mlflow-queue", send=away)) as outbox:
+    with closing(Outbox(runs / key / ".mlflow-queue", send=away, probe=away)) as outbox:
         outbox.put(begin_message("adapt", key=key, tags=None, params={"seed": 0}))
         outbox.put({"do": "tags", "key": key, "tags": {"left": "by the first"}})
     ids = [adapt(agent, "--workers", workers, "--runs", str(runs))["run_id"] for workers in ("1", "2")]
@@ -144,7 +144,7 @@ def test_other_settings_and_other_nets_are_other_runs(agent: Path, tmp_path: Pat
     assert len(keys) == 1
     keys |= {experiment_key(each) for each in (replace(experiment, seed=1), replace(experiment, num_hands=4))}
     nets = random_policy_set(find_encoder("mini").name, SMALL, 1)
-    save_policy_set(copy, nets, find_encoder("mini").name, rules_version="tenhou", step=0, extra={})
+    save_policy_set(copy, nets, find_encoder("mini").name, rules="tenhou", step=0, extra={})
     assert len(keys | {experiment_key(experiment)}) == 4
 
 
@@ -155,7 +155,7 @@ def test_results_of_other_nets_under_the_same_name_are_refused(
     shutil.copytree(agent, copy)
     adapt(copy, "--workers", "1", "--results", str(file), "--hands", "1")
     nets = random_policy_set(find_encoder("mini").name, SMALL, 1)
-    save_policy_set(copy, nets, find_encoder("mini").name, rules_version="tenhou", step=0, extra={})
+    save_policy_set(copy, nets, find_encoder("mini").name, rules="tenhou", step=0, extra={})
     options = ["--hands", "1", "--tests", "20", "--rollouts", "16", "--learning-rate", "0.01", "--results", str(file)]
     assert cli.main(["adapt", "--agent", str(copy), *options]) == 1
     assert "another experiment (sha256.chow.safetensors: " in capsys.readouterr().err

@@ -13,7 +13,7 @@ from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
 from tests.repository import RECIPES, REPOSITORY
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_cli.commands_page import leaves
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import save_nets
+from tests.suphx_pipelines.tournament.small_side_tournament import save_nets
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def new_setup(folder: Path, *, seat: int = 0, player: Player | None = None) -> T
     return TextPlaySetup(
         game=GAME,
         rules=RULES,
-        player=player or GAME.scripted_player("rule"),
+        player=player or GAME.scripted_agent("rule"),
         agent="rule",
         seat=seat,
         name="Anna",

@@ -14,7 +14,7 @@ from suphx.games.doudizhu.records.game_record import record_of
 from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_to_end
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
-from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.selfplay.agents.opinion import player_opinions
 from suphx.training.value_nets import ValueNets, new_nets
 from suphx_pipelines.viewer.viewer_page import LANGUAGES, viewer_page
 from tests.browser import Browser, Page

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.match import play_match
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import MatchSetup, play_match
 from suphx.evaluation.match_config import Seating
-from suphx.evaluation.match_setup import CANDIDATE_NAME, MatchSetup
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import index_records
-from suphx.games.riichi import GameLog, Quarantine, iter_records
+from suphx.evaluation.match import AGENT_NAMES
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.match_tables import index_records
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.quarantine import Quarantine
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.viewer.riichi_games import NUM_EACH, choose_games, write_pages
 
@@ -27,7 +29,7 @@ def played(folder: Path, seating: Seating = "1v3") -> list[GameLog]:
 
 def points_of(log: GameLog) -> int:
     assert log.final_scores is not None
-    return log.final_scores[log.names.index(CANDIDATE_NAME)]
+    return log.final_scores[log.names.index(AGENT_NAMES[0])]
 
 
 def place_of(log: GameLog) -> int:

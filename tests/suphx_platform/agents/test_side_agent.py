@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.match import play_side_match
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import MatchSetup, play_side_match
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
@@ -35,7 +36,9 @@ def test_nets_in_a_bucket_play_as_those_in_the_folder_that_was_stored(server: S3
     Storage(StorageConfig(address=f"s3://{BUCKET}/runs")).save("a-1/learning", own, number=100)
     found = load_side_agent(f"s3://{BUCKET}/runs/a-1/learning", GAME, tmp_path / "fetched", source(tmp_path))
     local = load_side_agent(str(own), GAME, tmp_path / "none", source(tmp_path))
-    report = play_side_match(GAME, Rules(), found.player, local.player, num_deals=2)
+    agents = {"found": found.player, "local": local.player}
+    setup = MatchSetup(*agents, seed=0, game="doudizhu", first_deal=0)
+    report = play_side_match(setup, 2, runner=GameRunner(load=agents.__getitem__))
     assert report.figures["share"].mean == 0.5  # the same agent
     assert not (tmp_path / "none").exists()
     with pytest.raises(ValueError, match=r"a-2/learning has no checkpoint: use what `storage.address` of a run was"):

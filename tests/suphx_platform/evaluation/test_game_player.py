@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from suphx.evaluation.workers.game_task import GamePlan, Summarise
-from suphx.evaluation.workers.play_plan import FORFEITS
-from suphx.games.riichi import Quarantine, iter_records
-from suphx.games.riichi.table.rules import tonpuu
+from suphx.evaluation.game_runner import FORFEITS, GamePlan
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
-from suphx_platform.evaluation.game_player import FinishedTask, GamePlayer
+from suphx_platform.evaluation.game_workers import FinishedTask, GamePlayer
 from tests.suphx_platform.evaluation.slow_tasks import TASKS, scores
 
 LONG = 60.0
 
 
-def new_plan(*, num_tables: int = 2, records: Path | None = None, summarise: Summarise = scores) -> GamePlan:
+def new_plan(*, num_tables: int = 2, records: Path | None = None, summarise: Any = scores) -> GamePlan:
     return GamePlan(
         addresses=("random",),
         names=("0",),
@@ -79,7 +80,7 @@ def test_records_come_with_the_task_and_leave_nothing_behind(tmp_path: Path) -> 
 
 
 def test_an_error_of_a_task_is_raised_in_whoever_asks() -> None:
-    def refuse(logs: object, forfeited: object) -> dict[str, object]:
+    def refuse(plan: object, games: object, forfeited: object) -> dict[str, object]:
         raise ValueError("no summary")
 
     player = GamePlayer(new_plan(summarise=refuse), [load_agent("random")])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.workers.match_records import GAMES_FOLDER
-from suphx_platform.evaluation.match_thread import MatchThread
-from suphx_platform.on_ray.ray_session import ray_session
+from suphx.evaluation.kept_results import GAMES_FOLDER
+from suphx_platform.evaluation.ray_game_workers import MatchThread
+from suphx_platform.ray.session import ray_session
 from suphx_platform.selfplay.self_play_match import MatchOrder
 from tests.selfplay.small_policy_set import save_random, save_random_weak
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper

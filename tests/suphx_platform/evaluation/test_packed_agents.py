@@ -29,7 +29,7 @@ def nets(tmp_path: Path) -> Path:
 
 
 def plan(*addresses: str) -> GamePlan:
-    return GamePlan(addresses=addresses, names=addresses, summarise=lambda games, lost: {})
+    return GamePlan(addresses=addresses, names=addresses, summarise=lambda plan, games, lost: {})
 
 
 def test_agents_arrive_as_they_left(nets: Path) -> None:

@@ -28,7 +28,7 @@ from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, _need, ray_game_workers
-from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.ray.session import ray_session
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.evaluation.slow_tasks import (
@@ -40,7 +40,7 @@ from tests.suphx_platform.evaluation.slow_tasks import (
     load_where_programs_are,
     scores,
 )
-from tests.suphx_platform.on_ray.ray_nodes import WAYS, Way, ray_nodes
+from tests.suphx_platform.ray.ray_nodes import WAYS, Way, ray_nodes
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 

@@ -10,27 +10,35 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from suphx.evaluation.game_runner import GamePlan, GameRunner, LoadAgent, Workers
+from suphx.evaluation.game_runner import GamePlan, GameRunner, GameTask, LoadAgent, Workers
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.workers.play_plan import DeckBlock
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.doudizhu.table import Rules
+from suphx.games.game import CandidateAgent
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_platform.agents.agent_loading import load_side_player
 from suphx_platform.evaluation.ray_game_workers import ray_game_workers
-from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.ray.session import ray_session
 from tests.suphx_platform.evaluation.slow_tasks import all_begin, all_end, game_processes
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 GAME = candidate_game("doudizhu")
-BLOCKS = [
-    DeckBlock((number % 2, 2), 1000 + 2 * number, 2, f"decks-{number}", f"block {number}") for number in range(12)
-]
+
+
+def block(number: int) -> GameTask:
+    """Return two decks of a scripted agent and the nets."""
+    seating = np.tile(np.array([number % 2, 2])[GAME.scoring.lineup_seats(0)], (2, 1))
+    first = 1000 + 2 * number
+    return GameTask(seating, (first, first, first + 1, first + 1), f"decks-{number}", f"block {number}")
+
+
+BLOCKS = [block(number) for number in range(12)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -47,7 +55,7 @@ def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-class Slow:
+class Slow(CandidateAgent):
     """The agent that it is made of, with a pause before each move."""
 
     def __init__(self, player: Any) -> None:
@@ -67,7 +75,7 @@ def play(
     folder: Path, nets: Path, workers: Workers, load: LoadAgent, act: Callable[[], object] = lambda: None
 ) -> dict[str, bytes]:
     """Play all blocks, ``act`` once after the first result, and return the files of the results."""
-    plan = GamePlan(game=GAME.name, rules=Rules(), addresses=("rule", "random", str(nets)), load=load)
+    plan = GamePlan(game=GAME.name, rules=Rules(), addresses=("rule", "random", str(nets)), names=("0", "1", "2"), load=load)
     runner = GameRunner(load=load, workers=workers, kept=KeptResults(folder))
     for number, _ in enumerate(runner.play(plan, BLOCKS)):
         if number == 0:

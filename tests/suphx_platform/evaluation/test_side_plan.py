@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from suphx.evaluation.game_runner import GamePlan, Summary
-from suphx.evaluation.workers.play_plan import DeckBlock
+from suphx.evaluation.game_runner import GamePlan, GameTask, Summary
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.selfplay.agents.checkpoint_folder import checkpoint_names
@@ -24,7 +24,7 @@ LONG = 60.0
 
 def plan(*addresses: str) -> GamePlan:
     load = partial(load_side_player, GAME.name, precision="fp32")
-    return GamePlan(game=GAME.name, rules=Rules(), addresses=addresses, load=load)
+    return GamePlan(game=GAME.name, rules=Rules(), addresses=addresses, names=addresses, load=load)
 
 
 @pytest.fixture
@@ -60,13 +60,15 @@ def test_a_folder_with_the_name_of_a_scripted_agent_is_not_sent(nets: Path, monk
 def test_a_net_that_is_missing_is_named_before_anything_is_sent(nets: Path) -> None:
     missing = checkpoint_names(game=GAME.name)[0]
     (nets / missing).unlink()
-    with pytest.raises(ValueError, match=rf"has no nets for doudizhu \({missing} missing\): name a folder"):
+    with pytest.raises(ValueError, match=rf"has no checkpoint of the {missing.split('.')[0]} net"):
         PackedAgents.pack(plan(str(nets)))
 
 
 def test_blocks_are_played_as_in_one_process() -> None:
     own = plan("rule", "random")
-    blocks = [(number, DeckBlock((0, 1), 10 * number, 2, f"{number}", f"block {number}")) for number in range(3)]
+    seating = np.tile(GAME.scoring.lineup_seats(0), (2, 1))
+    seeds = [(10 * number,) * 2 + (10 * number + 1,) * 2 for number in range(3)]
+    blocks = [(number, GameTask(seating, own, f"{number}", f"block {number}")) for number, own in enumerate(seeds)]
     agents = own.load_agents()
     expected = dict(own.play_tasks(agents, iter(blocks), lambda games: None))
     player = GamePlayer(own, agents)

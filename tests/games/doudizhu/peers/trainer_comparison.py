@@ -33,7 +33,9 @@ from suphx.selfplay.layout import RoundLayoutConfig
 from suphx.training.config import MonteCarloConfig
 from suphx.training.monte_carlo_learning import learn_values
 from suphx.training.value_nets import ValueNets
-from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
+from suphx_platform.ray.backend import ray_backend
+from suphx_platform.ray.parts import monte_carlo_parts
+from suphx_platform.ray.task_matches import TaskMatches
 from tests.games.doudizhu.peers.douzero import nets_of_douzero
 from tests.repository import REPOSITORY
 
@@ -78,7 +80,8 @@ def train_ours(
     os.sched_setaffinity(0, cores)
     config = MonteCarloConfig(max_minutes=minutes, threads=1 if num_simulators else len(cores), seed=seed)
     layout = RoundLayoutConfig(on_ray=True, num_simulators=max(num_simulators, 1))
-    new_backend = partial(RayRounds, config, layout, GAME.name, RULES) if num_simulators else None
+    parts = monte_carlo_parts(config, layout, GAME.name, RULES)
+    new_backend = partial(ray_backend, parts, new_matches=TaskMatches) if num_simulators else None
     try:
         trained, progress = learn_values(
             config, GAME, RULES, folder, report=lambda entry: _say(str(entry)), new_backend=new_backend
@@ -108,12 +111,14 @@ def compare(
         found["ours_against_douzero"] = _match(players["ours"], players["douzero"], decks)
         for name, player in players.items():
             for agent in GAME.agents:
-                found[f"{name}_against_{agent}"] = _match(player, GAME.scripted_player(agent), decks)
+                found[f"{name}_against_{agent}"] = _match(player, GAME.scripted_agent(agent), decks)
     return found
 
 
 def _match(first: Player, second: Player, decks: int) -> dict[str, Any]:
-    return play_side_match(GAME, RULES, first, second, num_deals=decks, first_seed=_FIRST_DECK).to_json()
+    agents = {"first": first, "second": second}
+    setup = MatchSetup(*agents, seed=0, game=GAME.name, rules=RULES, first_deal=_FIRST_DECK)
+    return play_side_match(setup, decks, runner=GameRunner(load=agents.__getitem__)).to_json()
 
 
 def _say(line: str) -> None:

@@ -17,7 +17,7 @@ from suphx.games.doudizhu.selfplay import DouDizhuTables, ScriptedPlayer, play_t
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.kernel.record import I64
-from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.selfplay.agents.opinion import player_opinions
 from suphx.training.value_nets import move_features
 
 GAME = candidate_game("doudizhu")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from suphx import MatchReport, play_match, simulate
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import MatchSetup
 from suphx.evaluation.match import play_match as match_of_setup
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.rating.tournament import PlayedWall, Player, TournamentSetup, placements_of, play_tournament
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.games.riichi.table.rules import Rules, tenhou, tenhou_no_red, tonpuu
+from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, placements_of, play_tournament
+from suphx.games.riichi.rules import Rules, tenhou, tenhou_no_red, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from tests.free_port import free_port
@@ -148,7 +148,7 @@ def test_forfeits_are_kept_with_the_games(tmp_path: Path) -> None:
 def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
     addresses = {"a": "ukeire", "b": "tsumogiri", "c": bot("thrower"), "d": "random"}
     players = [Player(digest, address, digest) for digest, address in addresses.items()]
-    walls: list[PlayedWall] = []
+    walls: list[PlayedLineup] = []
     setup = TournamentSetup(players=players, anchor="a", seed=1, rules=tonpuu())
     games = play_tournament(setup, 8, runner=GameRunner(load=load_any_agent), note_wall=walls.append)
     assert [digest for wall in walls for digest, _ in wall.forfeits] == ["c"] * len(games)

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation import deal_match, match
+from suphx.evaluation import deal_match
+from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.player_statistics import player_statistics
-from suphx.evaluation.workers import game_task
-from suphx.evaluation.workers.match_records import KeptResults
-from suphx.games.riichi import Quarantine, iter_records, write_records
+from suphx.games.riichi import game
+from suphx.games.riichi.archive.archive import iter_records
+from suphx.games.riichi.archive.record_writer import write_records
+from suphx.games.riichi.records.quarantine import Quarantine
+from suphx.games.riichi.tables import RiichiScoring
 from suphx_cli import cli
-from suphx_cli.commands.evaluation import riichi_match
+from suphx_cli.commands import evaluate
 from suphx_platform.agents.mjai import program_channel
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_platform.agents.mjai.bot_program import bot
@@ -91,9 +94,9 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def test_a_stopped_match_goes_on_with_its_finished_walls_and_ends_the_same(
     options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
+    monkeypatch.setattr(game.Riichi, "scoring", RiichiScoring(deals_per_task=1))
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 1)
-    monkeypatch.setattr(riichi_match, "_FRESH_HANCHANS", 24)
+    monkeypatch.setattr(evaluate, "_FRESH_HANCHANS", 24)
     has_records = options[-1] == "--keep-games"
     results, records = [], []
     for name, stops in (("whole", False), ("stopped", True)):
@@ -142,7 +145,7 @@ def test_a_match_that_is_stopped_before_its_first_part_is_kept_goes_on_in_the_sa
         os.kill(os.getpid(), signal.SIGINT)
 
     with monkeypatch.context() as patch:
-        patch.setattr(game_task, "write_records", write_and_stop)
+        patch.setattr(game, "write_records", write_and_stop)
         assert cli.main([*command, str(stopped)]) == 130
     assert cli.main([*command, str(stopped), "--seed", "1"]) == 1
     assert "has games of another match (it differs in seed)" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
 from suphx.training.value_nets import ValueNets, new_nets, save_value_nets
 from suphx_cli import cli
-from suphx_cli.commands.monte_carlo import side_evaluation, side_sequential
+from suphx_cli.commands import evaluate as command_module
 from suphx_pipelines.tournament.history import game_sources
 
 GAME = candidate_game("doudizhu")
@@ -111,7 +111,7 @@ def test_a_stopped_match_goes_on_with_its_finished_decks_and_ends_the_same(
         write(kept, key, result)
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(side_sequential, "FRESH_DECKS", 24)
+    monkeypatch.setattr(command_module, "_FRESH_DECKS", 24)
     results, records = [], []
     for name, stops in (("whole", False), ("stopped", True)):
         games = tmp_path / f"{name}-games"
@@ -135,7 +135,7 @@ def test_a_stopped_match_goes_on_with_its_finished_decks_and_ends_the_same(
 
 
 def test_the_code_that_reads_answers_of_programs_decides_a_match() -> None:
-    assert "suphx_platform/agents/side_program.py" in game_sources(side_evaluation._CODE)
+    assert "suphx_platform/agents/side_program.py" in game_sources(command_module._CODE)
 
 
 @pytest.mark.parametrize(
