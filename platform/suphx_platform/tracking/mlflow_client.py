@@ -73,6 +73,10 @@ class TrackingError(OSError):
     """MLflow, or where it keeps files, cannot be reached or used now; the same call may succeed later."""
 
 
+EXISTS, MISSING = "RESOURCE_ALREADY_EXISTS", "RESOURCE_DOES_NOT_EXIST"
+"""Codes of MLflow's errors."""
+
+
 class TrackingRefusedError(TrackingError, PermissionError):
     """MLflow answers, and refuses user and password: waiting does not help."""
 
@@ -204,6 +208,18 @@ def quiet_client(uri: str) -> MlflowClient:
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)
     return MlflowClient(tracking_uri=uri)
+
+
+@contextmanager
+def without_error(code: str) -> Iterator[None]:
+    """Pass over an error of MLflow with this code, such as that something exists already."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        yield
+    except MlflowException as error:
+        if error.error_code != code:
+            raise
 
 
 def make_database(path: Path) -> None:

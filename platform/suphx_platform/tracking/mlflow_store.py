@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING
 from suphx.credentials import without_credentials
 from suphx.printable_text import encodable
 from suphx_platform.tracking.mlflow_client import (
+    EXISTS,
     FILES,
     FIRST,
+    MISSING,
     QUIET,
     USUAL,
     Patience,
@@ -33,6 +35,7 @@ from suphx_platform.tracking.mlflow_client import (
     patient,
     quiet_client,
     server_address,
+    without_error,
 )
 
 if TYPE_CHECKING:
@@ -73,8 +76,6 @@ Where to look:
 - **How do I repeat it?** The description has the command, and `recipe.toml` has all settings.
 - **Which agent is the champion?** *Models*, `suphx`, alias `champion`.""",
 }
-_FORMER_NOTES = ("Runs of Suphx: one run for each recipe and its records, with its stages nested in it.",)
-"""Of older versions of this program; what a user has written is kept."""
 _DEFAULT_ID, _DEFAULT_NAME = "0", "Default"
 _SHOWN_SETTINGS = 8
 
@@ -142,6 +143,8 @@ class MlflowStore:
 
     def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
         """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
+        from mlflow.entities import Param
+
         texts = {parameter: str(value)[:MAX_VALUE_LENGTH] for parameter, value in params.items()}
         with self.call():
             found = self._with_key(key)
@@ -151,7 +154,7 @@ class MlflowStore:
                 self.client.update_run(run_id, status="RUNNING")
             else:
                 run_id = self._create(name, key, tags)
-            self._log_params(run_id, texts)
+            self.client.log_batch(run_id, params=[Param(name, text) for name, text in texts.items()])
         return run_id
 
     def _with_key(self, key: str) -> list[Run]:
@@ -183,11 +186,6 @@ class MlflowStore:
         run = self.find(key)
         return None if run is None else run.info.start_time / 1000
 
-    def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
-        from mlflow.entities import Param
-
-        self.client.log_batch(run_id, params=[Param(name, text) for name, text in texts.items()])
-
     def find(self, key: str) -> Run | None:
         """Return the run with this ``key``; None if there is none."""
         if "'" in key:  # no run is called so, and MLflow could not search for it
@@ -217,14 +215,13 @@ class MlflowStore:
 
         ``status``: how the run itself had ended when its process was killed.
         """
-        run = self.find(key)
-        for each in () if run is None else (*self._nested(run), run):
-            if each.info.status == "RUNNING":
-                with self.call():
-                    self.client.set_terminated(each.info.run_id, status if each is run else "KILLED")
-        if run is not None and description is not None:
-            with self.call():
-                self.client.set_tag(run.info.run_id, NOTE_TAG, description[:MAX_TAG_LENGTH])
+        family = self._family(key)
+        with self.call():
+            for number, each in reversed(list(enumerate(family))):
+                if each.info.status == "RUNNING":
+                    self.client.set_terminated(each.info.run_id, "KILLED" if number else status)
+            if family and description is not None:
+                self.client.set_tag(family[0].info.run_id, NOTE_TAG, description[:MAX_TAG_LENGTH])
 
     def names(self) -> list[str]:
         """Return the names of all runs, the newest first, without their stages."""
@@ -249,34 +246,29 @@ class MlflowStore:
 
     def newest_metrics(self, key: str) -> dict[str, float]:
         """Return the newest figures of the run with this ``key`` and of its stages; a later stage's replace earlier."""
-        run = self.find(key)
-        figures: dict[str, float] = {}
-        for each in () if run is None else (run, *self._nested(run)):
-            figures |= each.data.metrics
-        return figures
+        return {name: value for run in self._family(key) for name, value in run.data.metrics.items()}
 
     def delete(self, key: str) -> int:
         """Delete the run with this ``key`` and its stages; return how many. `mlflow gc` then frees their space."""
-        run = self.find(key)
-        if run is None:
-            return 0
-        every = (*self._nested(run), run)
+        family = self._family(key)
         with self.call():
-            for each in every:
-                self.client.delete_run(each.info.run_id)
-        return len(every)
+            for run in reversed(family):
+                self.client.delete_run(run.info.run_id)
+        return len(family)
 
     def stage_keys(self, key: str) -> set[str]:
         """Return the keys of the stages of the run with this ``key``."""
-        run = self.find(key)
-        return {each.data.tags.get(KEY_TAG, "") for each in (() if run is None else self._nested(run))}
+        return {stage.data.tags.get(KEY_TAG, "") for stage in self._family(key)[1:]}
 
-    def _nested(self, run: Run) -> list[Run]:
-        """Return the stages of a run, the oldest first."""
+    def _family(self, key: str) -> list[Run]:
+        """Return the run with this ``key`` and then its stages, the oldest first; nothing if there is none."""
+        run = self.find(key)
+        if run is None:
+            return []
         mine = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
         with self.call(FIRST):
             place = [run.info.experiment_id]
-            return list(self.client.search_runs(place, filter_string=mine, order_by=["attributes.start_time"]))
+            return [run, *self.client.search_runs(place, filter_string=mine, order_by=["attributes.start_time"])]
 
     def experiment_id(self) -> str:
         """Return the id of the experiment of all runs, which is created if it is missing."""
@@ -340,19 +332,14 @@ def find_experiment(client: MlflowClient) -> Experiment | None:
 
 def make_experiment(client: MlflowClient, place: str | None) -> str:
     """Return the id of the experiment, which is created, with its artifacts at ``place``, if it is missing."""
-    from mlflow.exceptions import MlflowException
-
     found = find_experiment(client)
     if found is None:
-        try:
+        with without_error(EXISTS):
             return client.create_experiment(EXPERIMENT, artifact_location=place, tags=_TAGS)
-        except MlflowException as error:
-            if error.error_code != "RESOURCE_ALREADY_EXISTS":
-                raise
-            found = find_experiment(client)  # another process was first
-            assert found is not None, "MLflow has just said that it exists"
+        found = find_experiment(client)  # another process was first
+        assert found is not None, "MLflow has just said that it exists"
     for name, text in _TAGS.items():
-        if name not in found.tags or (name == NOTE_TAG and found.tags[name] in _FORMER_NOTES):
+        if name not in found.tags:
             client.set_experiment_tag(found.experiment_id, name, text)
     return found.experiment_id
 
@@ -360,17 +347,12 @@ def make_experiment(client: MlflowClient, place: str | None) -> str:
 def remove_empty_default(client: MlflowClient) -> None:
     """Delete the experiment that MLflow puts into every new store, if it is as MLflow made it and has no runs."""
     from mlflow.entities import ViewType
-    from mlflow.exceptions import MlflowException
 
-    try:
+    with without_error(MISSING):  # `mlflow gc` has removed what was deleted here
         found = client.get_experiment(_DEFAULT_ID)
-    except MlflowException as error:  # `mlflow gc` has removed what was deleted here
-        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
-            raise
-        return
-    is_as_made = found.name == _DEFAULT_NAME and found.lifecycle_stage == "active" and not found.tags
-    if is_as_made and not client.search_runs([_DEFAULT_ID], run_view_type=ViewType.ALL, max_results=1):
-        client.delete_experiment(_DEFAULT_ID)
+        is_as_made = found.name == _DEFAULT_NAME and found.lifecycle_stage == "active" and not found.tags
+        if is_as_made and not client.search_runs([_DEFAULT_ID], run_view_type=ViewType.ALL, max_results=1):
+            client.delete_experiment(_DEFAULT_ID)
 
 
 def check_same_settings(what: str, before: Mapping[str, object], now: Mapping[str, object]) -> None:

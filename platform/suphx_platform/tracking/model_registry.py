@@ -4,7 +4,8 @@ A promotion first registers the winner with a tag, its **claim**: alias, night, 
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
 with the same nets before its own, as after a kill, completes that one. The tag ``outcome`` of a version says whether it
-was promoted; lost_versions.py deletes old ones that were not.
+was promoted; ``delete_lost_versions`` deletes old ones that were not, but none that was a champion by a promotion, that
+somebody has registered by hand, or that another tournament needs (``mark_needed``).
 
 Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
 its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
@@ -24,7 +25,15 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 from suphx.json_text import parse_json
 from suphx.number_range import Range, check_ranges
-from suphx_platform.tracking.mlflow_client import FILES, FIRST, SERVER, TrackingRefusedError
+from suphx_platform.tracking.mlflow_client import (
+    EXISTS,
+    FILES,
+    FIRST,
+    MISSING,
+    SERVER,
+    TrackingRefusedError,
+    without_error,
+)
 from suphx_platform.tracking.mlflow_store import MlflowStore
 from suphx_platform.tracking.pyfunc_form import columns_of, differences, net_digests, take_nets, write_pyfunc
 from suphx_platform.tracking.tracking import Tracker
@@ -257,13 +266,8 @@ class ModelRegistry:
 
 def make_registered_model(client: MlflowClient, name: str) -> None:
     """Create a registered model unless it exists; MlflowException if the server refuses."""
-    from mlflow.exceptions import MlflowException
-
-    try:
+    with without_error(EXISTS):
         client.create_registered_model(name, description=_MODEL_NOTE)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
 
 
 def fetch_model(store: MlflowStore, address: str, folder: Path) -> str:
@@ -374,20 +378,29 @@ def delete_lost_versions(store: MlflowStore, config: RegistryConfig, owner: Vers
     result = DeletedVersions()
     if not config.max_lost_versions:
         return result
+    client = store.client
     with store.call():
-        versions = store.client.search_model_versions(f"name = '{config.model}'")
-    lost = [version for version in versions if version.tags.get(OUTCOME_TAG) == NOT_PROMOTED]
-    lost = [version for version in lost if owner.owns(_lost(version))]
+        versions = client.search_model_versions(f"name = '{config.model}'")
+    lost = [each for each in versions if each.tags.get(OUTCOME_TAG) == NOT_PROMOTED and owner.owns(_lost(each))]
     lost.sort(key=lambda version: int(version.version), reverse=True)
     for version in lost[config.max_lost_versions :]:
-        told, model = _lost(version), version.tags.get(MODEL_TAG)
-        if owner.needs(told) or _is_held(store, config.model, str(version.version), owner.name):
+        told, number, model = _lost(version), str(version.version), version.tags.get(MODEL_TAG)
+        if owner.needs(told):
+            continue
+        with store.call():
+            now = client.get_model_version(config.model, number)
+        if now.aliases or any(tag.startswith(_NEEDED_BY) and tag != _NEEDED_BY + owner.name for tag in now.tags):
             continue
         owner.release(told)
         with store.call():
-            if model and _num_versions(store, model) == 1 and not _delete_model(store, model):
-                result.left_models.append(model)
-            store.client.delete_model_version(config.model, str(version.version))
+            # The model goes before its version, so that none is forgotten, unless another version has the same.
+            if model and len(client.search_model_versions(f"tags.`{MODEL_TAG}` = '{model}'")) == 1:
+                try:
+                    with store.call(), without_error(MISSING):  # deleted before a kill, or by hand
+                        client.delete_logged_model(model)
+                except TrackingRefusedError:
+                    result.left_models.append(model)
+            client.delete_model_version(config.model, number)
         result.deleted.append(told.address)
     return result
 
@@ -402,32 +415,11 @@ def mark_needed(store: MlflowStore, tournament: str, night: str, addresses: Coll
     wanted = {(match[1], match[2]) for address in addresses if (match := VERSION_ADDRESS.fullmatch(address))}
     with store.call():
         for name, number in sorted(wanted):
-            _mark(store, name, number, tag, night)
+            with without_error(MISSING):
+                store.client.set_model_version_tag(name, number, tag, night)
         for version in store.client.search_model_versions(f"tags.`{tag}` LIKE '%'"):
             if (version.name, str(version.version)) not in wanted:
                 store.client.delete_model_version_tag(version.name, str(version.version), tag)
-
-
-def _mark(store: MlflowStore, name: str, number: str, tag: str, night: str) -> None:
-    from mlflow.exceptions import MlflowException
-
-    try:
-        store.client.set_model_version_tag(name, number, tag, night)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_DOES_NOT_EXIST":
-            raise
-
-
-def _is_held(store: MlflowStore, model: str, number: str, tournament: str) -> bool:
-    """Tell whether an alias names a version now, or another tournament has marked it."""
-    with store.call():
-        version = store.client.get_model_version(model, number)
-    return bool(version.aliases) or _is_marked(version.tags, tournament)
-
-
-def _is_marked(tags: Mapping[str, str], tournament: str) -> bool:
-    marks = (name.removeprefix(_NEEDED_BY) for name in tags if name.startswith(_NEEDED_BY))
-    return any(name != tournament for name in marks)
 
 
 def _lost(version: ModelVersion) -> LostVersion:
@@ -437,23 +429,3 @@ def _lost(version: ModelVersion) -> LostVersion:
         tournament=version.tags.get(TOURNAMENT_TAG, ""),
         stored=tuple(filter(None, _BETWEEN.split(version.tags.get(STORED_TAG, "")))),
     )
-
-
-def _num_versions(store: MlflowStore, model_id: str) -> int:
-    """Return how many versions, of all registered models that this user may see, were made from a model of a run."""
-    return len(store.client.search_model_versions(f"tags.`{MODEL_TAG}` = '{model_id}'"))
-
-
-def _delete_model(store: MlflowStore, model_id: str) -> bool:
-    """Delete a model of a run, before its version so that none is forgotten; False if this user must not."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        with store.call():
-            store.client.delete_logged_model(model_id)
-    except TrackingRefusedError:
-        return False
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_DOES_NOT_EXIST":  # deleted before a kill, or by hand
-            raise
-    return True

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from suphx.credentials import without_credentials
 from suphx.games.registry import DEFAULT_GAME, GAMES
 from suphx_platform.tracking.mlflow_client import (
+    EXISTS,
     FIRST,
     SERVER,
     USER,
@@ -30,6 +31,7 @@ from suphx_platform.tracking.mlflow_client import (
     mlflow_call,
     quiet_client,
     server_address,
+    without_error,
 )
 from suphx_platform.tracking.mlflow_store import make_experiment
 from suphx_platform.tracking.model_registry import RegistryConfig, make_registered_model
@@ -98,28 +100,20 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None) 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:
     """Create a user, or give it this password."""
-    from mlflow.exceptions import MlflowException
-
-    try:
+    with without_error(EXISTS):
         users.create_user(login.name, login.password)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
-        users.update_user_password(login.name, login.password)
+        return
+    users.update_user_password(login.name, login.password)
 
 
 def _grant(users: AuthServiceClient, name: str, kind: str, thing: str, permission: str) -> None:
     """Let a user have this permission, whatever it had before."""
-    from mlflow.exceptions import MlflowException
-
-    try:
+    with without_error(EXISTS):
         users.grant_user_permission(name, kind, thing, permission)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
-        if users.get_user_permission(name, kind, thing).permission != permission:
-            users.revoke_user_permission(name, kind, thing)
-            users.grant_user_permission(name, kind, thing, permission)
+        return
+    if users.get_user_permission(name, kind, thing).permission != permission:
+        users.revoke_user_permission(name, kind, thing)
+        users.grant_user_permission(name, kind, thing, permission)
 
 
 def wait_for_server(address: str, *, seconds: float = _WAIT_SECONDS) -> None:

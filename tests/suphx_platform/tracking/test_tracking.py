@@ -164,6 +164,7 @@ def test_a_new_store_has_our_experiment_of_training_runs_and_no_empty_default(ru
     (found,) = client.search_experiments()
     assert found.name == EXPERIMENT
     assert found.tags["mlflow.experimentKind"] == "custom_model_development"
+    assert PRIMARY_METRIC in found.tags["mlflow.note.content"]
 
 
 def test_an_experiment_of_an_older_version_gets_its_kind_and_a_default_in_use_stays(runs: Path) -> None:
@@ -175,16 +176,6 @@ def test_an_experiment_of_an_older_version_gets_its_kind_and_a_default_in_use_st
     assert tags["Default"] == {}
     assert tags[EXPERIMENT]["mlflow.experimentKind"] == "custom_model_development"
     assert tags[EXPERIMENT]["mlflow.note.content"] == "mine", "what a user wrote is kept"
-
-
-def test_the_experiment_says_where_to_look_also_one_of_an_older_version(runs: Path) -> None:
-    client = TrackingStore(runs).client
-    old = "Runs of Suphx: one run for each recipe and its records, with its stages nested in it."
-    client.create_experiment(EXPERIMENT, tags={"mlflow.note.content": old})
-    TrackingStore(runs).start("a", key="one")
-    (note,) = (found.tags["mlflow.note.content"] for found in client.search_experiments() if found.name == EXPERIMENT)
-    assert note.startswith(f"{old}\n\nWhere to look:")
-    assert PRIMARY_METRIC in note
 
 
 def test_a_deleted_experiment_is_named_with_the_command_that_restores_it(runs: Path) -> None:
