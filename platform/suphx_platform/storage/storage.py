@@ -133,13 +133,13 @@ class Storage:
             version = CheckpointVersion(
                 path, number, score, writer, self._send(files, folder, f"{path}/{writer}"), time.time()
             )
-            self._check_writer(version)
+            self._lease.check(name)
             self._finish(version)
             self._read_back(version)
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
+            self._store.delete([f"{path}/{writer}/{file}" for file in files])
             if not self._finished_paths(path):
                 raise
-            self._store.delete([f"{path}/{writer}/{file}" for file in files])
             finished = self._version(path)
             if finished is not None and finished.writer in self._unanswered.get(name, ()):
                 # It is ours, and arrived late. What is in this folder may be newer: it becomes the next version.
@@ -189,14 +189,6 @@ class Storage:
         except BaseException:
             with suppress(OSError):  # as when the storage is away: a later save removes it
                 self._store.delete([f"{place}/{file}" for file in files])
-            raise
-
-    def _check_writer(self, version: CheckpointVersion) -> None:
-        """FileExistsError, with this version's files removed, if another process works on the name now."""
-        try:
-            self._lease.check(version.path.rpartition("/")[0])
-        except FileExistsError:
-            self._store.delete([version.key(file) for file in version.files])
             raise
 
     def _finish(self, version: CheckpointVersion) -> None:
