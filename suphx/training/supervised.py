@@ -588,7 +588,7 @@ class HeadTrainer(Trainer[TrainingProgress, dict[str, Any]]):
             save_training_state(self._state_path, self._net, self._best, self._optimizer, self.progress, identity)
 
     def finish(self) -> dict[str, Any]:
-        """Test the best weights; write the checkpoint and, last, the metrics. Nothing if this is not the first worker."""
+        """Test the best weights; write the checkpoint and, last, the metrics. Only the first worker does so."""
         if not self._group.is_first:
             return {}
         self.watch.phase("test")

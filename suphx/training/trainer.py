@@ -10,6 +10,7 @@ HeadTrainer           supervised.py                  a batch of recorded decisio
 RewardTrainer         reward_learning.py             a batch of whole games
 PlayoutTrainer        playouts.py                    a round of decisions that were played out
 PolicyTrainer         platform: policy_trainer.py    what a backend does in a second: games, or an update
+ValueTrainer          monte_carlo_learning.py        a round of whole games (Deep Monte-Carlo)
 ====================  =============================  =======================================================
 
 No torch here: the stages of a recipe are read without it.
@@ -103,8 +104,6 @@ class TrainingProgress:
     """Those rounds."""
     weak_step: int = 0
     """Step of the weights that were kept as the weak ones; 0 before."""
-    dealt: int = 0
-    """Rounds of self-play that were given to somebody to play; no number is used twice (Deep Monte-Carlo)."""
     best_step: int = 0
     """Step of the best weights; 0 before the first validation."""
     best_loss: float | None = None

@@ -190,7 +190,7 @@ class StopAtStep(TrainingWatch):
         return self._left <= 0
 
 
-@pytest.mark.parametrize(("asked", "step"), [(1, 2), (2, 4), (3, 4)], ids=["between", "at the next match", "waiting"])
+@pytest.mark.parametrize(("asked", "step"), [(4, 2), (5, 4), (8, 4)], ids=["between", "at the next match", "waiting"])
 def test_a_stop_drops_a_match_that_has_not_ended_and_the_resumed_training_makes_up_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: int, step: int
 ) -> None:
@@ -246,7 +246,7 @@ def test_who_waits_for_a_match_is_told_so(
     caplog.set_level(logging.INFO, "suphx")
     new_backend = partial(EndlessMatches, CONFIG, "doudizhu", Rules())
     with pytest.raises(StoppedError):
-        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(4), new_backend=new_backend)
+        learn_values(CONFIG, GAME, Rules(), tmp_path, watch=StopAtStep(9), new_backend=new_backend)
     assert "waiting for the match after step 2: it is played, or no node has room for it" in caplog.messages
 
 
@@ -266,7 +266,7 @@ def test_a_stop_while_the_learner_is_away_ends_with_the_last_save(
     saved = 0 if save_seconds else 2
     new_backend = partial(AwayRounds, config, "doudizhu", Rules())
     with pytest.raises(StoppedError) as stopped:
-        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtStep(2), new_backend=new_backend)
+        learn_values(config, GAME, Rules(), tmp_path, watch=StopAtStep(6), new_backend=new_backend)
     assert stopped.value.step == saved
     state = "the state saved at step 2" if saved else "no saved state"
     assert caplog.messages == [f"learner is away: the training ends with {state}; steps since then are repeated"]

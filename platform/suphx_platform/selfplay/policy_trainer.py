@@ -127,9 +127,13 @@ def run_backend(config: ReinforcementConfig) -> NewBackend:
     if not config.cluster.on_ray:
         return LocalBackend
     from suphx_platform.evaluation.ray_game_workers import MatchThread  # only a run over Ray needs these
-    from suphx_platform.on_ray.ray_backend import RayBackend
+    from suphx_platform.ray.backend import ray_backend
+    from suphx_platform.ray.parts import policy_gradient_parts
 
-    return partial(RayBackend, new_matches=MatchThread)
+    def new_backend(config: ReinforcementConfig, play: SelfPlay, state: BackendState | None) -> Backend:
+        return ray_backend(policy_gradient_parts(config, play), state, new_matches=MatchThread)
+
+    return new_backend
 
 
 def run_metrics(config: ReinforcementConfig, watch: Callable[[], Mapping[str, float]] = dict) -> RunMetrics | None:
