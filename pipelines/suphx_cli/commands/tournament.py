@@ -23,8 +23,6 @@ from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments import Subparsers
-    from suphx_pipelines.tournament.sides.side_tournament import SideTournamentResult
-    from suphx_pipelines.tournament.tournament import TournamentResult
     from suphx_platform.console.console import Console
 
 
@@ -65,22 +63,15 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_runs(args.runs)
     check_newest_from(recipe.pool.newest_from if recipe.pool.newest else "")
     with console.activity("importing"):
-        from suphx_pipelines.tournament.sides.side_tournament import run_side_tournament
         from suphx_pipelines.tournament.tournament import run_tournament
-        from suphx_platform.kernels.kernel_warmup import compile_kernels
-    how = {
-        "runs": args.runs,
-        "console": console,
-        "on_code_change": args.on_code_change,
-        "max_wait_hours": args.wait_hours,
-    }
-    result: TournamentResult | SideTournamentResult
     with resumable(console, lambda error: "Finished stages and finished parts of a match are saved."):
-        if isinstance(recipe, TournamentRecipe):
-            compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-            result = run_tournament(recipe, **how)
-        else:
-            result = run_side_tournament(recipe, **how)
+        result = run_tournament(
+            recipe,
+            runs=args.runs,
+            console=console,
+            on_code_change=args.on_code_change,
+            max_wait_hours=args.wait_hours,
+        )
     from suphx_pipelines.runs.run_summary import with_places
 
     values, run = result.to_json(), result.run

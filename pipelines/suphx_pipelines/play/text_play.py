@@ -19,7 +19,7 @@ from suphx.atomic_file import write_atomically
 from suphx.experience.seat_observations import SeatObservations
 from suphx.games.game import Auction, CandidateGame, Player
 from suphx.kernel.record import I64
-from suphx.selfplay.agents.side_opinion import seat_opinions
+from suphx.selfplay.agents.opinion import seat_opinions
 
 _SHOWN_VALUES = 5
 _WIDTH = 76

@@ -1,87 +1,121 @@
 """The leaderboard stage of a tournament: tonight's games, and the ratings from the games of all nights.
 
-Leaves ``games.json`` (tournament_history.py), ``table.json`` (leaderboard_table.py) and ``live.html`` (live_page.py).
+Leaves ``games.json`` (history.py), ``table.json``, ``live.html`` (pages.py) and the results of lineups.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
 
-from suphx.evaluation.rating.tournament import SEATS, Player, TournamentSetup, play_tournament
+from suphx.evaluation.rating import RatedGame, Rating, count_ahead, rate_agents
+from suphx.evaluation.tournament import PlayedLineup, Player, TournamentSetup, play_tournament
+from suphx_pipelines.charts.plot import files as picture_files
 from suphx_pipelines.json_file import write_json
-from suphx_pipelines.tournament.leaderboard_table import Leaderboard
-from suphx_pipelines.tournament.live_page import LiveLeaderboard
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
-from suphx_pipelines.tournament.pool.tournament_games import stage_runner, wall_seed
-from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
-from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, read_pool
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_page import number, short_names
+from suphx_pipelines.tournament.entrants import POOL, Entrant, Pool, read_pool
+from suphx_pipelines.tournament.history import (
+    GAMES_NAME,
+    HISTORY_NAME,
+    TABLE_NAME,
+    games_json,
+    night_of,
+    read_history,
+)
+from suphx_pipelines.tournament.kind import Context, Kind, Night
+from suphx_pipelines.tournament.kinds import kind_of
+from suphx_pipelines.tournament.pages import (
+    LIVE_DECISION,
+    LivePage,
+    Row,
+    Sections,
+    nights_figure,
+    nights_section,
+    pairings_figure,
+    ratings_figure,
+    report_link,
+)
 
 _LONGEST_METRIC = 200  # MLflow takes 250
-
-
 FILES: Mapping[str, str] = {
-    "games/wall-<n>-agents-<digest>.json": (
-        "`places` [rotations][seats]; `rows` {agent: sum of `game_row` over the rotations}; `forfeits` [[agent, "
-        "reason, rotation, seat]] if a program could not play a game to the end: its place is then the last"
-    ),
-    "games.json": (
-        "tonight's games: `rules` and `engine` (digests), `night`, `draw_lanes`, `agents` [{digest, name}], "
-        "`games` [[seed of the wall, agent at each seat, place of each seat]]"
-    ),
-    "table.json": (
-        "`walls` (tonight), `earlier_hanchans`, `anchor`, `is_anchored` (it has played), `agents` [{name, "
-        "is_candidate, is_champion, rating, "
-        "interval [2] or null (fewer than two walls), hanchans, placements [4 counts], average_placement, "
-        "against_champion {difference, interval [2], is_widened} or null (fewer than six walls), "
-        "forfeits (tonight), and one of the reasons, digest, "
-        "style {win_rate, deal_in_rate, riichi_rate, call_rate, average_win_turn} (tonight)}], "
-        "strongest first; `pairings` [row][column]: in how many common games of all nights the agent of the row "
-        "came before that of the column; `nights` [{run, night, ratings {digest: [rating, low, high]}}], as "
-        "published each night; null: no interval"
-    ),
     "live.html": "the leaderboard while games come in; it reloads itself until the last game",
     "mlflow/live.html": "the same page without links to other files, which MLflow gets",
 }
-"""What the stage writes into its folder (docs/result_files.md); JSON is null where it is undefined."""
+"""What the stage writes into its folder (docs/result_files.md), beside what its kind of games leaves."""
 
 
 def run(context: Context) -> dict[str, float]:
     """Play tonight's games, go on where a killed stage stopped, and rate the agents by the games of all nights."""
-    recipe, folder = context.recipe, context.upstream["pool"]
-    pool = read_pool(folder)
-    num_games = recipe.leaderboard.hanchans
-    if num_games < SEATS * len(pool.entrants):
-        least = SEATS * len(pool.entrants)
-        raise ValueError(f"leaderboard.hanchans is {num_games} for {len(pool.entrants)} agents: use at least {least}")
-    board = Leaderboard(
+    recipe, folder, kind = context.recipe, context.upstream[POOL], kind_of(context.recipe)
+    code, pool = kind.code(recipe), read_pool(folder)
+    kind.check_size(recipe, len(pool.entrants))
+    night = Night(
         pool=pool,
-        earlier=read_history(folder / HISTORY_NAME, riichi_code()),
+        earlier=read_history(folder / HISTORY_NAME, code),
         anchor=recipe.leaderboard.anchor,
-        night=recipe.night,
+        name=recipe.night,
         run_id=context.folder.parent.name,
     )
-    live = LiveLeaderboard(context, board, num_games)
+    live = _LiveBoard(context, kind, night)
     setup = TournamentSetup(
         players=[Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
-        anchor=board.anchor_digest,
-        seed=wall_seed(context, board.earlier.games),
-        earlier=board.earlier.games,
-        has_draw_lanes=recipe.draw_lanes,
+        anchor=night.anchor_digest,
+        earlier=night.earlier.games,
+        game=kind.game,
+        **kind.setup(context, night.earlier.games),
     )
-    with stage_runner(context, num_games) as runner:
-        games = play_tournament(setup, num_games, runner=runner, note_wall=live.note_wall)
+    num_deals = kind.num_deals(recipe)
+    with kind.runner(context, kind.games_per_deal * num_deals) as runner:
+        games = play_tournament(setup, num_deals, runner=runner, note_lineup=live.note)
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
-    for sentence in board.forfeits.sentences(list(names.values())):
+    for sentence in night.forfeits.sentences(list(names.values())):
         context.warn(sentence)
-    facts = {"night": recipe.night, "draw_lanes": recipe.draw_lanes}
-    write_json(context.folder / GAMES_NAME, facts | games_json(games, names, riichi_code()))
-    table = board.table()
+    write_json(context.folder / GAMES_NAME, kind.facts(recipe) | games_json(games, names, code))
+    table = table_of(kind, night)
     write_json(context.folder / TABLE_NAME, table)
     live.write_last(table)
-    rows = table["agents"]
+    rows, earlier = table["agents"], f"earlier_{kind.games}"
     ratings = zip(metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
-    return {"hanchans": num_games, "earlier_hanchans": table["earlier_hanchans"]} | dict(ratings)
+    return {kind.games: len(games), earlier: table[earlier]} | dict(ratings)
+
+
+def table_of(kind: Kind, night: Night) -> dict[str, Any]:
+    """Return the table of a night, the strongest agent first; agents without a game are left out."""
+    games, pool = night.all_games, night.pool
+    champion = None if pool.champion is None else pool.entrants[pool.champion]
+    rated = rated_entrants(pool, games, anchor=night.anchor_digest)
+    rows = [
+        {
+            "name": entrant.name,
+            "digest": entrant.digest,
+            "rating": rating.rating,
+            "interval": None if rating.interval is None else [rating.interval.low, rating.interval.high],
+            "is_candidate": entrant.is_candidate,
+            "is_champion": entrant is champion,
+            kind.games: rating.games,
+            **kind.row(night, entrant, games),
+        }
+        for entrant, rating in rated
+    ]
+    return {
+        "agents": rows,
+        kind.deals: len({game.wall for game in night.games}),
+        f"earlier_{kind.games}": len(night.earlier.games),
+        "anchor": night.anchor,
+        "is_anchored": any(night.anchor_digest in game.seats for game in games),
+        "pairings": count_ahead(games, [entrant.digest for entrant, _ in rated]).tolist(),
+        "nights": [*night.earlier.nights, night_of(night.run_id, night.name, rows)],
+    }
+
+
+def rated_entrants(pool: Pool, games: Iterable[RatedGame], *, anchor: str) -> list[tuple[Entrant, Rating]]:
+    """Return the agents of the pool that have games, each with its rating, the strongest first."""
+    ratings = rate_agents(games, anchor=anchor)
+    rated = [(entrant, ratings[entrant.digest]) for entrant in pool.entrants if entrant.digest in ratings]
+    return sorted(rated, key=lambda each: -each[1].rating)
 
 
 def metric_names(names: list[str]) -> list[str]:
@@ -89,3 +123,60 @@ def metric_names(names: list[str]) -> list[str]:
     clean = [re.sub(r"[^\w. /-]", "_", name).split("/") for name in names]
     paths = ["/".join(part for part in parts if part.strip("."))[-_LONGEST_METRIC:].strip("/") for parts in clean]
     return [f"rating/{path if paths.count(path) == 1 else f'{path}_{index}'}" for index, path in enumerate(paths)]
+
+
+def sections(kind: Kind, table: Row, *, has_links: bool = True) -> Sections:
+    """Return (heading, HTML) of a leaderboard's table; sections without content are empty.
+
+    ``has_links``: earlier nights are links to their reports in the folder of runs.
+    """
+    names = short_names([row["name"] for row in table["agents"]])
+    return [
+        ("Leaderboard", kind.leaderboard(table, names)),
+        ("Nights", nights_section(table, names, has_links=has_links)),
+        ("Pairings", report_page.figure(*pairings_figure(table, names))),
+        *kind.style(table, names),
+    ]
+
+
+def pictures(kind: Kind, table: Row) -> dict[str, bytes]:
+    """Return file name -> content of the SVG files, of the pictures that the table has content for."""
+    names = short_names([row["name"] for row in table["agents"]])
+    return picture_files(
+        {
+            "leaderboard.svg": ratings_figure(table, names, clusters=kind.deals),
+            "nights.svg": nights_figure(table, names),
+            "pairings.svg": pairings_figure(table, names),
+            **kind.style_figures(table, names),
+        }
+    )
+
+
+class _LiveBoard:
+    """Consumes: finished lineups. Produces: the live page with the leaderboard so far."""
+
+    def __init__(self, context: Context, kind: Kind, night: Night) -> None:
+        self._page = LivePage(context, "leaderboard")
+        self._kind, self._night = kind, night
+        self._num_games = kind.games_per_deal * kind.num_deals(context.recipe)
+
+    def note(self, played: PlayedLineup) -> None:
+        """Take the games of a lineup, and write the page if it is time."""
+        self._night.note(played)
+        table = cache(lambda: table_of(self._kind, self._night))
+        self._page.offer(lambda has_links: (self._head(), sections(self._kind, table(), has_links=has_links)))
+
+    def write_last(self, table: Row) -> None:
+        """Write the page with all games."""
+
+        def content(has_links: bool) -> tuple[str, Sections]:
+            head = self._head()
+            if has_links:
+                head += report_page.link("The deciding match, live", LIVE_DECISION)
+            return head + report_link(has_links=has_links), sections(self._kind, table, has_links=has_links)
+
+        self._page.write_last(content)
+
+    def _head(self) -> str:
+        played, wanted = number(len(self._night.games)), number(self._num_games)
+        return report_page.paragraph(f"{played} of tonight's {wanted} {self._kind.games} have been played.")

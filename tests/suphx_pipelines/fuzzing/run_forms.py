@@ -10,25 +10,19 @@ from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
-from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.workers.match_records import KeptResults
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.rating import RatedGame
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.runs.run_list import find_run, list_runs
 from suphx_pipelines.runs.run_origin import RECIPE_FILE
 from suphx_pipelines.runs.run_summary import RUN_FILE, RunSummary, StageSummary
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
-from suphx_pipelines.tournament.pool.tournament_history import (
-    GAMES_NAME,
-    EarlierNights,
-    history_json,
-    is_of_this_engine,
-    read_history,
-)
+from suphx_pipelines.tournament.history import GAMES_NAME, EarlierNights, history_json, is_of_this_engine, read_history
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from tests.games.riichi.fuzzing.file_damage import damage_bytes, damaged_json
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
+from tests.suphx_pipelines.tournament.small_tournament import CODE
 
 RECIPE = b'name = "a"\n[net]\nchannels = 8\n'
 NAME = "run/stage"
@@ -125,7 +119,7 @@ def _games() -> bytes:
     games = [RatedGame(wall, ("a", "b", "a", "b"), (1, 2, 3, 4)) for wall in range(3)]
     night = {"run": "n-1", "night": "2026-01-01", "ratings": {"a": [1.0, 0.5, 1.5]}}
     with tempfile.TemporaryDirectory() as name:
-        write_json(Path(name) / GAMES_NAME, history_json(EarlierNights(games, [night]), riichi_code()))
+        write_json(Path(name) / GAMES_NAME, history_json(EarlierNights(games, [night]), CODE))
         return (Path(name) / GAMES_NAME).read_bytes()
 
 
@@ -135,8 +129,8 @@ def _damaged_games(random: Random) -> Files:
 
 
 def _read_games(folder: Path, random: Random) -> None:
-    history_json(read_history(folder / GAMES_NAME, riichi_code()), riichi_code())
-    is_of_this_engine(folder / GAMES_NAME, riichi_code())
+    history_json(read_history(folder / GAMES_NAME, CODE), CODE)
+    is_of_this_engine(folder / GAMES_NAME, CODE)
 
 
 def empty(folder: Path) -> None:

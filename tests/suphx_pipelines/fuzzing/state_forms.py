@@ -11,7 +11,7 @@ from random import Random
 
 from suphx.games.doudizhu.table import Rules
 from suphx.games.registry import candidate_game
-from suphx.selfplay.playouts.branch_config import BranchConfig
+from suphx.selfplay.config import BranchConfig
 from suphx.training import monte_carlo_learning, playouts, reinforcement_config
 from suphx.training.config import MonteCarloConfig, PlayoutConfig
 from suphx.training.monte_carlo_learning import learn_values

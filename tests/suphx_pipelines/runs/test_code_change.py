@@ -17,6 +17,7 @@ from suphx_cli.cli import build_parser
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
 from suphx_pipelines.recipe.recipe_file import find_recipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
 from suphx_pipelines.runs import provenance
 from suphx_pipelines.runs.provenance import stage_code
 from suphx_pipelines.runs.run_summary import RunSummary
@@ -24,7 +25,7 @@ from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.runs.stage import Stage
 from suphx_pipelines.runs.stage_plan import CodeChange
 from suphx_pipelines.runs.stage_storage import StageStorage
-from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
+from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
@@ -432,7 +433,7 @@ def test_the_code_of_training_stages_does_not_include_the_report() -> None:
 
 @pytest.mark.parametrize(
     "stages",
-    [pipeline_stages(MonteCarloRecipe(name="any")), side_tournament_stages("doudizhu")],
+    [pipeline_stages(MonteCarloRecipe(name="any")), tournament_stages(SideTournamentRecipe(name="any"))],
     ids=["run", "tournament"],
 )
 def test_the_code_of_stages_includes_the_game_that_the_recipe_names(stages: list[Stage[Any]]) -> None:

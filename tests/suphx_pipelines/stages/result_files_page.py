@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines import pipeline
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from suphx_pipelines.report import report_decks
 from suphx_pipelines.runs.stage import WARNINGS_FILE, Stage
 from suphx_pipelines.stages import (
@@ -29,15 +30,7 @@ from suphx_pipelines.stages import (
     riichi_sample_game,
     supervised,
 )
-from suphx_pipelines.tournament import (
-    candidate_promotion,
-    leaderboard,
-    riichi_night_game,
-    tournament_decision,
-    tournament_report,
-)
-from suphx_pipelines.tournament.pool import tournament_pool
-from suphx_pipelines.tournament.sides import side_decision, side_game, side_leaderboard, side_pool, side_report
+from suphx_pipelines.tournament.tournament import tournament_stages
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "result_files.md"
@@ -90,22 +83,12 @@ RUN: Sequence[Place] = (
     ("sample_game", riichi_sample_game.FILES, ""),
     ("report", pipeline.FILES, ""),
 )
-TOURNAMENT: Sequence[Place] = (
-    ("pool", tournament_pool.FILES, ""),
-    ("leaderboard", leaderboard.FILES, ""),
-    ("decision", tournament_decision.FILES, ""),
-    ("promotion", candidate_promotion.FILES, ""),
-    ("sample_game", riichi_night_game.FILES, ""),
-    ("report", tournament_report.FILES, ""),
-)
-SIDE_TOURNAMENT: Sequence[Place] = (
-    ("pool", side_pool.FILES, ""),
-    ("leaderboard", side_leaderboard.FILES, ""),
-    ("decision", side_decision.FILES, ""),
-    ("promotion", candidate_promotion.FILES, ""),
-    ("sample_game", side_game.FILES, ""),
-    ("report", side_report.FILES, ""),
-)
+TOURNAMENT: Sequence[Place] = [
+    (stage.name, stage.files, "") for stage in tournament_stages(TournamentRecipe(name="any"))
+]
+SIDE_TOURNAMENT: Sequence[Place] = [
+    (stage.name, stage.files, "") for stage in tournament_stages(SideTournamentRecipe(name="any"))
+]
 MONTE_CARLO: Sequence[Place] = (
     ("learning", monte_carlo.FILES, ""),
     ("match", deck_match.MATCH_FILES, ""),

@@ -9,8 +9,8 @@ import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.recipe import MonteCarloRecipe, load_recipe
+from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe, TournamentRecipe
 from suphx_pipelines.runs.stage import Stage
-from suphx_pipelines.tournament.sides.side_tournament import side_tournament_stages
 from suphx_pipelines.tournament.tournament import tournament_stages
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
@@ -41,9 +41,9 @@ def kinds_of_stages() -> list[tuple[Sequence[Stage[Any]], Sequence[Place]]]:
         (pipeline_stages(load_recipe(RECIPE, [*SMALL.items(), *SELF_PLAY.items()])), RUN),
         (pipeline_stages(load_recipe(RECIPES / "agent_comparison.toml")), RUN),
         (pipeline_stages(load_recipe(RECIPES / "rl_basic.toml", [("initial_agent", '"runs/a/supervised"')])), RUN),
-        (tournament_stages(), TOURNAMENT),
+        (tournament_stages(TournamentRecipe(name="any")), TOURNAMENT),
         (pipeline_stages(MonteCarloRecipe(name="any")), MONTE_CARLO),
-        (side_tournament_stages("doudizhu"), SIDE_TOURNAMENT),
+        (tournament_stages(SideTournamentRecipe(name="any")), SIDE_TOURNAMENT),
     ]
 
 
@@ -56,7 +56,7 @@ def test_every_stage_is_on_the_page_with_its_files() -> None:
     for each, places in kinds_of_stages():
         for stage in each:
             folder, files, _ = place_of(stage.name, places)
-            assert stage.files is files, stage.name
+            assert stage.files == files, stage.name
             seen.add((id(places), folder))
     assert len(seen) == sum(map(len, (RUN, TOURNAMENT, MONTE_CARLO, SIDE_TOURNAMENT))), "places that no stage has"
 

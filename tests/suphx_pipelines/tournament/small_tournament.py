@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.sequential.sequential_config import SequentialConfig
+from suphx.evaluation.measures import SequentialConfig
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, LeaderboardConfig, PoolConfig, TournamentRecipe
+from suphx_pipelines.tournament.seats import SeatKind
 from suphx_pipelines.tournament.tournament import run_tournament
 from suphx_platform.console.console import Console
 
@@ -20,6 +21,9 @@ SMALL = TournamentRecipe(
         hanchans=320, fresh_hanchans=24, opponent="", test=SequentialConfig(difference=0.35, error=0.05)
     ),
 )
+
+KIND = SeatKind("riichi")
+CODE = KIND.code(SMALL)
 
 
 def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:

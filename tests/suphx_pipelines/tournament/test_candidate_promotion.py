@@ -25,6 +25,10 @@ from tests.suphx_pipelines.tournament.small_tournament import CODE, SMALL
 
 NAME = "a-1/reinforcement"
 PLACE = "s3://bucket/"
+LOST = {
+    "verdict": "not_better", "decides": "placement", "hanchans": 96, "difference": 0.1,
+    "always_valid_interval": [-0.1, 0.1], "always_valid_intervals": {"placement": [-0.1, 0.1], "points": [-9.0, 9.0]},
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -80,7 +84,7 @@ def promote(runs: Path, candidate: Entrant, *, is_won: bool, candidate_alias: st
         storage_name="",
         keep=lambda number, score=None, then=None: None,
     )
-    decision = {"candidate": NAME, "opponent": None, "is_won": is_won, "test": None, "match": None}
+    decision = {"candidate": NAME, "opponent": None, "is_won": is_won, "test": None if is_won else LOST, "match": None}
     write_json(folder.with_name("decision") / DECISION_NAME, decision)
     promotion.run(context)
     store.close()

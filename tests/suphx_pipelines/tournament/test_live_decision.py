@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suphx.evaluation.match import I32
 from suphx.evaluation.match_config import SeatingChoice
-from suphx.evaluation.match_setup import CANDIDATE
-from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
-from suphx.evaluation.sequential.sequential_config import SequentialConfig
+from suphx.evaluation.measures import SequentialConfig
+from suphx.evaluation.sequential import MatchWatch, SequentialOutcome
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig
-from suphx_pipelines.tournament.live_decision import match_section, match_title
+from suphx_pipelines.tournament.pages import LiveState
+from tests.suphx_pipelines.tournament.small_tournament import KIND, SMALL
 
 CONFIG = DecisionConfig(hanchans=400, fresh_hanchans=100, test=SequentialConfig(difference=0.3, error=0.05))
 FIRST, SECOND, THIRD, FOURTH = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
@@ -22,11 +21,17 @@ FIRST, SECOND, THIRD, FOURTH = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 
 
 def outcome_of(*walls: list[tuple[int, int, int, int]]) -> SequentialOutcome:
     """Return what the test says of walls; each has the candidate's place in four games, one-hot."""
-    rows: I32 = np.zeros((4, 4 * len(walls), 40), np.int32)
-    rows[CANDIDATE, :, :4] = np.array(walls, np.int32).reshape(-1, 4)
+    placements = np.array([np.sum(wall, axis=0) for wall in walls], np.int64).reshape(-1, 4)
     watch = MatchWatch(CONFIG.test, 100)
-    watch.add(0, rows)
+    watch.add(0, placements)
     return watch.outcome()
+
+
+def match_section(
+    config: DecisionConfig, outcome: SequentialOutcome | None, *, played: float, fresh: float, is_over: bool = False
+) -> str:
+    state = LiveState(outcome=outcome, played=played, fresh=fresh, is_over=is_over)
+    return KIND.live(replace(SMALL, decision=config), state)
 
 
 def shown(outcome: SequentialOutcome | None, *, fresh: float = 0, is_over: bool = False) -> str:
@@ -43,9 +48,9 @@ BAD = ([THIRD, FOURTH, FOURTH, SECOND], [FOURTH, FOURTH, THIRD, THIRD])
 @pytest.mark.parametrize("seating", ["all", "1v3"])
 def test_the_title_names_the_seating_that_decides(seating: SeatingChoice) -> None:
     config = replace(CONFIG, test=replace(CONFIG.test, seating=seating))
-    assert match_title(config, "a", "ukeire") == "The deciding match: a against three ukeire."
+    assert KIND.title(replace(SMALL, decision=config), "a", "ukeire") == "The deciding match: a against three ukeire."
     config = replace(CONFIG, test=replace(CONFIG.test, seating="2v2"))
-    assert match_title(config, "a", "ukeire") == "The deciding match (2v2): a against ukeire."
+    assert KIND.title(replace(SMALL, decision=config), "a", "ukeire") == "The deciding match (2v2): a against ukeire."
 
 
 def test_before_the_first_look_nothing_is_estimated() -> None:

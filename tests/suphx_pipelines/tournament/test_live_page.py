@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from suphx_pipelines.runs.stage import StageContext
-from suphx_pipelines.tournament import live_page
-from suphx_pipelines.tournament.live_page import LivePage, Sections
-from suphx_pipelines.tournament.pool.tournament_pool import Context
+from suphx_pipelines.tournament import pages
+from suphx_pipelines.tournament.kind import Context
+from suphx_pipelines.tournament.pages import LivePage, Sections
 from suphx_platform.console.console import Console
-from suphx_platform.tracking.client.mlflow_call import TrackingError
-from suphx_platform.tracking.messages.message_log import Message
+from suphx_platform.tracking.mlflow_client import TrackingError
+from suphx_platform.tracking.outbox import Outbox
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
-from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.suphx_pipelines.tournament.small_tournament import SMALL
 
 
@@ -66,12 +65,12 @@ def test_while_mlflow_is_away_the_games_go_on_and_one_copy_waits(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("RELOAD_SECONDS", "TRACKED_SECONDS", "_PAUSE_SHARE"):
-        monkeypatch.setattr(live_page, name, 0)
+        monkeypatch.setattr(pages, name, 0)
 
-    def refuse(messages: Sequence[Message]) -> None:
+    def refuse(*_: object) -> None:
         raise TrackingError("nobody answers")
 
-    outbox = Outbox(tmp_path / ".mlflow-queue", send=refuse)
+    outbox = Outbox(tmp_path / ".mlflow-queue", send=refuse, probe=refuse)
     tracker = Tracker(TrackingStore(runs), outbox, "nightly-1")
     page = LivePage(context_of(tracker, tmp_path / "leaderboard"), "leaderboard")
     page.offer(content("wall 0"))

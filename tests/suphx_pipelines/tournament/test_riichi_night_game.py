@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.rating.tournament import Player, replay_game, replay_walls
-from suphx.evaluation.workers.game_runner import GameRunner
-from suphx.games.riichi import places_of_scores
-from suphx_pipelines.tournament.pool.tournament_pool import Entrant
-from suphx_pipelines.tournament.riichi_night_game import strongest_game
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.rating import RatedGame
+from suphx.evaluation.tournament import Player, replay_deals, replay_game
+from suphx.games.riichi.table import places_of_scores
+from suphx_pipelines.tournament.entrants import Entrant
+from suphx_pipelines.tournament.riichi_nights import strongest_game
 
 ENTRANTS = {
     entrant.digest: entrant
@@ -57,5 +57,5 @@ def test_a_game_is_played_again_as_it_was(tmp_path: Path) -> None:
     log = replay_game(players, played, progress=told.append)
     assert abs(sum(told) - 1) < 1e-9
     assert log.names == ("player 2", "player 0", "player 3", "player 1")
-    walls = replay_walls(players, {1: [played]}, runner=GameRunner(records=tmp_path))
+    walls = replay_deals(players, {1: [played]}, runner=GameRunner(records=tmp_path))
     assert walls[1] == places_of_scores(np.array([log.final_scores])).tolist()

@@ -14,7 +14,7 @@ import pytest
 from suphx.games.doudizhu.table import Rules
 from suphx.games.game import CandidateOpinion
 from suphx.games.registry import candidate_game
-from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.selfplay.agents.opinion import player_opinions
 from suphx.training.value_nets import load_value_nets
 from suphx_cli import cli
 from suphx_pipelines.json_file import read_json

@@ -20,21 +20,19 @@ from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import PoolConfig, TournamentRecipe
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
-from suphx_pipelines.tournament.pool.tournament_history import read_games
+from suphx_pipelines.tournament.history import read_games
 from suphx_pipelines.tournament.tournament import tournament_stages
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage_config import StorageConfig
-from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
-from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.mlflow_store import EXPERIMENT
+from suphx_platform.tracking.model_registry import ModelRegistry, Promotion, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
 from tests.selfplay.small_policy_set import save_random
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.stages.result_files_page import undeclared_files
 from tests.suphx_pipelines.tournament.kept_files import results
-from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
+from tests.suphx_pipelines.tournament.small_tournament import CODE, SMALL, play
 from tests.suphx_platform.agents.mjai.bot_program import BOT, reaper
 
 NIGHTLY = RECIPES / "nightly.toml"
@@ -81,15 +79,13 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
 def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
     """Look at what the last of three nights shows of all of them."""
     folder = runs / str(results[-1]["run_id"])
-    assert undeclared_files(folder, tournament_stages()) == []
+    assert undeclared_files(folder, tournament_stages(SMALL)) == []
     table = read_json(folder / "leaderboard" / "table.json")
     ours = next(row for row in table["agents"] if row["name"] == "ukeire")
     assert [night["night"] for night in table["nights"]] == ["1", "2", "3"]
     assert [night["ratings"][ours["digest"]][0] for night in table["nights"]] == [1000, 1000, 1000]
     assert 0 < ours["style"]["win_rate"] < 1
-    games = read_games(folder / "leaderboard" / "games.json", riichi_code()) + read_games(
-        folder / "pool" / "history.json", riichi_code()
-    )
+    games = read_games(folder / "leaderboard" / "games.json", CODE) + read_games(folder / "pool" / "history.json", CODE)
     digests = [row["digest"] for row in table["agents"]]
     for row, column in itertools.permutations(range(len(digests)), 2):
         common = [game for game in games if {digests[row], digests[column]} <= set(game.seats)]

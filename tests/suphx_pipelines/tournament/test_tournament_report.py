@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.rating.rated_games import RatedGame
-from suphx_pipelines.tournament import leaderboard_page, tournament_promotion
-from suphx_pipelines.tournament.leaderboard_table import Leaderboard
-from suphx_pipelines.tournament.pool.tournament_history import EarlierNights
-from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool
-from suphx_pipelines.tournament.sides import side_decision_page, side_promotion
-from suphx_pipelines.tournament.tournament_report import contrary_seatings, reason, verdict
+from suphx.evaluation.rating import RatedGame
+from suphx_pipelines.tournament import leaderboard
+from suphx_pipelines.tournament.entrants import Entrant, Pool
+from suphx_pipelines.tournament.history import EarlierNights
+from suphx_pipelines.tournament.kind import Night
+from suphx_pipelines.tournament.seats import contrary_seatings
+from suphx_pipelines.tournament.sides import SideKind
+from tests.suphx_pipelines.tournament.small_tournament import KIND
 
+SIDES = SideKind("doudizhu")
 Ends = list[float]
 
 
@@ -42,14 +44,14 @@ BETTER, UNCLEAR, WORSE = match([-0.2, -0.1], [1.0, 9.0]), match([-0.1, 0.1], [-3
 
 
 def test_a_promotion_names_each_seating_in_which_the_candidate_is_worse() -> None:
-    told = reason(decision("placement", _22=WORSE, _31=WORSE), is_promoted=True)
+    told = KIND.reason(decision("placement", _22=WORSE, _31=WORSE), is_promoted=True)
     assert told.startswith("new champion: a-1/reinforcement beat ukeire: placement difference")
     assert told.endswith("; but it is worse than ukeire in 2v2 and 3v1")
-    assert reason(decision("placement", _22=BETTER, _31=WORSE), is_promoted=True).endswith("than ukeire in 3v1")
+    assert KIND.reason(decision("placement", _22=BETTER, _31=WORSE), is_promoted=True).endswith("than ukeire in 3v1")
 
 
 def test_seatings_that_agree_or_show_nothing_are_not_named() -> None:
-    told = reason(decision("placement", _22=BETTER, _31=UNCLEAR), is_promoted=True)
+    told = KIND.reason(decision("placement", _22=BETTER, _31=UNCLEAR), is_promoted=True)
     assert told.endswith("decided after 400 hanchans")
     without = decision("placement")
     del without["other_seatings"]  # of an earlier version
@@ -66,30 +68,30 @@ def test_the_measure_that_decides_says_what_is_worse(decides: str, seatings: lis
 def test_one_wall_shows_no_interval(walls: int) -> None:
     agents = ("ukeire", "a", "b", "c")
     entrants = tuple(Entrant(name=name, address=name, digest=name) for name in agents)
-    board = Leaderboard(
+    night = Night(
         pool=Pool(entrants=entrants, champion=None, version=None, left_out={}),
         earlier=EarlierNights([], []),
         anchor="ukeire",
-        night="1",
+        name="1",
         run_id="a-1",
         games=[RatedGame(wall, (*agents[turn:], *agents[:turn]), (1, 2, 3, 4))
                for wall in range(walls) for turn in range(4)],
     )  # fmt: skip
-    table = board.table()
+    table = leaderboard.table_of(KIND, night)
     rows = {row["name"]: row for row in table["agents"]}
     assert rows["ukeire"]["interval"] == [1000.0, 1000.0]
     for name in agents[1:]:
         assert (rows[name]["interval"] is None) == (walls == 1)
         assert "stable_rank" not in rows[name]
-    shown = "".join(text for _, text in leaderboard_page.sections(table))
+    shown = "".join(text for _, text in leaderboard.sections(KIND, table))
     assert ("Over so few walls the intervals mean little" in shown) == (walls == 1)
-    assert "None" not in shown + "".join(map(bytes.decode, leaderboard_page.pictures(table).values()))
+    assert "None" not in shown + "".join(map(bytes.decode, leaderboard.pictures(KIND, table).values()))
 
 
 def test_a_first_champion_that_beat_nobody_is_not_called_better() -> None:
     first = {"candidate": "a-1/reinforcement", "opponent": None, "is_won": True, "test": None, "match": None}
     promotion = {"promoted": True, "reason": "new champion: a-1/reinforcement is the first that played"}
-    for found in (verdict(first, promotion), side_decision_page.verdict(first, promotion)):
+    for found in (KIND.verdict({}, first, promotion), SIDES.verdict({}, first, promotion)):
         assert found.outcome == "none"
         assert found.sentence == "New champion: a-1/reinforcement is the first that played."
 
@@ -116,9 +118,9 @@ def test_the_run_the_registry_and_every_sentence_have_one_verdict(
     lost = {"candidate": "a", "opponent": "ukeire", "is_won": False, "test": test, "match": None}
     test_of_sides = {**test, "decks": 400, "expected_decks": 9.0, "always_valid_interval": [0.5 - high, 0.5 - low]}
     lost_sides = {**lost, "test": test_of_sides}
-    evidence = tournament_promotion.evidence_of(lost, "3"), side_promotion.evidence_of(lost_sides, "3")
-    told = reason(lost, is_promoted=False), side_decision_page.reason(lost_sides, is_promoted=False)
-    verdicts = verdict(lost, {"reason": told[0]}), side_decision_page.verdict(lost_sides, {"reason": told[1]})
+    evidence = KIND.evidence(lost, "3"), SIDES.evidence(lost_sides, "3")
+    told = KIND.reason(lost, is_promoted=False), SIDES.reason(lost_sides, is_promoted=False)
+    verdicts = KIND.verdict({}, lost, {"reason": told[0]}), SIDES.verdict({}, lost_sides, {"reason": told[1]})
     assert [each.outcome for each in (*evidence, *verdicts)] == [outcome] * 4
     others = {"worse", "not better", "undecided"} - {word}
     for text in (*told, *(each.why for each in evidence)):

@@ -2,7 +2,7 @@
 
 ``games.json``: ``night``, ``rules`` and ``engine`` (digests of the rules and of the code of the game), ``draw_lanes``,
 ``agents`` [{digest, name}], and ``games`` [[seed of the wall, agent at each seat, place of each seat]]. With the nets
-in the pool of that night, any of them can be played again.
+in the pool of that night, any of them can be played again. Games of other rules do not count (``GameCode``).
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from suphx.evaluation.rating.rated_games import RatedGame
+import suphx_platform
+from suphx.evaluation.rating import RatedGame
+from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.tournament.pool.game_code import GameCode
+from suphx_pipelines.runs.provenance import digest_json, library_version
 from suphx_platform.storage.storage import Storage
 from suphx_platform.storage.storage_config import StorageConfig
 
@@ -26,9 +29,50 @@ LEADERBOARD = "leaderboard"
 """The stage that plays them."""
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
+HISTORY_NAME = "history.json"
+"""In the pool: the games and ratings of earlier nights, as they were when the night began."""
 _RATING_PARTS = 3
 """A rating and both ends of its interval, which are null where there is none."""
 _logger = logging.getLogger(__name__)
+PLAYING_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
+"""They load agents and play hanchans, with what they import."""
+_GAME_LIBRARIES = ("numba", "numpy", "torch")
+"""Those whose versions may change an answer of a net."""
+_ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameCode:
+    """By which rules and code the games of a tournament are played."""
+
+    rules: str
+    """Digest of the game and its rules: stored games with another one do not count."""
+    num_seats: int
+    """Agents in a game."""
+    modules: tuple[str, ...]
+    """Files with the code that decides how a game ends, with what they import."""
+
+    @property
+    def engine(self) -> str:
+        """Return a digest of the code of the game and of the libraries whose versions may change it."""
+        return _engine_digest(self.modules)
+
+
+@cache
+def _engine_digest(modules: tuple[str, ...]) -> str:
+    """Return a digest of all code that decides how a game ends."""
+    sources = game_sources(modules)
+    return digest_json([sources, {name: library_version(name) for name in _GAME_LIBRARIES}])
+
+
+def game_sources(modules: tuple[str, ...], roots: tuple[Path, ...] = _ROOTS) -> dict[str, str]:
+    """Return path below its root -> digest, of the sources that decide how a game ends.
+
+    These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
+    what the modules that play games and that load agents import, directly or through others.
+    """
+    found = (next(root / name for root in roots if (root / name).is_file()) for name in modules)
+    return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str], code: GameCode) -> dict[str, Any]:

@@ -16,12 +16,12 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe.recipe_file import shipped_recipes, to_toml
 from suphx_pipelines.recipe.recipe_kind import load_tournament_recipe
 from suphx_pipelines.recipe.tournament_recipe import SideTournamentRecipe
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
-from suphx_pipelines.tournament.pool.tournament_history import read_games
-from suphx_pipelines.tournament.sides.side_pool import game_code
+from suphx_pipelines.tournament.history import read_games
+from suphx_pipelines.tournament.kinds import kind_of
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.selfplay.small_policy_set import save_random
-from tests.suphx_pipelines.tournament.sides.small_side_tournament import SMALL, play, save_nets
+from tests.suphx_pipelines.tournament.small_side_tournament import SMALL, play, save_nets
+from tests.suphx_pipelines.tournament.small_tournament import CODE
 
 NAME = "doudizhu_tournament"
 RECIPE = shipped_recipes()[NAME]
@@ -82,11 +82,11 @@ def test_two_nights_rate_scripted_agents_and_nets_by_all_games(runs: Path, capsy
 def test_games_of_other_rules_do_not_count(runs: Path) -> None:
     result = play(runs, replace(SMALL, leaderboard=replace(SMALL.leaderboard, decks=40)))
     path = runs / str(result["run_id"]) / "leaderboard" / "games.json"
-    games = read_games(path, game_code(SMALL))
+    games = read_games(path, kind_of(SMALL).code(SMALL))
     assert len(games) == 80
     assert all(sorted(game.places) == [1, 2] for game in games)
-    assert read_games(path, game_code(replace(SMALL, rules=Rules(douzero_kickers=True)))) == []
-    assert read_games(path, riichi_code()) == []  # of riichi
+    assert read_games(path, kind_of(SMALL).code(replace(SMALL, rules=Rules(douzero_kickers=True)))) == []
+    assert read_games(path, CODE) == []  # of riichi
 
 
 def test_nets_that_cannot_play_are_left_out_or_refused(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

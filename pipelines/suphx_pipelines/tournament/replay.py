@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.rating.tournament import Player, replay_walls
-from suphx.evaluation.workers.game_runner import GameRunner
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.rating import RatedGame
+from suphx.evaluation.tournament import Player, replay_deals
+from suphx.games.registry import load_game
+from suphx.games.scoring import SideScoring
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.tournament.pool.game_code import GameCode
-from suphx_pipelines.tournament.pool.riichi_code import riichi_code
-from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
-from suphx_pipelines.tournament.pool.tournament_pool import Entrant, read_pool
-from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_pipelines.recipe.recipe_file import load_config, read_toml
+from suphx_pipelines.recipe.recipe_kind import recipe_class
+from suphx_pipelines.runs.run_origin import RECIPE_FILE
+from suphx_pipelines.tournament.entrants import POOL, Entrant, read_pool
+from suphx_pipelines.tournament.history import GAMES_NAME, LEADERBOARD, GameCode, is_of_this_engine, read_games
+from suphx_pipelines.tournament.kinds import kind_of
 from suphx_platform.console.console import Console
-
-_POOL = "pool"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +40,51 @@ def replay_games(run: Path, walls: Sequence[int], records: Path, console: Consol
     """Play the games on ``walls`` (numbers from 1 on) of the tournament in the folder ``run`` again.
 
     Their records are written to the folder ``records``. ValueError if the run has no games, lacks one of the walls or
-    was played by other rules, FileNotFoundError if the nets of one who plays in them are no longer there.
+    was played by other rules, FileNotFoundError if the nets of one who plays in them are no longer there. What a net
+    answers may depend, in the last digit, on how many tables it answers at a time: so all deals of a lineup are played.
     """
-    games = finished_games(run, riichi_code(), console)
-    chosen = {wall: games[wall - 1] for wall in chosen_walls(run, walls, len(games), "wall")}
-    seated = {digest for played in chosen.values() for game in played for digest in game.seats}
-    entrants = [entrant for entrant in read_pool(run / _POOL).entrants if entrant.digest in seated]
-    check_nets(entrants, run / _POOL)
+    check_finished(run)
+    recipe = _recipe_of(run)
+    kind = kind_of(recipe)
+    scoring = load_game(kind.game).scoring
+    games = finished_games(run, kind.code(recipe), console)
+    chosen = chosen_walls(run, walls, len(games), scoring.deal)
+    size = scoring.deals_per_lineup
+    firsts = sorted({(wall - 1) // size * size for wall in chosen})
+    played = {wall + 1: games[wall] for first in firsts for wall in range(first, min(first + size, len(games)))}
+    seated = {digest for own in played.values() for game in own for digest in game.seats}
+    entrants = [entrant for entrant in read_pool(run / POOL).entrants if entrant.digest in seated]
+    check_nets(entrants, run / POOL)
     names = {entrant.digest: entrant.name for entrant in entrants}
-    with console.progress("hanchans", sum(map(len, chosen.values()))) as progress:
-        found = replay_walls(
-            [Player(entrant.digest, entrant.address_in(run / _POOL), entrant.name) for entrant in entrants],
-            chosen,
-            has_draw_lanes=read_json(run / LEADERBOARD / GAMES_NAME)["draw_lanes"],
-            runner=GameRunner(load=load_any_agent, records=records, progress=progress.advance),
+    with console.progress(kind.games, sum(map(len, played.values()))) as progress:
+        found = replay_deals(
+            [Player(entrant.digest, entrant.address_in(run / POOL), entrant.name) for entrant in entrants],
+            played,
+            game=kind.game,
+            **kind.replay(recipe, read_json(run / LEADERBOARD / GAMES_NAME)),
+            runner=GameRunner(load=kind.load(recipe, console), records=records, progress=progress.advance),
         )
     return [
         ReplayedGame(wall, tuple(names[digest] for digest in game.seats), game.places, list(game.places) == places)
-        for wall, played in chosen.items()
-        for game, places in zip(played, found[wall], strict=True)
+        for wall in chosen
+        for game, places in zip(played[wall], found[wall], strict=True)
     ]
+
+
+def replay_columns(run: Path) -> tuple[str, ...]:
+    """Return what the values of a ``ReplayedGame`` are in the tournament of ``run``: the deal, and each place."""
+    game = load_game(kind_of(_recipe_of(run)).game)
+    scoring = game.scoring
+    parties = scoring.sides if isinstance(scoring, SideScoring) else game.seat_names
+    return (scoring.deal, *(f"{party}: place" for party in parties))
+
+
+def _recipe_of(run: Path) -> Any:
+    """Return the recipe of the tournament in the folder ``run``."""
+    path = run / RECIPE_FILE
+    if not path.is_file():
+        raise FileNotFoundError(f"{run} has no {RECIPE_FILE}: copy the whole folder of the run from the storage")
+    return load_config(recipe_class("tournament", read_toml(path)), path)
 
 
 def check_nets(entrants: Iterable[Entrant], pool: Path) -> None:
@@ -84,13 +111,6 @@ def finished_games(run: Path, code: GameCode, console: Console) -> list[list[Rat
     for game in games:
         by_wall.setdefault(game.wall, []).append(game)
     return [by_wall[wall] for wall in sorted(by_wall)]
-
-
-def game_of_night(run: Path) -> str | None:
-    """Return the name of the game of two sides that a finished tournament played; None of riichi."""
-    check_finished(run)
-    name: str | None = read_json(run / LEADERBOARD / GAMES_NAME).get("game")
-    return name
 
 
 def check_finished(run: Path) -> None:

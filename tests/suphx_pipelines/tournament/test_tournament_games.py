@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.workers.play_plan import MAX_WALL_SEED, wall_seeds
+from suphx.evaluation.rating import RatedGame
+from suphx.games.scoring import DEALS_PER_SEED, MAX_DEAL_SEED, deal_seeds
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.stage import StageContext
-from suphx_pipelines.tournament.pool.tournament_games import wall_seed
+from suphx_pipelines.tournament.kind import deal_seed
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -30,25 +30,29 @@ def context(runs: Path, tmp_path: Path) -> StageContext[TournamentRecipe]:
     )
 
 
+def walls(seed: int) -> range:
+    return deal_seeds(seed, DEALS_PER_SEED)
+
+
 def games_of(seed: int) -> list[RatedGame]:
-    return [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in wall_seeds(seed % MAX_WALL_SEED, 50)]
+    return [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in deal_seeds(seed % MAX_DEAL_SEED, 50)]
 
 
 def test_a_night_takes_the_next_walls_that_no_night_has_played(context: StageContext[TournamentRecipe]) -> None:
-    first = wall_seed(context)
+    first = deal_seed(context, (), walls)
     others = games_of(first + 2)
-    assert wall_seed(context, others) == first, "the same as without them"
-    assert wall_seed(context, games_of(first)) == (first + 1) % MAX_WALL_SEED
+    assert deal_seed(context, others, walls) == first, "the same as without them"
+    assert deal_seed(context, games_of(first), walls) == (first + 1) % MAX_DEAL_SEED
     taken = [*games_of(first), *games_of(first + 1)[-1:], *others]
-    assert wall_seed(context, taken) == wall_seed(context, taken[::-1]) == (first + 3) % MAX_WALL_SEED
+    assert deal_seed(context, taken, walls) == deal_seed(context, taken[::-1], walls) == (first + 3) % MAX_DEAL_SEED
 
 
 def test_decks_of_a_game_of_two_sides_are_those_of_its_own_blocks(context: StageContext[TournamentRecipe]) -> None:
-    first = wall_seed(context)
+    first = deal_seed(context, (), walls)
 
     def decks(seed: int) -> range:
         return range(100 * seed, 100 * seed + 100)
 
     game = RatedGame(100 * first + 99, ("a", "b"), (1, 2))
-    assert wall_seed(context, [game], decks) == (first + 1) % MAX_WALL_SEED
-    assert wall_seed(context, games_of(first), decks) == first
+    assert deal_seed(context, [game], decks) == (first + 1) % MAX_DEAL_SEED
+    assert deal_seed(context, games_of(first), decks) == first

@@ -1,0 +1,119 @@
+"""Who plays in a tournament: what the pool stage leaves in ``pool.json``, and the nets that it copies."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suphx.selfplay.agents.checkpoint_folder import WEAK, split_address
+from suphx_pipelines.json_file import read_json
+from suphx_platform.agents.agent_forms import split_wrapper
+
+POOL = "pool"
+"""The stage that settles who plays."""
+POOL_NAME = "pool.json"
+COPIES = "agents/"
+"""Where the nets of the pool are, in the stage's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """An agent of the pool."""
+
+    name: str
+    """In tables."""
+    address: str
+    """For ``load_agent``, as seen from the stage's folder where the nets are copied there."""
+    digest: str
+    """Of the nets that play, the early ones of ``:weak``; the address where there are none."""
+    is_candidate: bool = False
+    """One of the newest checkpoints: may become the champion."""
+    stored: tuple[str, ...] = ()
+    """Versions in a storage that the nets were copied from."""
+
+    @property
+    def has_nets(self) -> bool:
+        """Whether its nets were copied; a scripted agent and an outside program have none."""
+        return split_wrapper(self.address)[1].startswith(COPIES)
+
+    def address_in(self, folder: Path) -> str:
+        """Return the address with the stage's folder in front of copied nets."""
+        wrapper, nets = split_wrapper(self.address)
+        return f"{wrapper}{folder / nets}" if self.has_nets else self.address
+
+    def nets_in(self, folder: Path) -> Path:
+        """Return the folder of copied nets."""
+        return folder / split_address(split_wrapper(self.address)[1])[0]
+
+    def net_agent_in(self, folder: Path) -> str:
+        """Return the address of the agent of the copied nets, whatever wraps it and however it selects actions."""
+        _, words = split_address(split_wrapper(self.address)[1])
+        return f"{self.nets_in(folder)}{f':{WEAK}' if WEAK in words else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What ``pool.json`` says."""
+
+    entrants: tuple[Entrant, ...]
+    champion: int | None
+    """Number of the champion in the pool; None if there is none."""
+    version: str | None
+    """Of the champion in the model registry."""
+    left_out: dict[str, str]
+    """Name of an agent that could not play, and why."""
+    opponent: Entrant | None = None
+    """Of the deciding match while there is no champion; it does not play on the leaderboard."""
+
+
+def read_pool(folder: Path) -> Pool:
+    """Return what the stage has left in ``folder``."""
+    return pool_of(read_json(folder / POOL_NAME))
+
+
+def pool_of(file: Mapping[str, Any]) -> Pool:
+    """Return the pool of the values of a ``pool.json``."""
+    values = dict(file)
+    opponent = values.pop("opponent", None)
+    entrants = tuple(map(_entrant_of, values.pop("entrants")))
+    return Pool(entrants=entrants, opponent=_entrant_of(opponent) if opponent else None, **values)
+
+
+def _entrant_of(values: Mapping[str, Any]) -> Entrant:
+    return Entrant(**{**values, "stored": tuple(values.get("stored", ()))})
+
+
+def deciding_pair(
+    pool: Pool, rows: Sequence[Mapping[str, Any]], folder: Path, opponent: str
+) -> tuple[Entrant | None, str, dict[str, Any]]:
+    """Return who plays the deciding match: the candidate or None, the address of its opponent, and both names.
+
+    ``rows``: agents of the leaderboard, the strongest first. ``folder``: of the pool. ``opponent``: address of the one
+    while there is no champion, if the pool has no copy of it; empty for none. The names are the keys ``candidate`` and
+    ``opponent``, perhaps None.
+    """
+    best = next((row["name"] for row in rows if row["is_candidate"]), None)
+    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
+    other = pool.opponent if pool.champion is None else pool.entrants[pool.champion]
+    names = {"candidate": best, "opponent": other.name if other else opponent or None}
+    return candidate, other.address_in(folder) if other else opponent, names
+
+
+def empty_folders(folder: Path, number: int) -> tuple[Path, Path]:
+    """Return where the nets of an agent are copied and where they are fetched, without the remains of another one."""
+    copy, space = folder / COPIES / str(number), folder / COPIES / f"fetched-{number}"
+    for remains in (copy, space):
+        shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
+    return copy, space
+
+
+def digest_of_files(paths: Iterable[Path]) -> str:
+    """Return one digest of the contents of files, in their order."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

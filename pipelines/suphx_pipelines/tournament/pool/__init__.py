@@ -1,1 +1,0 @@
-"""Who plays tonight, what earlier nights have left, and how games are played and kept. Start in tournament_pool.py."""
