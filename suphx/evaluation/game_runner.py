@@ -22,7 +22,7 @@ import torch
 from suphx.evaluation.kept_results import KeptResults, with_kept
 from suphx.evaluation.worker_processes import Work, run_tasks, tick
 from suphx.games.game import Agent, Game, PlayedGame
-from suphx.games.registry import DEFAULT_GAME, load_game
+from suphx.games.registry import DEFAULT_GAME, has_candidates, load_game
 from suphx.games.scoring import Forfeited
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import load_agent
@@ -251,8 +251,8 @@ def compile_game(name: str, rules: Any = None) -> None:
 
 
 def _default_load(game: Game) -> LoadAgent:
-    """Return what makes agents where the caller does not say: the scripted ones of the game, or nets of riichi."""
-    return load_agent if game.name == DEFAULT_GAME else game.scripted_agent
+    """Return what makes agents where the caller does not say: nets of a game with choices from tables, or scripted."""
+    return load_agent if game.decisions and not has_candidates(game.name) else game.scripted_agent
 
 
 class GameWorkers(Protocol):

@@ -41,8 +41,8 @@ from suphx.games.registry import load_game
 from suphx.kernel.record import I64
 
 FRESH_FOLDER = "fresh"
-_MAX_TABLES = 64
-"""Games of four seats side by side in a process: those in progress at the decision are lost."""
+_LEAST_TABLES = 64
+"""Games side by side in a process while a match is undecided, or those of a task."""
 
 
 def always_valid_interval(sums: WallSums, scale: WallScale, *, narrowest_at: int, level: float = LEVEL) -> Interval:
@@ -277,8 +277,7 @@ def play_sequential_match(
     """
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
-    few_tables = replace(runner, max_tables=min(runner.max_tables, _MAX_TABLES))
-    outcome, forfeits = _decide(setup, config, max_hanchans // SEATS, few_tables, tell, config.deciding_seating)
+    outcome, forfeits = _decide(setup, config, max_hanchans // SEATS, runner, tell, config.deciding_seating)
     fresh: tuple[MatchReport, ...] = ()
     if outcome.decision == "better":
         fresh = play_seatings(
@@ -327,7 +326,10 @@ def _decide(
     Deals beyond the last look within ``max_deals`` could decide nothing and are not played.
     """
     watch = MatchWatch(config, last_look_within(max_deals))
-    size = load_game(setup.game).scoring.deals_per_look
+    scoring = load_game(setup.game).scoring
+    size = scoring.deals_per_look
+    tables = max(_LEAST_TABLES, size * scoring.games_per_deal)  # games in progress at the decision are lost
+    runner = replace(runner, max_tables=min(runner.max_tables, tables))
     forfeits: dict[int, tuple[Forfeit, ...]] = {}
     with closing(
         play_deals(setup, watch.max_deals, seating=seating, deals_per_task=size, runner=runner)

@@ -23,7 +23,7 @@ from suphx.evaluation.match_config import (
     few_decks_note,
     widened_note,
 )
-from suphx.games.registry import GAMES, find_game, game_of_agents
+from suphx.games.registry import GAMES, find_decisions, find_game, game_of_agents
 from suphx_cli.arguments import (
     UsageError,
     add_runs,
@@ -327,7 +327,7 @@ def _check_seat_options(args: argparse.Namespace, name: str) -> None:
     if args.runs.exists():  # the parts of a match that is stopped are kept there
         check_source_of_runs(args.runs)
     for agent in (args.candidate, args.opponent):
-        if not find_game(name).has_sides and find_game(name).decisions:
+        if find_decisions(name):
             check_agent(agent)
         if args.deals is not None and follows_whole_games(agent):
             raise UsageError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
