@@ -6,7 +6,7 @@
 >>> learner.close()
 
 One update is computed by ``suphx.training.reinforcement.update``: in this process, or by RLlib's learners
-(on_ray/learner_group.py), each of which takes its part of the batch.
+(platform/suphx_platform/ray/learner_group.py), each of which takes its part of the batch.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from tests.selfplay.row_nets import policy_outputs
 PROGRAM = """
 from concurrent.futures import Future
 from functools import partial
-from suphx_platform.on_ray.actor.process_memory import peak_bytes
+from suphx_platform.ray.process import peak_bytes
 from suphx.selfplay.config import SimulatorConfig
 from suphx.selfplay.simulator import SelfPlaySimulator, SimulatorContext
 from suphx.training.reward import new_reward
@@ -91,6 +91,9 @@ class SlowEngine(RowEngine):
         return late
 
 
+COSTS = {False: frozenset[str](), True: frozenset({"costs"})}
+
+
 def new_simulator(
     engine: RowEngine, num_tables: int = 8, index: int = 0, prediction: Prediction | None = None, **others: Any
 ) -> SelfPlaySimulator:
@@ -155,8 +158,8 @@ def test_one_half_plays_while_the_other_waits() -> None:
 
 @pytest.mark.parametrize("has_costs", [False, True])
 def test_a_restored_simulator_plays_on_as_the_unbroken_one(has_costs: bool) -> None:
-    first = new_simulator(RowEngine(), has_costs=has_costs)
-    second = new_simulator(RowEngine(), index=5, has_costs=has_costs)
+    first = new_simulator(RowEngine(), options=COSTS[has_costs])
+    second = new_simulator(RowEngine(), index=5, options=COSTS[has_costs])
     first.play(77)
     second.play(5)
     second.restore(first.state())
@@ -164,7 +167,7 @@ def test_a_restored_simulator_plays_on_as_the_unbroken_one(has_costs: bool) -> N
 
 
 def test_with_costs_it_plays_the_same_games() -> None:
-    plain, priced = (new_simulator(RowEngine(), 100, has_costs=has_costs).play(400) for has_costs in (False, True))
+    plain, priced = (new_simulator(RowEngine(), 100, options=COSTS[has_costs]).play(400) for has_costs in (False, True))
     assert plain.decisions[0].costs.shape == (len(plain.decisions[0]), 0)
     assert priced.decisions[0].costs.any()
     without = replace(priced.decisions[0], costs=plain.decisions[0].costs)

@@ -90,10 +90,10 @@ def check_self_play(recipe: Recipe) -> None:
             raise FileNotFoundError(f"there is no file {path}: check reinforcement.global_reward.predictor")
         load_reward_predictor(path, rules_version=RULES_VERSION)
     if config.cluster.on_ray and not os.environ.get("RAY_ADDRESS"):
-        from suphx_platform.on_ray.ray_session import check_gpus
-        from suphx_platform.on_ray.topology import local_needs
+        from suphx_platform.ray.session import check_gpus
+        from suphx_platform.ray.topology import local_needs
 
-        check_gpus(local_needs(config)["num_gpus"])
+        check_gpus(local_needs(config.cluster, config.learner.num_learners)["num_gpus"])
 
 
 def predictor_files(recipe: Recipe) -> list[Path]:

@@ -26,7 +26,7 @@ from suphx_pipelines.runs.stage import PERCENT, Interrupted, Stage, StageContext
 from suphx_pipelines.stages.curve_file import CurveFile
 from suphx_pipelines.stages.learning_check import training_end, training_seconds, training_warnings
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
-from suphx_platform.on_ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
+from suphx_platform.ray.data_parallel import CheckpointLocation, checkpoint_location, train_on_workers
 from suphx_platform.storage.storage import UNDER_WAY
 from suphx_platform.storage.storage_config import StorageConfig
 

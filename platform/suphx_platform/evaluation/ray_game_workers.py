@@ -35,8 +35,8 @@ from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text
 from suphx_platform.evaluation.game_workers import Exchange, FinishedTask, GamePlayer, NumberedTask, PackedAgents
 from suphx_platform.kernels.kernel_warmup import compile_kernels
-from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.on_ray.supervision.actor_supervisor import cause_of, first_line
+from suphx_platform.ray.session import ray_session
+from suphx_platform.ray.supervisor import cause_of, first_line
 
 _LOCK = "match-kernels.lock"
 

@@ -159,11 +159,12 @@ class SimulatorActor(RayActor):
         self._version = max(self._version, version)
         ends = time.monotonic() + (seconds or 0.0)
         total: Played | None = None
-        while self._has_delivered() and (total is None or time.monotonic() < ends):
+        while (total is None or time.monotonic() < ends) and self._has_delivered():
             if self._own is not None and self._own.engine.version < self._version:
                 self._own.fetch()
             played = self._begun().play(order, version=self._version, drains=False)
             self._held = played.decisions
+            self._asked = self._shard().add.remote(self._held)
             total = played if total is None else _sum(total, played)
         return replace(total, decisions=[]) if total is not None else Played([], 0, 0, 0, 0.0, 0.0)
 

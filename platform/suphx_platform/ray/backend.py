@@ -13,6 +13,7 @@ Weights and copies of states come here, so that they survive the machines of the
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
@@ -81,7 +82,7 @@ class _Snapshot:
     buffers: Mapping[str, Any] = field(default_factory=dict)
 
 
-class RayBackend:
+class RayBackend(ABC):
     """Consumes: answers of actors. Produces: their next calls, and events. Waits for: the next answer."""
 
     def __init__(
@@ -191,6 +192,11 @@ class RayBackend:
         return self._topology.actors.keys()
 
     @property
+    def actors(self) -> Mapping[str, Any]:
+        """All actors by name of their part."""
+        return self._topology.actors
+
+    @property
     def supervisor(self) -> Supervisor:
         """Who knows which parts live."""
         return self._supervisor
@@ -220,6 +226,22 @@ class RayBackend:
     def close(self) -> None:
         """End all actors, and Ray if it was started for them."""
         self._stack.close()
+
+    @abstractmethod
+    def advance(self) -> list[Event]:
+        """Let the parts work; return what happened."""
+
+    @abstractmethod
+    def settle(self) -> list[Event]:
+        """Finish what was begun; return what happened. Raises PartAwayError."""
+
+    @abstractmethod
+    def weights(self) -> Weights:
+        """Return the weights that matches and checkpoints get."""
+
+    @abstractmethod
+    def state(self) -> BackendState:
+        """Return what a new backend needs."""
 
     def _state(self, copy: LearnerCopy) -> BackendState:
         _, arrays, values = copy
@@ -268,9 +290,9 @@ class RayBackend:
             number = self._number_of(part)
             self._supervisor.call(part, "begin", number, self.version, self._snapshot.simulators.get(part))
 
+    @abstractmethod
     def _number_of(self, part: str) -> int:
         """Return the number of the games of a simulator that begins."""
-        raise NotImplementedError
 
     def _handle(self, answer: Answer) -> None:
         """Go on with the answer of a part, by the method that was called."""
@@ -291,9 +313,9 @@ class RayBackend:
         self._supervisor.fail(part, error)
         self._lose(part)
 
+    @abstractmethod
     def _lose(self, part: str) -> None:
         """Do what follows from the loss of a part that has been told of."""
-        raise NotImplementedError
 
     def _after_begin(self, part: str, value: Any) -> None:
         if part == "learner":
@@ -541,10 +563,6 @@ class LockstepBackend(RayBackend):
     def state(self) -> BackendState:
         """Return all that a new backend needs to go on with the same numbers."""
         return self._certainly(self._whole_state)
-
-    def play_match(self, order: Any, progress: Progress) -> Future[Any]:
-        """Have a match played beside simulators, while training goes on."""
-        return self._matches.play(order)
 
     def _whole_state(self) -> BackendState:
         copy = self._ask("learner", "state")

@@ -29,8 +29,8 @@ from suphx_platform.ray.engine_client import EngineClient
 
 if TYPE_CHECKING:
     from suphx.selfplay.agents.policy_set import PolicySet
-    from suphx.training.learner import Learner
     from suphx.training.config import MonteCarloConfig
+    from suphx.training.learner import Learner
     from suphx.training.local_backend import SelfPlay
     from suphx.training.reinforcement_config import ReinforcementConfig
 
@@ -94,7 +94,7 @@ def policy_gradient_parts(config: ReinforcementConfig, play: SelfPlay) -> RunPar
         server=config.server,
         num_older=config.simulator.opponents.num_older_that_play,
         num_learners=config.learner.num_learners,
-        learner_needs=_needs_of_learners(config),
+        learner_needs=needs_of_learners(config),
         steps=config.rollout_fragment_length,
         updates_per_version=config.weight_sync_interval,
         publish_every=config.weight_sync_interval,
@@ -239,7 +239,7 @@ def learner_resources(cluster: RayLayoutConfig) -> dict[str, float]:
     return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": PLACE}
 
 
-def _needs_of_learners(config: ReinforcementConfig) -> str:
+def needs_of_learners(config: ReinforcementConfig) -> str:
     """Return what several learners wait for, which the actor that starts them cannot log on the driver."""
     num_learners, device = config.learner.num_learners, config.learner.device
     if num_learners == 1:

@@ -159,7 +159,6 @@ class Supervisor:
 
         Raises the error of the call; PartAwayError as ``check_stop``.
         """
-        life = self._lives.get(part, 0)
         self.call(part, method, *arguments)
         others: list[Answer] = []
         try:
@@ -173,8 +172,6 @@ class Supervisor:
                             raise answer.error
                         return answer.value
                     others.append(answer)
-                if life != self._lives.get(part, 0):
-                    raise NotBegunError(f"{part} was started again")
         finally:
             self._kept.extendleft(reversed(others))
 

@@ -27,7 +27,7 @@ from ray.rllib.utils.metrics import (
 from torch import Tensor
 
 from suphx.models.device import torch_threads
-from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.ray.session import ray_session
 from suphx_platform.reference.riichi_env import ACTION_MASK, HANCHAN_ENV, OBSERVATIONS, register_hanchan_env
 
 POLICY = "shared"

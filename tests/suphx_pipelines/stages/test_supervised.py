@@ -23,7 +23,7 @@ from suphx_pipelines.stages import supervised
 from suphx_pipelines.stages.riichi_records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import TRAINING_ORDER, train
 from suphx_platform.console.console import Console
-from suphx_platform.on_ray.data_parallel import checkpoint_location
+from suphx_platform.ray.data_parallel import checkpoint_location
 from suphx_platform.storage.storage import UNDER_WAY, Storage
 from suphx_platform.storage.storage_config import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore

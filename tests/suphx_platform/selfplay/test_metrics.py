@@ -14,7 +14,7 @@ import pytest
 import ray
 
 from suphx.selfplay.backend import Learned
-from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.ray.session import ray_session
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES, STOP_SECONDS_VARIABLE, RunMetrics
 from suphx_platform.selfplay.policy_trainer import PolicyTrainer
 from tests.repository import REPOSITORY

@@ -9,11 +9,10 @@ from typing import Any
 
 import psutil
 
-from suphx.evaluation.match import play_match
-from suphx.evaluation.match_setup import MatchSetup
-from suphx.evaluation.workers.game_runner import GameRunner
+from suphx.evaluation.game_runner import GameRunner
+from suphx.evaluation.match import MatchSetup, play_match
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.on_ray.actor.process_memory import private_bytes
+from suphx_platform.ray.process import private_bytes
 
 _PARTS = 10
 

@@ -20,7 +20,7 @@ from suphx.selfplay.simulator import SelfPlaySimulator
 from suphx_platform.bench.riichi.selfplay.end_to_end import COUNTS, Together, together
 from suphx_platform.bench.riichi.selfplay.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
-from suphx_platform.on_ray.actor.process_memory import peak_bytes
+from suphx_platform.ray.process import peak_bytes
 
 
 def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:

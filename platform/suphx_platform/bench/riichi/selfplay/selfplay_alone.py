@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -26,7 +27,7 @@ from suphx.selfplay.engine import InferenceEngine
 from suphx.selfplay.requests import Request
 from suphx.selfplay.simulator import SimulatorContext
 from suphx.training.config import RewardName
-from suphx.training.reward import Prediction
+from suphx.training.reward import Prediction, new_reward
 
 FIRST_STEPS = 100  # then deals of all tables are at different points
 _NUM_REQUESTS = 32  # that are kept for the nets alone
@@ -57,15 +58,22 @@ class SelfplayCase:
     reward: RewardName = "round_score"
     """What simulators pay; predictions are those of an untrained predictor of the default size."""
 
+    def prediction(self) -> Prediction | None:
+        """Return what rewards are differences of; None: they are round scores."""
+        if self.reward != "global_prediction":
+            return None
+        points = TargetRewardConfig().by_place()
+        weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
+        return Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
+
     def context(self, index: int = 0) -> SimulatorContext:
         """Return what tells a simulator from the others."""
-        prediction = None
-        if self.reward == "global_prediction":
-            points = TargetRewardConfig().by_place()
-            weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
-            prediction = Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
         return SimulatorContext(
-            encoder=self.encoder, heads=(DISCARD_HEAD,), run_seed=self.seed, index=index, prediction=prediction
+            encoder=self.encoder,
+            heads=(DISCARD_HEAD,),
+            run_seed=self.seed,
+            index=index,
+            new_reward=partial(new_reward, self.prediction()),
         )
 
     def policy_set(self) -> PolicySet:

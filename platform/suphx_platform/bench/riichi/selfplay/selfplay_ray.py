@@ -5,41 +5,32 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 import psutil
 import ray
 
-from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.backend import Played
-from suphx.selfplay.buffer import BufferStatus
+from suphx.selfplay.backend import Learned, Played
 from suphx.selfplay.config import ReplayBufferConfig, SimulatorConfig
 from suphx.selfplay.layout import RayLayoutConfig
-from suphx.selfplay.weights import PolicyVersion
+from suphx.training.local_backend import SelfPlay
 from suphx.training.reinforcement_config import ReinforcementConfig
 from suphx_platform.bench.riichi.selfplay.end_to_end import COUNTS, Together, together
 from suphx_platform.bench.riichi.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
-from suphx_platform.on_ray.actor.process_memory import cpu_seconds, peak_bytes
-from suphx_platform.on_ray.actor.ray_actor import Health
-from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
-from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, cause_of
-from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
-from suphx_platform.on_ray.topology import Topology, local_needs
+from suphx_platform.ray.backend import ray_backend
+from suphx_platform.ray.parts import policy_gradient_parts
+from suphx_platform.ray.process import Health, cpu_seconds, peak_bytes
 
-_WAIT_SECONDS = 0.1
-_LOST_SECONDS = 600.0
+_NEVER = 1_000_000_000
 
 
 def play_over_ray(case: SelfplayCase, policy_set: PolicySet) -> Together:
     """Let simulators and engines play for the seconds of ``case``, as a run would have them."""
-    config = _config(case)
-    with ExitStack() as stack:
-        stack.enter_context(ray_session(**local_needs(config)))
-        driver = _Driver(config, case, policy_set)
-        stack.callback(driver.end)
+    driver = _Driver(case, policy_set)
+    try:
         num_fragments = case.num_simulators * -(-FIRST_STEPS // case.rollout_fragment_length)
         driver.work(until=lambda: driver.num_fragments > num_fragments)
         before, processes = driver.counts(), driver.cpu_seconds()
@@ -51,6 +42,8 @@ def play_over_ray(case: SelfplayCase, policy_set: PolicySet) -> Together:
         spent |= {"buffer_seconds": busy["buffer"], "driver_seconds": busy["driver"]}
         cores_used = {name: seconds / spent["seconds"] for name, seconds in busy.items()}
         return together(case, spent, cores_used=cores_used, memory_peak_bytes=driver.memory_peak_bytes())
+    finally:
+        driver.end()
 
 
 def _config(case: SelfplayCase) -> ReinforcementConfig:
@@ -69,49 +62,85 @@ def _config(case: SelfplayCase) -> ReinforcementConfig:
     )
 
 
-class _Driver:
-    """Does what the loop of a run does, without a learner: batches are taken and dropped."""
+class DroppingLearner:
+    """Takes batches and learns nothing."""
 
-    def __init__(self, config: ReinforcementConfig, case: SelfplayCase, policy_set: PolicySet) -> None:
-        self._topology = Topology(config, case.context())
-        ray.kill(self._topology.learner)
-        self._parts = {name: part for name, part in self._topology.parts().items() if name != "learner"}
-        self._supervisor = ActorSupervisor(config.cluster, self._parts)
-        self._simulators = SimulatorGroup(config, self._topology, self._supervisor)
-        self._is_taking = False
+    def __init__(self, server: str, room: str) -> None:
+        self.num_updates = 0
+
+    def learn(self, parts: Any, staleness: float) -> Learned:
+        """Count a batch."""
+        self.num_updates += 1
+        return Learned(self.num_updates, {}, 0.0)
+
+    def weights(self) -> dict[str, Any]:
+        """Return none."""
+        return {}
+
+    match_weights = weights
+
+    def state(self) -> tuple[int, dict[str, Any], dict[str, Any]]:
+        """Return the count."""
+        return self.num_updates, {}, {"num_updates": self.num_updates}
+
+    def restore(self, state: tuple[int, Any, Any]) -> None:
+        """Go on from a ``state``."""
+        self.num_updates = state[0]
+
+
+class _NoMatches:
+    def play(self, order: Any) -> Future[Any]:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+
+class _Driver:
+    """Does what the loop of a run does, with a learner that drops its batches."""
+
+    def __init__(self, case: SelfplayCase, policy_set: PolicySet) -> None:
+        config = _config(case)
+        play = SelfPlay(
+            start=policy_set,
+            weak=policy_set,
+            encoder=case.encoder,
+            rules_version="",
+            seed=case.seed,
+            prediction=case.prediction(),
+        )
+        parts = policy_gradient_parts(config, play)
+        parts = replace(parts, new_learner=DroppingLearner, publish_every=_NEVER)
+        self._backend = ray_backend(parts, new_matches=_NoMatches)
+        self._decisions_a_fragment = case.num_tables * case.rollout_fragment_length
         self._played: list[Played] = []
-        self._bytes_a_decision = 0.0  # in a buffer
-        first = PolicyVersion(0, [ray.put(policy_set.weights([DISCARD_HEAD]))])
-        self._topology.server.begin.remote([ray.put(policy_set)] * 2, first, [first])
-        self._simulators.begin(None)
 
     @property
-    def num_fragments(self) -> int:
+    def num_fragments(self) -> float:
         """How often simulators have handed over decisions."""
-        return len(self._played)
+        return sum(played.num_decisions for played in self._played) / self._decisions_a_fragment
 
     def work(self, *, until: Callable[[], bool]) -> None:
         """Give everybody something to do; raise whatever breaks."""
         while not until():
-            self._supervisor.work()
-            self._simulators.work(may_play=True)
-            self._take()
-            self._supervisor.calls.wait(_WAIT_SECONDS)
-            for event in self._supervisor.events():
-                if not isinstance(event, Played):
+            for event in self._backend.advance():
+                if isinstance(event, Played):
+                    self._played.append(event)
+                elif not isinstance(event, Learned):
                     raise RuntimeError(f"the measurement is invalid: {event}")
-                self._played.append(event)
 
     def counts(self) -> dict[str, float]:
         """Return what has come together since the beginning."""
         engines = [health.counts for health in self._ask("engine") or self._ask("simulator")]
+        statuses = [health.status for health in self._ask("buffer")]
+        rows = sum(status.num_decisions for status in statuses)
+        bytes_a_decision = sum(status.num_bytes for status in statuses) / max(rows, 1)
         return {
             "seconds": time.monotonic(),
             **{name: sum(getattr(counts, name) for counts in engines) for name in COUNTS},
-            "fragments": len(self._played),
+            "fragments": self.num_fragments,
             "playing_seconds": sum(played.seconds for played in self._played),
             "waited_seconds": sum(played.waited_seconds for played in self._played),
-            "trajectory_bytes": self._simulators.counts.added * self._bytes_a_decision,
+            "trajectory_bytes": sum(status.counts.added for status in statuses) * bytes_a_decision,
         }
 
     def cpu_seconds(self) -> dict[str, float]:
@@ -129,43 +158,17 @@ class _Driver:
         return peaks | {"simulator_private": max(health.memory_bytes for health in self._ask("simulator"))}
 
     def end(self) -> None:
-        """End all actors."""
-        for part in self._parts.values():
-            ray.kill(part)
+        """End all actors, and Ray."""
+        self._backend.close()
 
     def _ask(self, kind: str) -> list[Any]:
+        actors = self._backend.actors
         asked: list[Health] = ray.get(
-            [part.health.remote() for name, part in self._parts.items() if name.split()[0] == kind]
+            [actor.health.remote() for name, actor in actors.items() if name.split()[0] == kind]
         )
         return asked
-
-    def _take(self) -> None:
-        """Take a batch of a shard that has one."""
-        shard = None if self._is_taking else self._simulators.next_ready()
-        if shard is None:
-            return
-        self._is_taking = True
-        report, _ = shard.actor.take.remote(0)
-        call = InFlightCall(
-            part=shard.part, actor=shard.actor, on_result=self._taken(shard), on_error=_raise, seconds=_LOST_SECONDS
-        )
-        self._supervisor.calls.add(report, call)
-
-    def _taken(self, shard: Shard) -> Callable[[tuple[float | None, BufferStatus]], None]:
-        def on_result(answer: tuple[float | None, BufferStatus]) -> None:
-            self._is_taking = False
-            status = answer[1]
-            self._simulators.note_status(shard, status, has_given=True)
-            if status.num_decisions:
-                self._bytes_a_decision = status.num_bytes / status.num_decisions
-
-        return on_result
 
 
 def _raylets() -> list[int]:
     """Return the numbers of the processes by which Ray moves objects, as far as this process began them."""
     return [child.pid for child in psutil.Process().children() if child.name() == "raylet"]
-
-
-def _raise(error: Exception) -> None:
-    raise cause_of(error)
