@@ -174,8 +174,11 @@ class Game(Protocol):
         """Yield the recorded games of a file or a folder; ValueError names what cannot be read."""
         ...
 
-    def viewer_game(self, records: Sequence[Any], opinions: Any = None) -> dict[str, Any]:
-        """Return recorded games as the viewer's page shows them, with what an agent would do in each, if given."""
+    def viewer_game(self, records: Sequence[Any], opinions: Any = None, *, first: int = 1) -> dict[str, Any]:
+        """Return recorded games as the viewer's page shows them, with what an agent would do in each, if given.
+
+        ``first``: number of the first one.
+        """
         ...
 
 

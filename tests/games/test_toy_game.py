@@ -27,7 +27,9 @@ SETUP = MatchSetup("greedy", "random", seed=1, game="toy")
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
     """The game is there for these tests only: others ask for all games."""
-    entry = GameEntry(name="toy", title=GAME.title, simulator_peers=(), module="tests.games.toy_game")
+    entry = GameEntry(
+        name="toy", title=GAME.title, simulator_peers=(), module="tests.games.toy_game", record_mark="num_values"
+    )
     GAMES["toy"] = entry
     yield
     del GAMES["toy"]
@@ -78,6 +80,30 @@ def test_the_command_evaluates_it(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert cli.main([*command, "--workers", "1", "--runs", str(tmp_path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert found["paired_difference"]["average_placement"] < 0
+
+
+def test_it_is_played_in_the_terminal_and_viewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = iter(["7", "x", "0", "0", "1", "2", "3", "", "2", "q"])
+    monkeypatch.setattr("suphx_platform.console.console.typed_line", lambda prompt: next(typed))
+    monkeypatch.chdir(tmp_path)
+    command = ["play", "--game", "toy", "--agent", "greedy", "--seat", "2", "--name", "Anna", "--seed", "5", "--json"]
+    assert cli.main(command) == 0
+    shown = capsys.readouterr()
+    result = json.loads(shown.out.splitlines()[-1])
+    assert result["deals"] == 1
+    for text in ("'7' is no move", "'x' is no move", "card 0 was played before", "  east: 3", "of 1 deals won so far"):
+        assert text in shown.err
+    (record,) = GAME.read_records(Path(result["records"]))
+    assert record["players"] == ["greedy", "Anna", "greedy", "greedy"]
+    assert (
+        cli.main(["view", result["records"], "--player", "Anna", "--out", "game.html", "--no-browser", "--json"]) == 0
+    )
+    page = Path("game.html").read_text(encoding="utf-8")
+    assert f"<td>{' '.join(map(str, record['moves']))}</td>" in page
+    assert cli.main(["view", result["records"], "--agent", "greedy"]) == 2
+    assert "--agent has no meaning for the toy game" in capsys.readouterr().err
 
 
 def test_what_it_does_not_have_is_told() -> None:

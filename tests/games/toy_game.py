@@ -141,8 +141,8 @@ class ToyGame:
         for file in sorted(path.glob("*.toy")) if path.is_dir() else [path]:
             yield from map(parse_json, file.read_bytes().splitlines())
 
-    def viewer_game(self, records: Sequence[Any], opinions: Any = None) -> dict[str, Any]:
-        return {"game": self.name, "deals": [{"number": number} for number, _ in enumerate(records, 1)]}
+    def viewer_game(self, records: Sequence[Any], opinions: Any = None, *, first: int = 1) -> dict[str, Any]:
+        return {"game": self.name, "deals": [{"number": number, **own} for number, own in enumerate(records, first)]}
 
 
 GAME = ToyGame()

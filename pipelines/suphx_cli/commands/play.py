@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from suphx.games.registry import GAMES, candidate_game, find_game, game_of_agents
+from suphx.games.registry import GAMES, candidate_game, find_game, game_of_agents, has_candidates, load_game
 from suphx_cli.arguments import (
     UsageError,
     add_runs,
@@ -28,6 +28,7 @@ from suphx_cli.arguments import (
 from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent
 
 if TYPE_CHECKING:
+    from suphx.games.game import Game
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
@@ -198,7 +199,7 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
             raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
     if args.seed is not None and args.seed >= _MAX_SEED:
         raise UsageError(f"--seed is {args.seed}: use 0 to {_MAX_SEED - 1}")
-    game = candidate_game(game_name)
+    game: Game = load_game(game_name)
     if args.seat > len(game.seat_names):
         raise UsageError(
             f"--seat is {args.seat}: use 1 to {len(game.seat_names)} ({title} has {', '.join(game.seat_names)})"
@@ -206,33 +207,40 @@ def _play_by_text(args: argparse.Namespace, console: Console, game_name: str) ->
     folder = _RECORDS / game_name if args.out is None else args.out
     check_output_folder(folder)
     with console.activity("importing"):
+        from suphx_pipelines.play.plain_play import PlainPlay, PlainSetup
         from suphx_pipelines.play.text_play import TextPlay, TextPlaySetup
         from suphx_platform.agents.agent_loading import common_rules, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.console.console import typed_line
         from suphx_platform.tracking.mlflow_store import MlflowStore
-    with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        address = game.agents[-1] if args.agent is None else args.agent
-        agent = load_side_agent(address, game, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
     folder.mkdir(parents=True, exist_ok=True)
-    setup = TextPlaySetup(
-        game=game,
-        rules=game.with_auctions(common_rules(game, agent), has_auctions=args.bidding),
-        player=agent.player,
-        agent=agent.address,
-        seat=args.seat - 1,
-        name=args.name,
-        records=_new_file(folder, game_name),
-    )
+    file = _new_file(folder, game_name, ".jsonl" if has_candidates(game_name) else game.record_suffix)
     seed = randbelow(_MAX_SEED) if args.seed is None else args.seed
-    result = TextPlay(setup, lambda line: print(line, file=sys.stderr), typed_line).play(seed)
-    records = str(setup.records) if result.deals else None
+    address = game.agents[-1] if args.agent is None else args.agent
+    who = {"seat": args.seat - 1, "name": args.name, "records": file}
+
+    def show(line: str) -> None:
+        print(line, file=sys.stderr)
+
+    if not has_candidates(game_name):
+        if args.bidding:
+            raise UsageError(f"--bidding has no meaning for {title}: leave it out, or use --game doudizhu")
+        plain = PlainSetup(game=game, rules=game.new_rules({}), agent=game.scripted_agent(address), **who)
+        result = PlainPlay(plain, show, typed_line).play(seed)
+    else:
+        own = candidate_game(game_name)
+        with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
+            agent = load_side_agent(address, own, Path(space) / "agent", AgentSource(MlflowStore(args.runs)))
+        rules = own.with_auctions(common_rules(own, agent), has_auctions=args.bidding)
+        setup = TextPlaySetup(game=own, rules=rules, player=agent.player, agent=agent.address, **who)
+        result = TextPlay(setup, show, typed_line).play(seed)
+    records = str(file) if result.deals else None
     if records:
         console.say(f"Records of the deals are in {records}: suphx view {records} shows them.")
     return {"game": game_name, "deals": result.deals, "won": result.won, "records": records}
 
 
-def _new_file(folder: Path, game_name: str) -> Path:
+def _new_file(folder: Path, game_name: str, suffix: str) -> Path:
     """Return a file that does not exist yet."""
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     names = (folder / f"play-{game_name}-{stamp}-{number}.jsonl" for number in count(1))

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from suphx.file_tree import files_below
-from suphx.games.registry import candidate_game, find_game, game_of_records, has_candidates
+from suphx.games.registry import candidate_game, find_game, game_of_records, has_candidates, load_game
 from suphx.printable_text import printable
 from suphx_cli.arguments import (
     UsageError,
@@ -29,7 +29,7 @@ from suphx_platform.agents.agent_forms import AGENT_HELP, check_agent, follows_w
 
 if TYPE_CHECKING:
     from suphx.evaluation.decision_cost import CostJudge
-    from suphx.games.game import Agent, CandidateGame
+    from suphx.games.game import Agent, CandidateGame, Game
     from suphx_cli.arguments import Subparsers
     from suphx_platform.console.console import Console
 
@@ -94,10 +94,12 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         beside = files_below(args.record) if args.record.is_dir() else [args.record]
         check_no_source(args.out, [file for file in beside if file.suffix.lower() not in _PAGES])
     game = game_of_records(args.record)
-    if has_candidates(game):
-        title, values, seat = _numbered_games(args, console, game)
-    else:
+    from suphx_pipelines.viewer.viewer_page import VIEWS
+
+    if game in VIEWS and VIEWS[game].has_ids:
         title, values, seat = _game_with_id(args, console)
+    else:
+        title, values, seat = _numbered_games(args, console, game)
     path = _write(args, console, title, values, seat)
     return {"game": printable(title), "deals": len(values["deals"]), **_agreement(args, values), "page": str(path)}
 
@@ -159,14 +161,18 @@ def _game_with_id(args: argparse.Namespace, console: Console) -> tuple[str, dict
 def _numbered_games(args: argparse.Namespace, console: Console, game_name: str) -> tuple[str, dict[str, Any], int]:
     """Return the title of the page, the first games or the wanted one, and the seat at the bottom."""
     title = find_game(game_name).title
-    for name in ("cost", "reward_predictor"):
+    for name in ("cost", "reward_predictor", *(() if has_candidates(game_name) else ("agent",))):
         if getattr(args, name) is not None:
             raise UsageError(f"--{name.replace('_', '-')} has no meaning for {title}: leave it out")
     with console.activity("finding the games"):
-        game = candidate_game(game_name)
+        game: Game = load_game(game_name)
         first, records = _found(game, args.record, args.game, console)
-    seat = _seat(args.player, tuple(records[0].players or ()), game.seat_names)
-    opinions = None if args.agent is None else _opinions(args, game, first, records, console)
+    shown = records[0]
+    players = shown.get("players") if isinstance(shown, dict) else getattr(shown, "players", None)
+    seat = _seat(args.player, tuple(players or ()), game.seat_names)
+    opinions = None
+    if args.agent is not None:
+        opinions = _opinions(args, candidate_game(game_name), first, records, console)
     try:
         values = game.viewer_game(records, opinions, first=first)
     except ValueError as error:
@@ -176,7 +182,7 @@ def _numbered_games(args: argparse.Namespace, console: Console, game_name: str) 
     return f"{path.name if path.is_dir() else path.stem}, {first}{last}", {**values, "agent": args.agent}, seat
 
 
-def _found(game: CandidateGame, path: Path, wanted: str, console: Console) -> tuple[int, list[Any]]:
+def _found(game: Game, path: Path, wanted: str, console: Console) -> tuple[int, list[Any]]:
     """Return the number of the first game and the games: the wanted one, or the first ones of the file."""
     records = game.read_records(path)
     if not wanted:
@@ -214,7 +220,7 @@ def _opinions(
     ValueError for an unknown agent, one that knows other moves, and a game that cannot be replayed.
     """
     with console.activity("loading the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        from suphx.selfplay.agents.side_opinion import player_opinions
+        from suphx.selfplay.agents.opinion import player_opinions
         from suphx_platform.agents.agent_loading import have_same_moves, load_side_agent
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.tracking.mlflow_store import MlflowStore

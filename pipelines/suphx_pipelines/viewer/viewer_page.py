@@ -78,6 +78,8 @@ class GameView:
     """Returns the SVG symbols of all pieces."""
     scripts: tuple[str, ...]
     """Names of the game's scripts; each uses those before it."""
+    has_ids: bool = False
+    """Its records are found by ids, also in archives; else by their numbers in a file."""
     table: str | None = None
     """Module with the game's own table for ``suphx play`` (``play_at_table``); None: it is played by its text."""
 
@@ -107,6 +109,7 @@ VIEWS = {
             name="riichi",
             symbols=tile_symbols,
             scripts=("names", "tiles", "table", "step_text", "result", "moves", "side"),
+            has_ids=True,
             table="suphx_pipelines.play.riichi_server",
         ),
         GameView(
@@ -139,7 +142,9 @@ def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
     ``game``: what ``viewer_game`` of riichi, or of a ``CandidateGame``, returns; "game" in it names the game, but
     for riichi.
     """
-    view = VIEWS[game.get("game", DEFAULT_GAME)]
+    view = VIEWS.get(game.get("game", DEFAULT_GAME))
+    if view is None:
+        return _plain_page(game, title)
     script, style = joined_script(view.page_scripts()), view.style()
     parts = {
         "policy": content_policy(script, style),
@@ -150,3 +155,30 @@ def viewer_page(game: Mapping[str, Any], *, title: str, seat: int = 0) -> str:
         "script": script,
     }
     return fill_page(page_file(VIEWER, "viewer.html"), parts)
+
+
+_PLAIN_STYLE = "body { font-family: sans-serif; margin: 2em } th { text-align: left; vertical-align: top }"
+
+
+def _plain_page(game: Mapping[str, Any], title: str) -> str:
+    """Return the page of a game without a view of its own: what its deals say, such as the moves, one after another."""
+    deals = [
+        f"<h2>{number}</h2><table>"
+        + "".join(f"<tr><th>{html.escape(name)}</th><td>{_plain(value)}</td></tr>" for name, value in deal.items())
+        + "</table>"
+        for number, deal in enumerate(game["deals"], 1)
+    ]
+    policy, escaped = content_policy("", _PLAIN_STYLE), html.escape(title)
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    head += f"<title>{escaped}</title><style>{_PLAIN_STYLE}</style>"
+    body = f"<h1>{escaped}</h1>{''.join(deals)}"
+    return f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def _plain(value: Any) -> str:
+    """Return a value as text: lists with spaces between their values."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{html.escape(str(name))} {_plain(own)}" for name, own in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " ".join(map(_plain, value))
+    return html.escape(str(value))
