@@ -13,7 +13,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 from suphx import PolicyAgent, play_match
-from suphx.environments.riichi_vector_env import RiichiVectorEnv
+from suphx.environments.riichi_env import RiichiVectorEnv
 
 MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
 TABLES = int(sys.argv[2]) if len(sys.argv) > 2 else 128

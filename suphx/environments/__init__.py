@@ -12,5 +12,5 @@ ENVIRONMENT_ID = "suphx/Riichi-v0"
 gymnasium.register(
     id=ENVIRONMENT_ID,
     entry_point="suphx.environments.riichi_env:RiichiEnv",
-    vector_entry_point="suphx.environments.riichi_vector_env:RiichiVectorEnv",
+    vector_entry_point="suphx.environments.riichi_env:RiichiVectorEnv",
 )

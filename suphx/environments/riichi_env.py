@@ -6,6 +6,17 @@
 >>> observation, info = env.reset(seed=1)
 >>> action = env.action_space.sample(info["action_mask"])
 >>> observation, reward, terminated, truncated, info = env.step(action)
+
+Many hanchans side by side are a vector environment: one call of the kernels steps all tables.
+
+>>> env = RiichiVectorEnv(num_envs=512, opponents="random", copy=False)
+>>> observations, infos = env.reset(seed=1)
+>>> observations, rewards, terminations, truncations, infos = env.step(infos["action_mask"].argmax(axis=1))
+
+Table ``i`` plays the same games as a RiichiEnv whose first reset has the seed ``seed + i``.
+
+With ``opponents=None`` one policy plays all four seats (self-play): each step is a decision of whichever seat must
+decide, ``infos["seat"]`` names the seat that decides next, and ``infos["rewards"]`` has the rewards of all four.
 """
 
 from __future__ import annotations
@@ -18,23 +29,29 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ClosedEnvironmentError
 from gymnasium.spaces import Discrete
-from numpy.typing import NDArray
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
 
-from suphx.environments.environment_config import (
+from suphx.environments.seat_tables import (
     NUM_SEATS,
     EnvironmentConfig,
     IllegalReward,
     RewardKind,
+    SeatTables,
+    packed_space,
+    planes_space,
+    read_action,
     three_opponents,
 )
-from suphx.environments.observation_space import packed_space, planes_space
-from suphx.environments.seat_tables import SeatTables, read_action
 from suphx.games.mahjong.planes import unpack_planes
+from suphx.games.riichi.bots import EVERY_SEAT, fill_planes
 from suphx.games.riichi.records.decisions import seat_text
 from suphx.games.riichi.rules import Rules, tenhou
 from suphx.games.riichi.simulator import MAX_SEED
 from suphx.games.riichi.table import NUM_ACTIONS
-from suphx.kernel.record import U8
+from suphx.kernel.record import I64, U8, as_integers
 from suphx.selfplay.agents.agent import AgentLike
 
 RENDER_MODES = ("ansi", "human")
@@ -176,3 +193,215 @@ def draw_game(random: np.random.Generator, seat: int | None) -> tuple[int, int]:
     """Return the seed of a game's wall and the player's seat, which is drawn unless ``seat`` names it."""
     wall, drawn = int(random.integers(MAX_SEED)), int(random.integers(NUM_SEATS))
     return wall, drawn if seat is None else seat
+
+
+VECTOR_RENDER_MODES = ("ansi",)
+_Step = tuple[U8, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
+    """``num_envs`` hanchans; spaces, rewards, illegal actions and infos are those of RiichiEnv, batched."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        encoder: str = "mini",
+        opponents: AgentLike | Sequence[AgentLike] | None = "ukeire",
+        seat: int | None = None,
+        rules: Rules | None = None,
+        reward: RewardKind = "points",
+        points_per_reward: float = 10_000.0,
+        packed: bool = False,
+        illegal_reward: IllegalReward | None = "lowest",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        render_mode: str | None = None,
+    ) -> None:
+        """Make the tables; ValueError for settings that do not exist.
+
+        ``opponents``: as for RiichiEnv; None: actions are given for all four seats, and no ``seat`` may be named.
+        ``autoreset_mode``: gymnasium's; with DISABLED call ``reset(options={"reset_mask": …})``. ``copy``: return a
+        copy of the observations and masks; without it they are always the same arrays, which the next step overwrites.
+        ``render_mode``: "ansi", or None. The other settings are those of RiichiEnv.
+        """
+        check_seat(seat)
+        if opponents is None and seat is not None:
+            raise ValueError(f"seat is {seat} without opponents: leave it out, because every seat is played")
+        if render_mode not in (None, *VECTOR_RENDER_MODES):
+            raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(VECTOR_RENDER_MODES)}")
+        config = EnvironmentConfig(
+            encoder=encoder,
+            opponents=() if opponents is None else three_opponents(opponents),
+            rules=rules or tenhou(),
+            reward=reward,
+            points_per_reward=points_per_reward,
+        )
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self._plays_all = opponents is None
+        self._tables = SeatTables(num_envs, config)
+        self.layout = self._tables.layout
+        self._seat, self._is_packed, self._is_copied = seat, packed, copy
+        self._illegal_reward = config.illegal_reward(illegal_reward)
+        self._mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": list(VECTOR_RENDER_MODES), "autoreset_mode": self._mode}
+        self.single_observation_space = (packed_space if packed else planes_space)(self.layout)
+        self.single_action_space = Discrete(NUM_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._observations = self._tables.planes
+        if not packed:
+            self._observations = np.zeros((num_envs, *self.single_observation_space.shape), np.uint8)
+        self._randoms: list[np.random.Generator | None] = [None] * num_envs
+        self._rewards = np.zeros((num_envs, NUM_SEATS))
+        """Of all seats, for the last step."""
+        self._has_begun = np.zeros(num_envs, np.bool_)
+        self._has_ended = np.ones(num_envs, np.bool_)
+        self._in_all = np.ones(num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[U8, dict[str, Any]]:
+        """Start a hanchan at every table, or at those of ``options["reset_mask"]``, bool (num_envs,).
+
+        ``seed``: of table 0, the others get those that follow; or one seed for each table. ValueError for another
+        number of seeds or a mask of another shape, ClosedEnvironmentError after ``close``.
+        """
+        check_open(is_closed=self.closed)
+        indices = self._chosen((options or {}).get("reset_mask"))
+        seeds = self._seeds_of(seed)
+        for index in indices:
+            if seeds[index] is not None:
+                self._randoms[index], _ = seeding.np_random(seeds[index])
+        self._start(indices)
+        self._rewards[indices] = 0
+        self._show(indices)
+        return self._returned(self._observations), self._infos()
+
+    def step(self, actions: ArrayLike) -> _Step:
+        """Apply an action at each table and play on to the players' next decisions; no episode is truncated.
+
+        ``actions``: integers (num_envs,). ValueError for another shape or type, for a table that was never reset or
+        (mode DISABLED) is finished, and for illegal actions without an ``illegal_reward``; ClosedEnvironmentError after
+        ``close``.
+        """
+        check_open(is_closed=self.closed)
+        chosen = as_integers(actions, "actions", self.num_envs)
+        if not self._has_begun.all():
+            raise ValueError(f"table {self._has_begun.argmin()} has no game: call reset before step")
+        begins = self._has_ended.copy()
+        if self._mode != AutoresetMode.NEXT_STEP and begins.any():
+            raise ValueError(f"the game of table {np.flatnonzero(begins)[0]} is over: call reset before step")
+        illegal = self._find_illegal(chosen) & ~begins
+        playing = np.flatnonzero(~begins & ~illegal)
+        tables, seats = self._tables, self._deciding()
+        tables.act(playing, chosen[playing])
+        self._rewards[:] = 0
+        self._rewards[playing] = tables.pay(playing)
+        if illegal.any():
+            self._rewards[illegal, seats[illegal]] = self._illegal_reward
+        rewards = self._rewards[tables.everything, seats]
+        self._has_ended = illegal | (tables.is_over(tables.everything) & ~begins)
+        ended = self._has_ended.copy()
+        extra: dict[str, Any] = {}
+        if begins.any():
+            self._start(np.flatnonzero(begins))
+        if self._mode == AutoresetMode.SAME_STEP and ended.any():
+            self._show(tables.everything)
+            extra = self._final(ended)
+            self._start(np.flatnonzero(ended))
+            self._show(np.flatnonzero(ended))
+        else:
+            self._show(tables.everything)
+        none_truncated = np.zeros(self.num_envs, np.bool_)
+        return self._returned(self._observations), rewards, ended, none_truncated, extra | self._infos()
+
+    def render(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        """Return each table as the seat that decides sees it; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        tables, seats = self._tables.simulator.tables, self._deciding()
+        return tuple(seat_text(tables[index], int(seats[index])) for index in range(self.num_envs))
+
+    def _deciding(self) -> I64:
+        """Return the seat whose decision each table waits for, int64 (num_envs,)."""
+        if self._plays_all:
+            return self._tables.simulator.tables["actor"].astype(np.int64)
+        return self._tables.seats.copy()
+
+    def _chosen(self, mask: Any) -> I64:
+        if mask is None:
+            return self._tables.everything
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ValueError(f"reset_mask is {mask!r}: give bool ({self.num_envs},), True for each table to reset")
+        return np.flatnonzero(mask)
+
+    def _seeds_of(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + index for index in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"{len(seed)} seeds for {self.num_envs} tables: give one for each table")
+        return seed
+
+    def _start(self, indices: I64) -> None:
+        games = [draw_game(self._random(int(index)), self._seat) for index in indices]
+        walls, seats = (np.array([game[part] for game in games], np.int64) for part in range(2))
+        if self._plays_all:
+            seats[:] = EVERY_SEAT
+        self._tables.start(indices, walls, seats)
+        self._has_begun[indices] = True
+        self._has_ended[indices] = False
+
+    def _random(self, index: int) -> np.random.Generator:
+        random = self._randoms[index]
+        if random is None:
+            random, _ = seeding.np_random()
+            self._randoms[index] = random
+        return random
+
+    def _find_illegal(self, actions: I64) -> NDArray[np.bool_]:
+        if self._illegal_reward is None:
+            return np.zeros(self.num_envs, np.bool_)  # SeatTables.act refuses them
+        return ~self._tables.is_legal(self._tables.everything, actions)
+
+    def _show(self, indices: I64) -> None:
+        if not self._is_packed:
+            fill_planes(self._tables.planes, indices, self._observations.reshape(self.num_envs, -1))
+
+    def _returned(self, array: NDArray[Any]) -> Any:
+        return array.copy() if self._is_copied else array
+
+    def _infos(self) -> dict[str, Any]:
+        tables = self._tables
+        infos = {
+            "action_mask": self._returned(tables.masks),
+            "seat": self._deciding(),
+            "placement": self._placements() if self._plays_all else tables.places(tables.everything),
+        }
+        if self._plays_all:
+            infos["rewards"] = self._rewards.copy()
+        return infos | {f"_{name}": self._in_all.copy() for name in infos}
+
+    def _placements(self) -> I64:
+        """Return the places 1-4 of all seats in each game that is over, else 0, int64 (num_envs, 4)."""
+        return self._tables.simulator.tables["placement"].astype(np.int64)
+
+    def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the last observations and infos of the games that ended, as gymnasium's SyncVectorEnv does."""
+        observations = np.full(self.num_envs, None, object)
+        for index in np.flatnonzero(ended):
+            observations[index] = self._observations[index].copy()
+        final: dict[str, Any] = {}
+        for name, values in self._infos().items():
+            if not name.startswith("_"):
+                final[name] = np.where(ended.reshape(-1, *[1] * (values.ndim - 1)), values, 0).astype(values.dtype)
+                final[f"_{name}"] = ended.copy()
+        return {
+            "final_obs": observations,
+            "_final_obs": ended.copy(),
+            "final_info": final,
+            "_final_info": ended.copy(),
+        }

@@ -23,10 +23,17 @@ from gymnasium.utils import seeding
 from gymnasium.vector.utils import batch_space
 
 from suphx.environments import ENVIRONMENT_ID
-from suphx.environments.environment_config import EnvironmentConfig, IllegalReward, RewardKind
-from suphx.environments.observation_space import mask_space, packed_space, planes_space
 from suphx.environments.riichi_env import RENDER_MODES, check_open, draw_game
-from suphx.environments.seat_tables import SeatTables, read_action
+from suphx.environments.seat_tables import (
+    EnvironmentConfig,
+    IllegalReward,
+    RewardKind,
+    SeatTables,
+    mask_space,
+    packed_space,
+    planes_space,
+    read_action,
+)
 from suphx.games.mahjong.planes import unpack_planes
 from suphx.games.riichi.bots import EVERY_SEAT
 from suphx.games.riichi.records.decisions import seat_text

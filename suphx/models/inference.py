@@ -223,7 +223,7 @@ class InferenceConfig:
     precision: Precision = "auto"
     """fp32, bf16 (weights as well), or auto: bf16 where the hardware has it."""
     convolution: Convolution = FASTEST
-    """How convolutions are computed (resnet.py)."""
+    """How convolutions are computed (policy.py)."""
     compilation: Compilation = "auto"
     """none, default or max-autotune (torch.compile: seconds or minutes a batch size); auto: default on a GPU only."""
     batch_sizes: tuple[int, ...] = ()

@@ -24,7 +24,7 @@ from suphx.number_range import (
     Weight,
     check_ranges,
 )
-from suphx.selfplay.playouts.branch_config import BranchConfig
+from suphx.selfplay.config import BranchConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class SupervisedConfig:
     """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the hardware supports it, which is twice as fast
     there."""
     convolution: Convolution = FASTEST
-    """How convolutions are computed (models/nets/resnet.py): conv1d, channels_last or matmul. The results are the
+    """How convolutions are computed (models/policy.py): conv1d, channels_last or matmul. The results are the
     same."""
     compilation: Compilation = "auto"
     """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere. Unless it is none,

@@ -35,7 +35,7 @@ from suphx.models.net_config import Calibration
 from suphx.models.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches, Net, join
+from suphx.selfplay.branches import BranchCollector, Branches, Net, join
 from suphx.training.config import MAX_COLLECTORS, PlayoutConfig
 from suphx.training.optimizer import make_step, new_optimizer
 from suphx.training.trainer import METRICS_FILE, Keep, Trainer, TrainingProgress, TrainingWatch

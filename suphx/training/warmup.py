@@ -193,7 +193,7 @@ def warm_random_games() -> None:
 
 def warm_environments() -> None:
     """Compile what the environments of PettingZoo, gymnasium and RLlib call."""
-    from suphx.environments.riichi_vector_env import RiichiVectorEnv
+    from suphx.environments.riichi_env import RiichiVectorEnv
 
     env = RiichiVectorEnv(1, encoder=_ENCODER)
     _, infos = env.reset(seed=0)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import ArrayLike
 
 import suphx
-from suphx.environments.riichi_vector_env import RiichiVectorEnv
+from suphx.environments.riichi_env import RiichiVectorEnv
 from suphx.kernel.record import I8, I64, U8
 from tests.environments.random_action import random_actions
 

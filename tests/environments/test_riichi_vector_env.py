@@ -13,8 +13,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from suphx.environments import ENVIRONMENT_ID, riichi_v0
-from suphx.environments.riichi_env import RiichiEnv
-from suphx.environments.riichi_vector_env import RiichiVectorEnv
+from suphx.environments.riichi_env import RiichiEnv, RiichiVectorEnv
 from suphx.games.mahjong.planes import unpack_planes
 from tests.environments.random_action import random_actions
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.environments.environment_config import EnvironmentConfig
 from suphx.environments.riichi_env import RiichiEnv
-from suphx.environments.seat_tables import SeatTables
+from suphx.environments.seat_tables import EnvironmentConfig, SeatTables
 from suphx.games.riichi.table import PASS
 from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import I16, I64, Records

@@ -16,8 +16,8 @@ from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
 from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
-from suphx.selfplay.playouts.branch_collector import BranchCollector, Branches
-from suphx.selfplay.playouts.branch_config import BranchConfig
+from suphx.selfplay.branches import BranchCollector, Branches
+from suphx.selfplay.config import BranchConfig
 from suphx.training.config import PlayoutConfig
 from suphx.training.playouts import STATE_FILE, BranchLearner, BranchSums, PlayoutJob, PlayoutTrainer
 from suphx.training.trainer import DivergedError, StoppedError, TrainingWatch

@@ -17,7 +17,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchSetup, SideReport, play_side_match
 from suphx.games.game import CandidateAgent, CandidateGame
 from suphx.games.registry import game_modules
-from suphx.selfplay.agents.side_opinion import player_opinions
+from suphx.selfplay.agents.opinion import player_opinions
 from suphx.selfplay.rollouts.rollout import play_deals
 from suphx.training.value_nets import load_value_nets
 from suphx_pipelines.json_file import write_json

@@ -23,8 +23,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.utils.typing import MultiAgentDict
 from ray.tune.registry import register_env
 
-from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
-from suphx.environments.seat_tables import SeatTables, read_action
+from suphx.environments.seat_tables import EnvironmentConfig, RewardKind, SeatTables, read_action, three_opponents
 from suphx.games.mahjong.planes import NUM_COLUMNS, unpack_planes
 from suphx.games.registry import agent_names
 from suphx.games.riichi.bots import EVERY_SEAT

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import yaml
 
-from suphx.games.registry import game_of_files
+from suphx.games.registry import candidate_game, game_of_files, has_candidates
 from suphx_platform.tracking.mlflow_client import QUIET
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class PyfuncColumns:
 def columns_of(nets: Path) -> PyfuncColumns:
     """Return the form for the nets in a folder; ValueError if the first of them is damaged."""
     name = game_of_files(path.name for path in nets.glob("*.safetensors"))
-    if name is None:
+    if name is None or not has_candidates(name):
         return PyfuncColumns(
             loader_module="suphx_platform.agents.pyfunc_agent",
             model_type="five nets",
@@ -177,13 +177,12 @@ def columns_of(nets: Path) -> PyfuncColumns:
             outputs=("action", "probabilities"),
             example=json.dumps(RIICHI_EXAMPLE),
         )
-    from suphx.games.registry import candidate_game
     from suphx.models.tensor_file import read_header  # torch, which recipes and their commands do not need
 
     game = candidate_game(name)
     rules = game.new_rules(read_header(nets / f"{game.seat_names[0]}.safetensors")["rules"])
     return PyfuncColumns(
-        loader_module="suphx_platform.agents.pyfunc_side_agent",
+        loader_module="suphx_platform.agents.pyfunc_agent",
         model_type=f"{len(game.seat_names)} nets",
         input=RECORD,
         outputs=("move", "values"),

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch._dynamo.utils import counters
+
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
+from suphx.games.riichi.names import DECISIONS
+from suphx.models.inference import CompiledNet, compiled, inference_flops, training_flops
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet, num_weights
+from tests.models.random_nets import NUM_PLANES, plain_logits, random_net, random_rows
+
+
+def net_of(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
+    with torch.device("meta"):
+        return PolicyNet(DECISIONS[head], num_planes, config)
+
+
+def test_the_paper_discard_net_takes_1_38_gflop_a_row() -> None:
+    multiplications = 34 * (3 * 838 * 256 + 50 * 2 * 3 * 256 * 256 + 256)
+    flops = inference_flops(net_of(DISCARD_HEAD, 838, NetConfig(size="paper")))
+    assert flops == 2 * multiplications
+    assert round(flops / 1e9, 2) == 1.38
+
+
+def test_training_takes_two_more_passes_but_no_gradient_of_the_planes() -> None:
+    net = net_of(DISCARD_HEAD, 838, NetConfig(size="tiny"))
+    stem = 2 * 34 * 3 * 838 * 32
+    assert training_flops(net) == 3 * inference_flops(net) - stem
+
+
+def test_a_call_net_counts_its_fully_connected_layers_once_a_row() -> None:
+    net = net_of(CHOW_HEAD, 958, NetConfig(size="tiny", num_oracle_planes=10))
+    convolutions = 34 * 3 * (968 * 32 + 3 * 2 * 32 * 32 + 32 * 8)
+    connected = 34 * 8 * 64 + 64 * 32 + 32 * 2
+    assert inference_flops(net) == 2 * (convolutions + connected)
+
+
+@pytest.mark.parametrize(
+    ("size", "head", "num_planes", "millions"),
+    [
+        ("tiny", DISCARD_HEAD, 838, 0.1),
+        ("tiny", CHOW_HEAD, 958, 0.1),
+        ("small", DISCARD_HEAD, 838, 0.4),
+        ("small", CHOW_HEAD, 958, 0.5),
+        ("medium", DISCARD_HEAD, 838, 2.3),
+        ("medium", CHOW_HEAD, 958, 3.0),
+        ("paper", DISCARD_HEAD, 838, 20.4),
+        ("paper", CHOW_HEAD, 958, 21.9),
+    ],
+)
+def test_sizes_have_these_many_million_weights(size: str, head: int, num_planes: int, millions: float) -> None:
+    net = net_of(head, num_planes, NetConfig(size=size))  # type: ignore[arg-type]
+    assert round(num_weights(net) / 1e6, 1) == millions
+
+
+CPU = torch.device("cpu")
+
+
+def test_a_net_that_is_not_compiled_stays_itself() -> None:
+    net = random_net()
+    assert compiled(net, "auto", CPU) is net
+
+
+@pytest.mark.slow
+def test_blocks_are_compiled_once_for_all_nets() -> None:
+    torch._dynamo.reset()
+    counters.clear()
+    rows = random_rows(8)
+    with torch.inference_mode():
+        for head in (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD):
+            net = random_net(head)
+            torch.testing.assert_close(
+                compiled(net, "default", CPU)(rows), plain_logits(net, rows), rtol=1e-4, atol=1e-4
+            )
+    # One stem, one block, the output of Figure 4 and that of Figure 5.
+    assert counters["stats"]["unique_graphs"] == 4
+
+
+@pytest.mark.slow
+def test_a_compiled_net_learns_what_the_net_itself_would() -> None:
+    torch.manual_seed(1)
+    net, twin = (PolicyNet(DECISIONS[CHOW_HEAD], NUM_PLANES, NetConfig(size="tiny")) for _ in range(2))
+    for norm in (module for module in net.modules() if isinstance(module, nn.BatchNorm1d)):
+        nn.init.normal_(norm.weight)  # the blocks start at zero, where most gradients vanish
+    twin.load_state_dict(net.state_dict())
+    rows = random_rows(16)
+    part_by_part = compiled(net, "default", CPU)
+    assert isinstance(part_by_part, CompiledNet)
+    for module in (net, twin):
+        module.train()
+    part_by_part(rows).square().sum().backward()
+    twin(rows).square().sum().backward()
+    for (name, ours), theirs in zip(net.named_parameters(), twin.parameters(), strict=True):
+        assert theirs.grad is not None
+        torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-3, atol=1e-4 * float(theirs.grad.abs().max()))
+        assert theirs.grad.any(), name
+    for statistics, wanted in zip(net.buffers(), twin.buffers(), strict=True):
+        torch.testing.assert_close(statistics, wanted)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+import torch
+
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
+from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
+from suphx.models.net_config import Convolution
+from tests.models.random_nets import plain_logits, random_net, random_rows
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])
+@pytest.mark.parametrize("convolution", get_args(Convolution))
+@pytest.mark.parametrize("batch_sizes", [(), (4, 16)])
+@pytest.mark.parametrize("num_rows", [0, 3, 37, 600])
+def test_it_answers_like_the_plain_net(
+    head: int, convolution: Convolution, batch_sizes: tuple[int, ...], num_rows: int
+) -> None:
+    torch.manual_seed(1)
+    net, rows = random_net(head), random_rows(num_rows)
+    config = InferenceConfig(precision="fp32", convolution=convolution, batch_sizes=batch_sizes)
+    logits = InferenceNet(net, CPU, config)(rows)
+    torch.testing.assert_close(logits, plain_logits(net, rows), rtol=1e-4, atol=1e-4)
+
+
+def test_in_bfloat16_it_answers_nearly_like_the_plain_net() -> None:
+    torch.manual_seed(1)
+    net, rows = random_net(), random_rows(20)
+    logits = InferenceNet(net, CPU, InferenceConfig(precision="bf16"))(rows)
+    wanted = plain_logits(net, rows)
+    assert logits.dtype == torch.float32
+    torch.testing.assert_close(logits, wanted, rtol=0.05, atol=0.05 * float(wanted.abs().max()))
+
+
+def test_new_weights_are_taken_without_a_new_net() -> None:
+    torch.manual_seed(1)
+    inference = InferenceNet(random_net(), CPU, InferenceConfig(precision="fp32", batch_sizes=(8,)))
+    newer, rows = random_net(), random_rows(5)
+    inference.use(inference.prepared(newer))
+    torch.testing.assert_close(inference(rows), plain_logits(newer, rows), rtol=1e-4, atol=1e-4)
+
+
+def test_the_net_that_it_was_made_from_stays_as_it_is() -> None:
+    net = random_net().train()
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    InferenceNet(net, CPU, InferenceConfig(precision="bf16"))(random_rows(5))
+    assert net.training
+    assert net.convolution == "channels_last"
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+    assert all(parameter.requires_grad for parameter in net.parameters())
+
+
+def test_weights_of_another_kind_of_net_are_refused() -> None:
+    inference = InferenceNet(random_net(), CPU)
+    with pytest.raises(ValueError, match="other layers than the one before: make a new InferenceNet"):
+        inference.use(inference.prepared(random_net(size=16)))
+
+
+def test_rows_of_other_planes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"9 planes must be uint8\[n, 39\], not uint8\[2, 43\]"):
+        InferenceNet(random_net(), CPU)(random_rows(2, 10))
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "plan"),
+    [
+        (0, [8]),
+        (1, [8]),
+        (8, [8]),
+        (9, [8, 8]),
+        (20, [32]),
+        (15, [8, 8]),
+        (32, [32]),
+        (33, [32, 8]),
+        (60, [32, 32]),
+        (100, [128]),
+        (40, [32, 8]),
+        (300, [128, 128, 32, 8, 8]),
+    ],
+)
+def test_rows_are_cut_into_batch_sizes_that_waste_little(num_rows: int, plan: list[int]) -> None:
+    assert plan_batches(num_rows, (8, 32, 128)) == plan
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"precision": "fp8"}, "precision is 'fp8': use one of auto, bf16, fp32"),
+        ({"compilation": "all"}, "compilation is 'all': use one of auto, none, default, max-autotune"),
+        ({"convolution": "fft"}, "convolution is 'fft': use one of conv1d"),
+        ({"batch_sizes": (4, 2)}, "different numbers of at least 1, ascending"),
+        ({"batch_sizes": (0, 2)}, "different numbers of at least 1, ascending"),
+    ],
+)
+def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        InferenceConfig(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
+    config = InferenceConfig(precision="fp32", compilation="default", batch_sizes=(1, 2, 4, 8, 16))
+    nets = [random_net(head) for head in (DISCARD_HEAD, CHOW_HEAD)]  # ten versions: more than torch allows by itself
+    compiled = [InferenceNet(net, CPU, config) for net in nets]
+    with torch.compiler.set_stance("fail_on_recompile"):
+        for num_rows in (1, 3, 16, 37):
+            for net, inference in zip(nets, compiled, strict=True):
+                rows = random_rows(num_rows)
+                torch.testing.assert_close(inference(rows), plain_logits(net, rows), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("convolution", get_args(Convolution))
+@pytest.mark.parametrize("compilation", ["none", "default"])
+@pytest.mark.parametrize("precision", ["bf16", "fp32"])
+def test_a_gpu_answers_like_the_cpu(convolution: Convolution, compilation: str, precision: str) -> None:
+    torch.manual_seed(1)
+    net = random_net(num_planes=838)
+    config = InferenceConfig(
+        precision=precision,  # type: ignore[arg-type]
+        convolution=convolution,
+        compilation=compilation,  # type: ignore[arg-type]
+        batch_sizes=(4, 16),
+    )
+    inference = InferenceNet(net, torch.device("cuda"), config)
+    tolerance = 0.01 if precision == "fp32" else 0.05  # TF32 and bf16 both round the factors
+    newer = random_net(num_planes=838)
+    for num_rows in (37, 3, 16):
+        rows = random_rows(num_rows, 838)
+        wanted = plain_logits(net, rows)
+        for given in (rows, rows.pin_memory(), rows.cuda()):
+            close = tolerance * float(wanted.abs().max())
+            torch.testing.assert_close(inference(given).cpu(), wanted, rtol=tolerance, atol=close)
+    inference.use(inference.prepared(newer))
+    wanted = plain_logits(newer, rows)
+    close = tolerance * float(wanted.abs().max())
+    torch.testing.assert_close(inference(rows).cpu(), wanted, rtol=tolerance, atol=close)

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+import torch
+from torch import nn
+
+from suphx.games.mahjong.planes import observation_bytes
+from suphx.games.registry import find_decisions
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, RIICHI_HEAD
+from suphx.games.riichi.names import DECISIONS
+from suphx.models.net_config import Convolution, NetConfig
+from suphx.models.packed import unpack_observations
+from suphx.models.policy import (
+    CriticNet,
+    PolicyNet,
+    add_oracle_planes,
+    drop_oracle_planes,
+    fold_batch_norm,
+    num_weights,
+)
+
+TINY_CRITIC = NetConfig(size="tiny", channels=4, num_blocks=1)
+
+
+def test_a_new_critic_expects_nothing() -> None:
+    rows = torch.randint(256, (5, observation_bytes(12)), dtype=torch.uint8)
+    for head in (DISCARD_HEAD, CHOW_HEAD):
+        assert CriticNet(DECISIONS[head], 12, TINY_CRITIC)(rows).tolist() == [0.0] * 5
+
+
+def test_it_learns_which_rows_pay() -> None:
+    torch.manual_seed(1)
+    rows = torch.randint(256, (64, observation_bytes(12)), dtype=torch.uint8)
+    rewards = (rows[:, 0] & 1).float()
+    critic = CriticNet(DECISIONS[DISCARD_HEAD], 12, TINY_CRITIC)
+    optimizer = torch.optim.Adam(critic.parameters(), lr=0.01)
+    for _ in range(150):
+        loss = (critic(rows) - rewards).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.05
+
+
+TINY = NetConfig(size="tiny")
+
+
+def num_matrix_weights(net: nn.Module) -> int:
+    """The paper's figures leave out biases and normalisation."""
+    return sum(parameter.numel() for parameter in net.parameters() if parameter.ndim > 1)
+
+
+@pytest.mark.parametrize("head", range(5))
+def test_each_head_has_the_outputs_of_table_2(head: int) -> None:
+    net = PolicyNet(DECISIONS[head], 7, TINY)
+    assert net(torch.rand(3, 7, 34)).shape == (3, NUM_OUTPUTS[head])
+
+
+def test_the_paper_discard_net_has_20_million_weights() -> None:
+    with torch.device("meta"):
+        net = PolicyNet(DECISIONS[DISCARD_HEAD], 838, NetConfig(size="paper"))
+    assert num_matrix_weights(net) == 643_584 + 50 * 2 * 196_608 + 256
+    assert round(num_matrix_weights(net) / 1e6, 1) == 20.3
+    assert num_weights(net) == num_matrix_weights(net) + 101 * 2 * 256
+
+
+def test_the_paper_call_net_has_22_million_weights() -> None:
+    with torch.device("meta"):
+        net = PolicyNet(DECISIONS[CHOW_HEAD], 958, NetConfig(size="paper"))
+    assert num_matrix_weights(net) == 735_744 + 50 * 2 * 196_608 + 24_576 + 1_114_112 + 262_144 + 512
+    assert round(num_matrix_weights(net) / 1e6, 1) == 21.8
+
+
+def test_size_gives_the_widths_that_are_not_set() -> None:
+    config = NetConfig(size="tiny", channels=48).resolved()
+    assert config.channels == 48
+    assert config.num_blocks == 3
+    assert config == config.resolved()
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"size": "huge"}, "'huge': use one of tiny, small, medium, paper"),
+        ({"normalization": "layer"}, "'layer': use one of batch, none"),
+        ({"channels": -1}, "channels is -1: use 0"),
+        ({"num_oracle_planes": -1}, "num_oracle_planes is -1: use 0 "),
+    ],
+)
+def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        NetConfig(**fields)  # type: ignore[arg-type]
+
+
+def test_a_decision_with_candidates_is_refused() -> None:
+    with pytest.raises(ValueError, match="the decision landlord has candidates: use a CandidateNet"):
+        PolicyNet(find_decisions("doudizhu")[0], 7, TINY)
+
+
+@pytest.mark.parametrize("normalization", ["batch", "none"])
+@pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
+def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str) -> None:
+    torch.manual_seed(3)
+    net = PolicyNet(DECISIONS[head], 6, NetConfig(size="tiny", normalization=normalization))  # type: ignore[arg-type]
+    for parameter in net.parameters():
+        nn.init.normal_(parameter, std=0.2)
+    planes = (torch.rand(64, 6, 34) < 0.3).float()
+    for _ in range(3):
+        net(planes)  # moves the running statistics
+    net.eval()
+    folded = fold_batch_norm(net)
+    assert not [module for module in folded.modules() if isinstance(module, nn.BatchNorm1d)]
+    torch.testing.assert_close(folded(planes), net(planes), rtol=1e-4, atol=1e-4)
+
+
+def test_folding_leaves_the_net_in_training() -> None:
+    net = PolicyNet(DECISIONS[DISCARD_HEAD], 6, TINY)
+    before = {name: weight.clone() for name, weight in net.state_dict().items()}
+    fold_batch_norm(net)
+    assert all(module.training for module in net.modules())
+    assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
+
+
+def test_heads_and_outputs_belong_together() -> None:
+    assert len(HEAD_NAMES) == len(NUM_OUTPUTS)
+
+
+def random_rows(num_rows: int, num_planes: int) -> torch.Tensor:
+    return torch.randint(0, 256, (num_rows, observation_bytes(num_planes)), dtype=torch.uint8)
+
+
+def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
+    """A net whose blocks, statistics and biases are not those of the start."""
+    torch.manual_seed(3)
+    net = PolicyNet(DECISIONS[head], num_planes, config)
+    for parameter in net.parameters():
+        nn.init.normal_(parameter, std=0.2)
+    oracle = random_rows(64, config.num_oracle_planes) if config.num_oracle_planes else None
+    net(random_rows(64, num_planes), oracle)
+    return net
+
+
+@pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
+@pytest.mark.parametrize("convolution", get_args(Convolution))
+@pytest.mark.parametrize("trains", [True, False])
+def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
+    head: int, convolution: Convolution, trains: bool
+) -> None:
+    net = trained_a_little(head, 9, TINY).train(trains)
+    rows = random_rows(16, 9)
+
+    def logits_and_gradients(planes: torch.Tensor) -> list[torch.Tensor]:
+        logits = net(planes)
+        return [logits.detach(), *torch.autograd.grad(logits.square().sum(), list(net.parameters()))]
+
+    wanted = logits_and_gradients(unpack_observations(rows, 9))
+    net.use(convolution)
+    for planes in (unpack_observations(rows, 9), rows):
+        for result, want in zip(logits_and_gradients(planes), wanted, strict=True):
+            torch.testing.assert_close(result, want, rtol=1e-3, atol=1e-3 * float(want.abs().max() + 1))
+
+
+def test_packed_rows_follow_autocast() -> None:
+    net = trained_a_little(DISCARD_HEAD, 9, TINY).eval()
+    rows = random_rows(16, 9)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = net(rows)
+        planes_logits = net(unpack_observations(rows, 9))
+    assert logits.dtype == planes_logits.dtype == torch.bfloat16
+    torch.testing.assert_close(logits, planes_logits, rtol=0.05, atol=0.05 * float(planes_logits.detach().abs().max()))
+
+
+@pytest.mark.parametrize("packs", [True, False])
+def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) -> None:
+    net = trained_a_little(CHOW_HEAD, 9, NetConfig(size="tiny", num_oracle_planes=5)).eval()
+    rows, nothing = random_rows(8, 9), torch.zeros(8, observation_bytes(5), dtype=torch.uint8)
+    public = drop_oracle_planes(net)
+    if packs:
+        wanted, logits = net(rows, nothing), public(rows)
+    else:
+        wanted, logits = (
+            net(unpack_observations(rows, 9), unpack_observations(nothing, 5)),
+            public(unpack_observations(rows, 9)),
+        )
+    torch.testing.assert_close(logits, wanted)
+    assert not public.training
+    assert not torch.allclose(net(rows, ~nothing), wanted)
+
+
+def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
+    public = trained_a_little(DISCARD_HEAD, 9, TINY).eval()
+    net = add_oracle_planes(public, 5)
+    rows, hidden = random_rows(8, 9), random_rows(8, 5)
+    both = torch.cat([rows, hidden], dim=1)
+    assert torch.equal(net(rows, hidden), public(rows))
+    assert torch.equal(net(both), public(rows))
+    assert both.shape[1] == net.observation_bytes
+    net(both)[:, 0].sum().backward()
+    gradient = net.trunk.stem.conv.weight.grad
+    assert gradient is not None
+    assert gradient[:, 9:].abs().sum() > 0
+    with pytest.raises(ValueError, match="this discard net has 5 oracle planes already"):
+        add_oracle_planes(net, 5)
+
+
+def test_oracle_planes_that_are_missing_or_not_wanted_are_refused() -> None:
+    rows = random_rows(2, 9)
+    with pytest.raises(ValueError, match="this discard net has 5 oracle planes: give it as many, or drop_oracle"):
+        PolicyNet(DECISIONS[DISCARD_HEAD], 9, NetConfig(size="tiny", num_oracle_planes=5))(rows)
+    with pytest.raises(ValueError, match="this discard net has no oracle planes"):
+        PolicyNet(DECISIONS[DISCARD_HEAD], 9, TINY)(rows, rows)
