@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.games.riichi import NO_ACTION, recorded_decisions
-from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
+from suphx.games.riichi.records.decisions import NO_ACTION, recorded_decisions
+from suphx.games.riichi.table import PASS, RIICHI, TSUMOGIRI
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.agents import opinion
-from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.agents.opinion import agent_opinions
 from tests.games.riichi.builders.games import random_game
 from tests.selfplay.agents.small_agent import small_agent

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import GAME_END, KYOKU_START, OWN_TURN
+from suphx.games.riichi.hidden import determinise
+from suphx.games.riichi.rules import tenhou
+from suphx.games.riichi.simulator import Simulator
+from suphx.games.riichi.table import GAME_END, KYOKU_START, OWN_TURN
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import ScriptedAgent
 from suphx.selfplay.rollouts.deal_play import SeatDecisions, draw_starts, play_deals
 from tests.selfplay.agents.small_agent import small_agent
 

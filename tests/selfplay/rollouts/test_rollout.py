@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.rules import tenhou, tonpuu
-from suphx.selfplay.agents.agent import ScriptedAgent
+from suphx.games.riichi.records.game_log import GameLog
+from suphx.games.riichi.records.replay import Replayer
+from suphx.games.riichi.rules import tenhou, tonpuu
+from suphx.games.riichi.tables import ScriptedAgent
 from suphx.selfplay.rollouts.rollout import play_games
 
 UKEIRE, RANDOM = ScriptedAgent("ukeire"), ScriptedAgent("random")
